@@ -224,14 +224,16 @@ def class_code(quantity: Quantity, predictions: Predictions) -> int:
 
 def label_estimates(
     predictions: Predictions,
-    tables: LabelTables | None,
+    units: Units,
+    parts: Parts,
     quantities: Sequence[Quantity],
     n_resamples: int,
     seed: int,
-) -> dict[Key, Estimate]:
-    """Estimate every label quantity of every label model from one set of draws; none without tables."""
+) -> tuple[LabelTables | None, dict[Key, Estimate]]:
+    """Count what the models said, and estimate every label quantity of every label model from one set of draws."""
+    tables = LabelTables.of(predictions, units, parts) if quantities else None
     if tables is None:
-        return {}
+        return None, {}
     functions = {quantity: table_function(quantity, predictions) for quantity in quantities}
     drawn: dict[Key, list[Floats]] = {(name, q): [] for name in tables.models for q in quantities}
     points = {name: tables.point(j) for j, name in enumerate(tables.models)}
@@ -244,7 +246,7 @@ def label_estimates(
                 values = function(block)
                 filled = zero_where_undefined(values) if by_convention[name, quantity] else values
                 drawn[name, quantity].append(filled.mean(axis=1))
-    return {
+    return tables, {
         (name, quantity): _estimate(predictions, tables, j, quantity, function, drawn[name, quantity])
         for j, name in enumerate(tables.models)
         for quantity, function in functions.items()

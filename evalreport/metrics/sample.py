@@ -173,12 +173,7 @@ def estimate_all(
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
-
-    def of_labels() -> tuple[LabelTables | None, dict[Key, Estimate]]:
-        tables = LabelTables.of(predictions, units, layout.pooled) if labelled else None
-        return tables, label_estimates(predictions, tables, labelled, n_resamples, seed)
-
-    by_labels = begun(of_labels)
+    of_labels = begun(label_estimates, predictions, units, layout.pooled, labelled, n_resamples, seed)
     grouped = [q for q in quantities if definition(q).family == "contingency"]
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
@@ -194,7 +189,7 @@ def estimate_all(
     # The states of many rows are large, and nobody asks for them again.
     rows = replace(rows, bins=bins(), states={} if many else rows.states)
     found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
-    tables, labels = by_labels()
+    tables, labels = of_labels()
     return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
 
