@@ -89,8 +89,8 @@ class ThresholdCounts:
 
     def counts(self, rung: int) -> Counts:
         """Return TP, FP, FN and TN at one place in ``found``."""
-        ends = [0, -1] if rung == 0 else [0, rung, -1]
-        return Counts(*(part[-2] for part in counts_at(self.found[ends], self.wrong[ends])))
+        tp, fp = self.found[rung], self.wrong[rung]
+        return Counts(tp, fp, self.found[-1] - tp, self.wrong[-1] - fp)
 
     def values(self, function: Callable[[Counts], Floats]) -> Floats:
         """Evaluate a function of TP, FP, FN and TN at each threshold, (g + 1,)."""
