@@ -17,9 +17,9 @@ from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, test
 from evalreport.config import Options
 from evalreport.engine.draws import mapped
 from evalreport.intervals import limits
-from evalreport.metrics.estimate import Estimate, Floats
+from evalreport.metrics.estimate import CountedRows, Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Examples, Sample
+from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
 from evalreport.records import (
@@ -379,11 +379,11 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
     by, caution = "examples", None
     if test.needs == "all_right":
         models, right = _right(sample, quantity)
-        outcome = _refused("test_lacks.answers_of_three") if right is None else test.function(right)
+        outcome = _refused("test_lacks.answers_of_three") if right is None else test.run(right)
         blocks = None if right is None else right.n
     else:
         ranked = ranked_models(sample, quantity, lower_is_better=options.lower_is_better)
-        outcome = _refused("test_lacks.three_models") if ranked is None else test.function(ranked)
+        outcome = _refused("test_lacks.three_models") if ranked is None else test.run(ranked)
         models, blocks = ((), None) if ranked is None else (ranked.models, ranked.blocks)
         if ranked is not None:
             by, caution = ranked.by, _shared(ranked)
@@ -412,7 +412,7 @@ def _shared(ranked: Ranked) -> Message | None:
     return None if independent else Message(f"caution.shared_by.{ranked.by}")
 
 
-def _right(sample: Sample, quantity: Quantity) -> tuple[tuple[str, ...], Examples | None]:
+def _right(sample: Sample, quantity: Quantity) -> tuple[tuple[str, ...], CountedRows | None]:
     """Return the models and who was right where; None where that is no matter of right and wrong."""
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
     if not definition(quantity).share_of_right or len(models) < 3:
@@ -491,7 +491,7 @@ def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Optio
         held = sample.predictions.class_counts
         rate = float(held.max() / held.sum())
         key = "caution.against_majority"
-    outcome = TESTS["binomial_exact"].function(AgainstRate(estimate.successes, estimate.trials, rate))
+    outcome = TESTS["binomial_exact"].run(AgainstRate(estimate.successes, estimate.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
     low, high = (None if limit is None else limit - rate for limit in (exact.low, exact.high))

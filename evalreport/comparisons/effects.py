@@ -304,9 +304,10 @@ def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Siz
     """Yield Cohen's d, the rank-biserial correlation and the probability of superiority over the examples."""
     delta = pair.difference
     plain = delta.clusters is None and not delta.weighted and delta.fits is None
-    if pair.losses is None or delta.agreement is not None or not plain:
+    if pair.by_example is None or delta.agreement is not None or not plain:
         return
-    differences = pair.losses[:, 0] - pair.losses[:, 1]
+    losses = pair.losses
+    differences = losses[:, 0] - losses[:, 1]
     gains = differences if pair.greater_is_better else -differences
     yield from _standardised(differences, level)
     yield from _by_ranks(gains, comparison.a, comparison.b, "example")

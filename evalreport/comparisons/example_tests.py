@@ -112,7 +112,9 @@ NO_SPREAD = Message("reason.no_spread")
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example."""
     mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
-    alike = mean == 0 == error if pair.losses is None else not (pair.losses[:, 0] - pair.losses[:, 1]).any()
+    rows = pair.by_example
+    # Rows that are alike count once here: whether any difference is other than 0 does not depend on their number.
+    alike = mean == 0 == error if rows is None else not (rows.values[:, 0] - rows.values[:, 1]).any()
     if alike:
         return Outcome(0.0, 1.0, units - 1, "cohen_d", 0.0)
     if error is None:
@@ -172,16 +174,17 @@ def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message)
 DECIMALS = 10
 
 
-def rounded_differences(pair: Pair) -> Floats:
-    """Return the differences by block, (m,), rounded as the rank tests read them."""
-    assert pair.difference.paired is not None
-    return np.round(pair.difference.paired, DECIMALS) + 0.0
+def rounded_blocks(pair: Pair) -> Floats:
+    """Return the difference on each block, (m,), rounded as the rank tests read them."""
+    return np.round(pair.blocks, DECIMALS) + 0.0
 
 
-def _blocks(pair: Pair) -> tuple[Floats, Floats]:
-    """Return the rounded differences by block, (m,), and how many blocks have each."""
-    differences, times = rounded_differences(pair), pair.difference.paired_counts
-    return differences, np.ones(len(differences)) if times is None else times
+def _counted_blocks(pair: Pair) -> tuple[Floats, Floats]:
+    """Return the rounded differences, (m,), and how many blocks have each."""
+    paired = pair.difference.paired
+    assert paired is not None
+    times = np.ones(len(paired.values)) if paired.counts is None else paired.counts
+    return np.round(paired.values, DECIMALS) + 0.0, times
 
 
 @comparison_test(
@@ -192,7 +195,7 @@ def _blocks(pair: Pair) -> tuple[Floats, Floats]:
 )
 def wilcoxon(pair: Pair) -> Outcome:
     """Sum of the ranks of the positive differences: exact up to 50, ties included, else normal with tie correction."""
-    differences, times = _blocks(pair)
+    differences, times = _counted_blocks(pair)
     moved, times = differences[differences != 0], times[differences != 0]
     if not len(moved):
         return _no_difference()
@@ -204,7 +207,7 @@ def wilcoxon(pair: Pair) -> Outcome:
 @comparison_test("Wilcoxon signed rank, Pratt's zeros", "blocks", inverse="hodges_lehmann")
 def wilcoxon_pratt(pair: Pair) -> Outcome:
     """Signed ranks where differences of 0 take the lowest ranks and count on neither side, normal approximation."""
-    differences, times = _blocks(pair)
+    differences, times = _counted_blocks(pair)
     if not differences.any():
         return _no_difference()
     moved = differences != 0
@@ -227,7 +230,7 @@ def _no_difference() -> Outcome:
 @comparison_test("Sign", "blocks")
 def sign(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the number of positive among the differences other than 0."""
-    differences, times = _blocks(pair)
+    differences, times = _counted_blocks(pair)
     positive, negative = (int(times[side].sum()) for side in (differences > 0, differences < 0))
     n, smaller = positive + negative, min(positive, negative)
     details = {"n": float(n)}

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from evalreport.comparisons.example_tests import DECIMALS, rounded_differences
+from evalreport.comparisons.example_tests import DECIMALS, rounded_blocks
 from evalreport.comparisons.permutation import Distribution, Key
 from evalreport.comparisons.registry import (
     TESTS,
@@ -24,9 +24,9 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks_of_rows
-from evalreport.metrics.estimate import Floats
+from evalreport.metrics.estimate import CountedRows, Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Examples, Sample
+from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.texts import Message
 
@@ -215,7 +215,7 @@ def bayes_correlated_t(pair: Pair) -> Outcome:
 def bayes_signed_rank(pair: Pair) -> Outcome:
     """How often, over draws of weights, averages of two differences lie mostly below, within or above the margin."""
     rope = pair.margin or 0.0
-    z = np.sort(np.append(rounded_differences(pair), 0.0))
+    z = np.sort(np.append(rounded_blocks(pair), 0.0))
     at_zero = int(np.searchsorted(z, 0.0))
     # One draw serves every pair, and counted from the other end it serves b - a: swapped models mirror exactly.
     drawn, prior = _drawn(pair.seed, len(z))
@@ -274,7 +274,7 @@ def _posterior(pair: Pair, below: float, above: float, df: float | None) -> Outc
 
 
 @comparison_test("Cochran's Q", "all_right")
-def cochran_q(right: Examples) -> Outcome:
+def cochran_q(right: CountedRows) -> Outcome:
     """Spread of the models' numbers of right answers over what the examples' numbers of right models allow (n, k)."""
     k = right.values.shape[1]
     counts = np.ones(len(right.values)) if right.counts is None else right.counts
@@ -413,12 +413,12 @@ def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats
     return np.column_stack(columns)
 
 
-def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Examples | None:
+def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
     """Return per-example numbers whose mean the quantity is, where it is tested by them; else None."""
     return sample.by_example(models, quantity) if TESTS[definition(quantity).test].by_example else None
 
 
-def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> Examples | None:
+def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
     """Return per-example numbers on one test set of independent examples; else None."""
     if not sample.units.plain or sample.predictions.design != "test-set":
         return None

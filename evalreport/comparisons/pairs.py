@@ -20,11 +20,11 @@ from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
-from evalreport.metrics.estimate import Estimate, Floats, Judged
+from evalreport.metrics.estimate import CountedRows, Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Examples, Sample
+from evalreport.metrics.sample import Sample
 from evalreport.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
 
@@ -164,7 +164,7 @@ def _pair(
         a=first,
         b=second,
         difference=_paired(delta, examples),
-        losses=None if examples is None else examples.values,
+        by_example=examples,
         labels=sample.labels(models) if first.metric.needs == "labels" else None,
         swapped=swapped,
         design=sample.predictions.design,
@@ -183,14 +183,15 @@ def why_not(first: Estimate, second: Estimate) -> Message | None:
     return parts(*lacking) if lacking else None
 
 
-def _paired(delta: Estimate, examples: Examples | None) -> Estimate:
+def _paired(delta: Estimate, examples: CountedRows | None) -> Estimate:
     """Add the differences by block: fits where there are several, else examples whose mean is the metric."""
     if delta.fits is not None:
-        return replace(delta, paired=None if np.isnan(delta.fits.values).any() else delta.fits.values)
+        defined = not np.isnan(delta.fits.values).any()
+        return replace(delta, paired=CountedRows(delta.fits.values) if defined else None)
     if examples is None or delta.clusters is not None or delta.weighted:
         return replace(delta, paired=None)
     values = examples.values
-    return replace(delta, paired=values[:, 0] - values[:, 1], paired_counts=examples.counts)
+    return replace(delta, paired=CountedRows(values[:, 0] - values[:, 1], examples.counts))
 
 
 def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float, float, float]:
@@ -313,8 +314,7 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
     missing = test_selection.lacks(comparison.pair, test)
     if missing is not None:
         return Outcome(None, None, reason=Message("reason.refused", why=missing))
-    outcome: Outcome = TESTS[test].function(comparison.pair)
-    return outcome
+    return TESTS[test].run(comparison.pair)
 
 
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:

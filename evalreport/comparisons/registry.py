@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from evalreport.engine.counts import Cells
-from evalreport.metrics.estimate import Estimate, Floats
+from evalreport.metrics.estimate import MOST_EXPANDED, CountedRows, Estimate, Floats, TooManyRowsError
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -109,11 +109,13 @@ class Pair:
     ----------
     a, b, difference
         The estimates and a - b; the difference of accuracies carries its ``agreement`` table.
-    losses
-        (m, 2) per-example values of both models where the quantity is their mean.
+    by_example
+        Both models' values where the quantity is their mean, (m, 2); examples that are alike share a row, with their
+        count. ``losses`` has one row an example.
     labels
-        Of a metric of labels: how many examples have each truth and each answer of the two models (``predicted``, (2,
-        u)). None where examples weigh differently, come in clusters or were predicted by several fits.
+        Of a metric of labels: how many examples (``counts``, (u,)) have each truth (``true``) and each answer of the
+        two models (``predicted``, (2, u)). None where examples weigh differently, come in clusters or were predicted
+        by several fits.
     swapped
         Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design
@@ -131,7 +133,7 @@ class Pair:
     a: Estimate
     b: Estimate
     difference: Estimate
-    losses: Floats | None = None
+    by_example: CountedRows | None = None
     labels: Cells | None = None
     swapped: Callable[[], Swapped] | None = None
     design: str = "test-set"
@@ -140,6 +142,18 @@ class Pair:
     greater_is_better: bool = True
     margin: float | None = None
     seed: int = 0
+
+    @property
+    def losses(self) -> Floats:
+        """Both models' values, (n, 2): one row an example, however often a value occurs."""
+        assert self.by_example is not None
+        return self.by_example.expanded()
+
+    @property
+    def blocks(self) -> Floats:
+        """Differences a - b, (m,): one an example, fold or data set."""
+        assert self.difference.paired is not None
+        return self.difference.paired.expanded()
 
     @property
     def ranked(self) -> Ranked | None:
@@ -198,6 +212,14 @@ class Test:
     inverse: str = ""
     large_samples: bool = False
     bayesian: bool = False
+
+    def run(self, subject: object) -> Outcome:
+        """Test a pair, one model or all of them; refused where counts stand for more examples than are written out."""
+        try:
+            return self.function(subject)
+        except TooManyRowsError as error:
+            why = Message("test_lacks.fewer_examples", n=error.n, most=MOST_EXPANDED)
+            return Outcome(None, None, reason=Message("reason.refused", why=why))
 
     @property
     def of_a_pair(self) -> bool:

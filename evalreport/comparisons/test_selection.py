@@ -140,7 +140,7 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return "bootstrap_difference"
     if needs == "swaps":
         return test
-    if pair.swapped is not None and (lacks(pair, test) or TESTS[test].function(pair).p_value is None):
+    if pair.swapped is not None and (lacks(pair, test) or TESTS[test].run(pair).p_value is None):
         return "permutation"  # nothing to estimate a spread from, as for a perfect and a constant ranking
     return test
 
@@ -195,7 +195,7 @@ def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
     if delta.over_datasets or delta.summed is not None:
         return None
-    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.losses, "losses")
+    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.by_example, "losses")
 
 
 def _no_placements(pair: Pair) -> Text | None:

@@ -11,7 +11,7 @@ from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import root, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import MOST_EXPANDED, Estimate, TooManyRowsError
 from evalreport.texts import Message
 
 NOT_SMOOTH = Bounds(None, None, Message("limits.not_smooth"))
@@ -355,9 +355,10 @@ def cv_t(estimate: Estimate, level: float) -> Bounds:
 def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
     """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
     assert estimate.paired is not None
-    differences = np.round(estimate.paired, 10)
-    if estimate.paired_counts is not None:
-        differences = np.repeat(differences, estimate.paired_counts.astype(np.int64))
+    try:
+        differences = np.round(estimate.paired.expanded(), 10)
+    except TooManyRowsError as error:
+        return Bounds(None, None, Message("limits.many_differences", n=error.n, most=MOST_EXPANDED))
     m = len(differences)
     tied = m <= LARGEST_EXACT and len(np.unique(differences)) < m
     lower_limit = _limit_with_ties if tied else _limit

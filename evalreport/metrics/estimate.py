@@ -21,6 +21,53 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
+MOST_EXPANDED = 100_000_000
+"""Up to here the rows of counted examples are written out one by one."""
+
+
+class TooManyRowsError(Exception):
+    """Counts stand for more examples than are written out one by one."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(f"{n:,} examples are more than {MOST_EXPANDED:,}")
+        self.n = n
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows:
+    """Rows of numbers and how many examples (or folds, or data sets) have each; examples that are alike share a row.
+
+    Attributes
+    ----------
+    values
+        (m,) or (m, k): a number, or one for each of k models.
+    counts
+        (m,) how many examples have each row; None: one.
+    """
+
+    values: Floats
+    counts: Floats | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.values) if self.counts is None else int(self.counts.sum())
+
+    def expanded(self) -> Floats:
+        """Return one row an example.
+
+        Raises
+        ------
+        TooManyRowsError
+            More than ``MOST_EXPANDED`` examples are counted.
+        """
+        if self.counts is None:
+            return self.values
+        if self.n > MOST_EXPANDED:
+            raise TooManyRowsError(self.n)
+        return np.repeat(self.values, self.counts.astype(np.int64), axis=0)
+
+
 @dataclass(frozen=True, slots=True)
 class SeedTerm:
     """What training again adds to the variance of a mean over S seeds, in two parts.
@@ -205,9 +252,7 @@ class Estimate:
         Differences of paired proportions: examples on which both models are right, only the first, only the
         second, neither.
     paired
-        Differences: (m,) by example, fold or data set, where the value is their mean.
-    paired_counts
-        (m,) how many examples have each of these; None: one.
+        Differences by example, fold or data set, where the value is their mean.
     independent
         Differences of proportions from independent test sets: (successes, trials) of both.
     fits
@@ -253,8 +298,7 @@ class Estimate:
     table: Floats | None = None
     outside: int = 0
     agreement: tuple[float, float, float, float] | None = None
-    paired: Floats | None = None
-    paired_counts: Floats | None = None
+    paired: CountedRows | None = None
     independent: tuple[tuple[float, float], tuple[float, float]] | None = None
     fits: Fits | None = None
     by_fit: Callable[[], Floats] | None = None
@@ -287,7 +331,7 @@ class Estimate:
         if self.is_difference:
             scale = replace(scale, offset=0.0)
         low, high = (scale.back(limit) for limit in self.range)
-        fits, sides, by_fit = self.fits, self.sides, self.by_fit
+        fits, sides, by_fit, paired = self.fits, self.sides, self.by_fit, self.paired
         found = replace(
             self,
             quantity=replace(self.quantity, metric=scale.of),
@@ -295,7 +339,7 @@ class Estimate:
             range=(min(low, high), max(low, high)),
             derivative=None if self.derivative is None else self.derivative / scale.slope,
             replicates=None if self.replicates is None else scale.back(self.replicates),
-            paired=None if self.paired is None else self.paired / scale.slope,
+            paired=None if paired is None else replace(paired, values=paired.values / scale.slope),
             fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
             by_fit=None if by_fit is None else lambda: by_fit() / scale.slope,
             sides=None if sides is None else (sides[0].of_base, sides[1].of_base),
@@ -381,7 +425,7 @@ class Estimate:
     def n_blocks(self) -> int:
         """How many examples, folds or data sets the value is the mean of."""
         assert self.paired is not None
-        return len(self.paired) if self.paired_counts is None else int(self.paired_counts.sum())
+        return self.paired.n
 
     @property
     def standard_error(self) -> float | None:

@@ -23,7 +23,7 @@ from evalreport.engine.draws import begun, mapped
 from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, value_range, view
+from evalreport.metrics.estimate import CountedRows, Estimate, Floats, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import (
@@ -53,19 +53,6 @@ from evalreport.texts import Message
 Key = tuple[str, Quantity]
 
 ONE_EXAMPLE = Message("undefined.fold_of_one")
-
-
-@dataclass(frozen=True, slots=True)
-class Examples:
-    """What the models got on each example: (m, k), and how many examples (m,) each row stands for; None: one."""
-
-    values: Floats
-    counts: Floats | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples."""
-        return len(self.values) if self.counts is None else int(self.counts.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,7 @@ class Sample:
         rows, once = self.units.n_effective, self.units.times is not None
         return rows if rows is None or once else rows * self.predictions.n_examples / self.predictions.n
 
-    def by_example(self, models: Sequence[str], quantity: Quantity) -> Examples | None:
+    def by_example(self, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
         if metric.per_example is None or self.estimates[models[0], quantity].summed is not None:
@@ -109,7 +96,7 @@ class Sample:
         cells = self.labels(models) if metric.needs == "labels" else None
         if cells is not None:
             views = [ModelView(cells.true, labels, None, None, None) for labels in cells.predicted]
-            return Examples(np.column_stack([metric.per_example(v) for v in views]), cells.counts)
+            return CountedRows(np.column_stack([metric.per_example(v) for v in views]), cells.counts)
         outputs = {m.name: m for m in self.predictions.models}
         by_row = [
             self.rows.columns[name, quantity][1]
@@ -117,7 +104,7 @@ class Sample:
             else metric.per_example(view(self.predictions, outputs[name]))
             for name in models
         ]
-        return Examples(np.column_stack(by_row), self.units.times)
+        return CountedRows(np.column_stack(by_row), self.units.times)
 
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count what these models said of each class; None where examples are not alike and independent."""

@@ -12,7 +12,7 @@ import pytest
 import evalreport
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.intervals.normal import hodges_lehmann
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import CountedRows, Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.records import ComparisonRecord
 from tests.reference.second_round import agrees, each
@@ -67,7 +67,14 @@ def limits_of(differences: np.ndarray, level: float = 0.95) -> tuple[float | Non
     """Return the Hodges-Lehmann limits of differences."""
     m = len(differences)
     bounds = hodges_lehmann(
-        Estimate(model="a", quantity=Quantity("mae"), value=0.0, n=m, range=(-9, 9), paired=differences),
+        Estimate(
+            model="a",
+            quantity=Quantity("mae"),
+            value=0.0,
+            n=m,
+            range=(-9, 9),
+            paired=CountedRows(differences),
+        ),
         level,
     )
     return bounds.low, bounds.high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 
 import click
 import pytest
+from scipy.stats import binomtest
 
 from evalreport.cli import program
 
@@ -134,10 +136,12 @@ def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
     use = """
 import evalreport as er
 
-models = {"a": {"y_pred": [1, 0, 1, 1, 0, 0, 1]}, "b": {"y_pred": [1, 1, 1, 0, 0, 1, 1]}}
+truth = [1] * 100 + [0] * 100
+a = [1] * 90 + [0] * 10 + [0] * 85 + [1] * 15
+b = [1] * 75 + [0] * 21 + [1] * 4 + [0] * 75 + [1] * 23 + [0] * 2
 results = er.evaluate(
-    models, truth=[1, 0, 1, 0, 0, 0, 1], metrics=["fowlkes_mallows", "accuracy"], intervals=["arcsine"],
-    tests=["loss_sign"], resamples=200,
+    {"a": {"y_pred": a}, "b": {"y_pred": b}}, truth=truth, metrics=["fowlkes_mallows", "accuracy"],
+    intervals=["arcsine"], tests=["loss_sign"], resamples=200,
 )
 value = {(row.model, row.metric): row for row in results.metrics}
 print(round(value["a", "fowlkes_mallows"].value, 9), value["a", "fowlkes_mallows"].standard_error > 0)
@@ -160,11 +164,11 @@ for path in ("m.orc", "m.txt"):
     done = run([sys.executable, "-c", "\n".join([*examples, use])], tmp_path)
     assert done.returncode == 0, done.stderr
     value, interval, p_values, read, cut, listed = done.stdout.splitlines()
-    # By hand: a has TP 3, FP 1, FN 0, so sqrt(3/4 * 3/3).
-    assert value == "0.866025404 True"
+    # By hand: a has TP 90, FP 15, FN 10.
+    assert value == f"{math.sqrt(90 / 105 * 90 / 100):.9f} True"
     assert interval == "1"
-    # By hand: the losses differ on examples 2, 4 and 6, b worse on 2 and 6, a worse on 4; two-sided 1 of 3 is 1.
-    assert p_values == "[1.0]"
+    # By hand: a alone is right on 15 and 10 examples, b alone on 4 and 2: 200 examples, 8 distinct ones.
+    assert float(p_values.strip("[]")) == pytest.approx(binomtest(25, 31).pvalue, rel=1e-12)
     assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
 
 
