@@ -17,7 +17,8 @@ from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, test
 from evalreport.config import Options
 from evalreport.engine.draws import mapped
 from evalreport.intervals import limits
-from evalreport.metrics.estimate import CountedRows, Estimate, Floats
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts

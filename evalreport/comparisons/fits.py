@@ -24,7 +24,8 @@ from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks_of_rows
-from evalreport.metrics.estimate import CountedRows, Floats
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units

@@ -20,7 +20,8 @@ from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
-from evalreport.metrics.estimate import CountedRows, Estimate, Floats, Judged
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better

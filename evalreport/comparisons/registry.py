@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from evalreport.engine.counts import Cells
-from evalreport.metrics.estimate import MOST_EXPANDED, CountedRows, Estimate, Floats, TooManyRowsError
+from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
+from evalreport.metrics.estimate import Estimate, Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 

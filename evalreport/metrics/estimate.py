@@ -14,58 +14,12 @@ from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import Array, in_parts, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
+from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Metric, Quantity, definition
 from evalreport.texts import Text
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
-
-
-MOST_EXPANDED = 100_000_000
-"""Up to here the rows of counted examples are written out one by one."""
-
-
-class TooManyRowsError(Exception):
-    """Counts stand for more examples than are written out one by one."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(f"{n:,} examples are more than {MOST_EXPANDED:,}")
-        self.n = n
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRows:
-    """Rows of numbers and how many examples (or folds, or data sets) have each; examples that are alike share a row.
-
-    Attributes
-    ----------
-    values
-        (m,) or (m, k): a number, or one for each of k models.
-    counts
-        (m,) how many examples have each row; None: one.
-    """
-
-    values: Floats
-    counts: Floats | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples."""
-        return len(self.values) if self.counts is None else int(self.counts.sum())
-
-    def expanded(self) -> Floats:
-        """Return one row an example.
-
-        Raises
-        ------
-        TooManyRowsError
-            More than ``MOST_EXPANDED`` examples are counted.
-        """
-        if self.counts is None:
-            return self.values
-        if self.n > MOST_EXPANDED:
-            raise TooManyRowsError(self.n)
-        return np.repeat(self.values, self.counts.astype(np.int64), axis=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from evalreport.engine.distributions import Array, Columns, ones, ratio
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
+from evalreport.texts.labels import in_sentence
 
 Family = Literal["binary_table", "table", "moments", "ranking", "rows", "contingency", "judged", "training"]
 Needs = Literal[
@@ -287,10 +288,7 @@ class Metric:
     @property
     def phrase(self) -> str:
         """The label inside a sentence: ``accuracy``, but ``ROC AUC`` and ``Brier score``."""
-        first = self.label.split(" ")[0]
-        names = ("Brier", "Cohen's", "Scott's", "Jaccard", "Rand", "V-measure")
-        proper = not first[1:].islower() or first in names
-        return self.label if proper else self.label[0].lower() + self.label[1:]
+        return in_sentence(self.label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from evalreport.engine.draws import begun, mapped
 from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
-from evalreport.metrics.estimate import CountedRows, Estimate, Floats, ModelView, undefined, value_range, view
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.registry import (

@@ -90,13 +90,6 @@ def metric_label(key: MetricKey) -> str:
     return text
 
 
-def in_sentence(label: str) -> str:
-    """Give a label for the middle of a sentence: ``Accuracy`` becomes ``accuracy``, ``ROC AUC`` stays."""
-    first = label.split(" ")[0].split("-")[0]
-    ordinary = len(first) > 1 and first[1:].islower() and first not in {"Brier", "Cohen", "Matthews"}
-    return label[0].lower() + label[1:] if ordinary else label
-
-
 def family_words(correction: str, n_pairs: int, alpha: str) -> str:
     """Say how the pairs were corrected."""
     if n_pairs < 2:

@@ -25,12 +25,12 @@ from evalreport.report.naming import (
     MetricKey,
     find_key,
     greater_is_better,
-    in_sentence,
     metric_label,
     short_names,
     visible,
 )
 from evalreport.texts import Text, in_words, say
+from evalreport.texts.labels import in_sentence
 
 if TYPE_CHECKING:
     from evalreport.results import Results

@@ -12,7 +12,8 @@ import pytest
 import evalreport
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.intervals.normal import hodges_lehmann
-from evalreport.metrics.estimate import CountedRows, Estimate
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.records import ComparisonRecord
 from tests.reference.second_round import agrees, each

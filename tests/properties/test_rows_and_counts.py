@@ -15,7 +15,7 @@ import evalreport
 from evalreport.comparisons import registry
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, comparison_test, probability
 from evalreport.engine.counts import Cells
-from evalreport.metrics.estimate import CountedRows
+from evalreport.metrics.counted_rows import CountedRows
 from evalreport.records import ComparisonRecord, OmnibusRecord
 from evalreport.results import Results
 
@@ -139,11 +139,11 @@ def alike(one: Found, other: Found) -> bool:
 
 def in_pairs(one: Results, other: Results) -> list[tuple[Found, Found]]:
     """Return the records of tests of two runs side by side."""
-    assert [r.test for r in tested(one)] == [r.test for r in tested(other)]
-    return list(zip(tested(one), tested(other), strict=True))
+    assert [r.test for r in records_of(one)] == [r.test for r in records_of(other)]
+    return list(zip(records_of(one), records_of(other), strict=True))
 
 
-def tested(results: Results) -> list[Found]:
+def records_of(results: Results) -> list[Found]:
     """Return the records of all tests of a run."""
     return [*results.comparisons, *results.omnibus]
 
@@ -213,7 +213,7 @@ def test_the_situations_hold_alike_examples(name: str) -> None:
 def test_every_test_of_examples_is_reached() -> None:
     """Each test that is about examples has a p-value in some situation (or a posterior), and the others are refused."""
     results = [rows_found(name) for name in SITUATIONS]
-    records = [r for found in results for r in tested(found)]
+    records = [r for found in results for r in records_of(found)]
     reached = {r.test for r in records if r.p_value is not None}
     about = {
         t.name

@@ -14,6 +14,7 @@ from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.results import AuditRecord
 from evalreport.texts import Message, coded, named, say
+from evalreport.texts.labels import sentence_start
 
 
 def describe(view: View) -> Tables | None:
@@ -197,7 +198,7 @@ def _change(view: View, record: AuditRecord) -> str:
         if isinstance(how.get(name), int):
             sizes[i] += f" (n = {how[name]:,})"
     many = len({r.about.split(",")[0] for r in view.results.audit if r.question == "slice"}) > 1
-    about = about[:1].upper() + about[1:]
+    about = sentence_start(about)
     return say(
         "audit.fell_of" if many else "audit.fell",
         model=text_of(view, model),

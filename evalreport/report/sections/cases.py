@@ -11,7 +11,6 @@ from evalreport import numbers
 from evalreport.plots.lookups import confusion_of, outcomes_of
 from evalreport.report.naming import (
     MetricKey,
-    in_sentence,
     label_of,
     listed,
     metric_label,
@@ -33,6 +32,7 @@ from evalreport.report.view import (
 )
 from evalreport.results import OperatingPointRecord
 from evalreport.texts import coded, in_words, named, say
+from evalreport.texts.labels import in_sentence
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")

@@ -37,7 +37,6 @@ from evalreport.plots.thresholds import (
 from evalreport.report.naming import (
     MetricKey,
     distinct_names,
-    in_sentence,
     listed,
     metric_label,
     shorten,
@@ -57,6 +56,7 @@ from evalreport.report.view import (
     weights_note,
 )
 from evalreport.texts import named, say
+from evalreport.texts.labels import in_sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -40,6 +40,7 @@ from evalreport.report.view import (
     weights_note,
 )
 from evalreport.texts import Text, coded, in_words, joined, named, say
+from evalreport.texts.labels import sentence_start
 
 MOST_CAUTIONS = 2
 MOST_CROSSING = 3
@@ -105,7 +106,7 @@ def describe(view: View) -> Decision:
     headline = changed.text if changed is not None else _with_tasks(view, _headline(view))
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
     if failed and (changed is None or not changed.alarm):
-        headline += " " + say("decision.gates_fail", n=failed, number=in_words(failed).capitalize())
+        headline += " " + say("decision.gates_fail", n=failed, number=sentence_start(in_words(failed)))
     gates = gates_of(view)
     passes = [gate for gate in gates if gate.outcome == "pass"]
     few = len(gates) <= MOST_PASSES
@@ -144,7 +145,7 @@ def _headline(view: View) -> str:
 def _with_tasks(view: View, headline: str) -> str:
     """Say of a suite what the headline is about."""
     over = over_tasks(view)
-    return say("suite.headline", over=over[:1].upper() + over[1:], headline=headline) if over else headline
+    return say("suite.headline", over=sentence_start(over), headline=headline) if over else headline
 
 
 def _not_comparable(record: VerdictRecord) -> bool:

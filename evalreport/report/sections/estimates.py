@@ -13,10 +13,11 @@ from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_me
 from evalreport.plots.estimates import estimates as plot_estimates
 from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import find_key, in_sentence, label_of, listed, metric_label, visible
+from evalreport.report.naming import find_key, label_of, listed, metric_label, visible
 from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of, unless_decided
 from evalreport.results import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
+from evalreport.texts.labels import in_sentence, sentence_start
 
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
 """Warnings that are repeated where the estimates stand."""
@@ -368,7 +369,7 @@ def _learning_figure(view: View, points: Sequence[LearningPointRecord]) -> Figur
         name="learning",
         title=say("learning.title", metric=words, axis=axis_words),
         description=say("learning.description", metric=words, axis=axis_words, last=last),
-        caption=say("learning.caption", metric=words[0].upper() + words[1:], axis=axis_words),
+        caption=say("learning.caption", metric=sentence_start(words), axis=axis_words),
         draw=(partial(draw, curves),),
         width=6.0,
         height=3.6,

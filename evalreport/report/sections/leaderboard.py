@@ -13,7 +13,6 @@ from evalreport.report.naming import (
     MetricKey,
     entry,
     greater_is_better,
-    in_sentence,
     label_of,
     level_of_pairs,
     metric_label,
@@ -40,6 +39,7 @@ from evalreport.report.view import (
     verdict_word,
 )
 from evalreport.texts import in_words, named, say
+from evalreport.texts.labels import in_sentence
 
 N_COMPANIONS = 3
 MOST_ROWS, MOST_BRACKETS = 20, 3

@@ -30,6 +30,7 @@ from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, leading_comparison, n_cautions, text_of
 from evalreport.texts import coded, has, in_words, joined, named, say
+from evalreport.texts.labels import sentence_start
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
 FEW_DISCORDANT = 25
@@ -264,7 +265,7 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
     why = named("reasons.why", test, "")
     text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
-    return text + (f" {why[:1].upper()}{why[1:]}." if why else "")
+    return text + (f" {sentence_start(why)}." if why else "")
 
 
 def describe_cautions(view: View) -> Cautions | None:
@@ -335,7 +336,7 @@ def _test(view: View, name: str, decides: bool) -> Method:
     """Describe a test and why it is here; of one that decides, what is known of its assumptions on these data."""
     why, known = why_chosen(view, name), entry("test", name)
     if not decides or known is None:
-        return Method(label_of("test", name), f"{summary_of('test', name)} {why[:1].upper()}{why[1:]}.")
+        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.")
     lines = [
         ("null_hypothesis", str(known.null_hypothesis)),
         ("assumptions", str(known.assumptions)),

@@ -38,6 +38,7 @@ from evalreport.report.view import (
     text_of,
 )
 from evalreport.texts import coded, has, joined, named, say
+from evalreport.texts.labels import sentence_start
 
 MOST_PAPER_CLASSES = 60
 """Rows of single classes that the PDF has room for; a page shows all."""
@@ -337,7 +338,7 @@ def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
     parts = [{str(part): part for part in joined(r.caution or "") if part} for r in own]
     shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
     told = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
-    return " ".join([summary_of("test", name), *(f"{text[:1].upper()}{text[1:]}." for text in told)])
+    return " ".join([summary_of("test", name), *(f"{sentence_start(text)}." for text in told)])
 
 
 MOST_CLASSES_IN_TABLE = 15

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.plots.lookups import quarter
 from evalreport.records import DisparityRecord, MetricRecord, distinct_tests
-from evalreport.report.naming import MetricKey, distinct_names, in_sentence, listed, metric_label, visible
+from evalreport.report.naming import MetricKey, distinct_names, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import (
@@ -28,6 +28,7 @@ from evalreport.report.view import (
     value_cell,
 )
 from evalreport.texts import Text, coded, named, say
+from evalreport.texts.labels import in_sentence
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 EDGE = 6.0

@@ -14,6 +14,7 @@ from evalreport.records import AttemptVarianceRecord, MetricRecord, TaskVerdictR
 from evalreport.report.naming import listed, shorten, test_in_words, visible
 from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
 from evalreport.texts import coded, in_words, named, say
+from evalreport.texts.labels import sentence_start
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
 TASK = "task"
@@ -160,7 +161,7 @@ def _heading(view: View, tasks: Sequence[Task]) -> str:
         return say("suite.all_separate", **known)
     if len(deciding) <= MOST_NAMED:
         return say("suite.some_separate", names=listed(names), rest=in_words(len(tasks) - len(deciding)))
-    return say("suite.many_separate", **known | {"number": in_words(len(deciding)).capitalize()})
+    return say("suite.many_separate", **known | {"number": sentence_start(in_words(len(deciding)))})
 
 
 def _of_one(view: View, tasks: Sequence[Task], sign: int) -> str:
