@@ -15,7 +15,6 @@ from benchmarks.data import binary_models, labels, truth
 from benchmarks.timing import Row, Timed, best_of, scaled
 from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine.draws import working
 from evalreport.intervals import limits
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
@@ -60,13 +59,12 @@ def resampling(*, quick: bool) -> Iterator[Row]:
 def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], replicates: int) -> None:
     """Estimate and give percentile limits of every model and of every pair, as a run does."""
     names = [model.name for model in predictions.models]
-    with working(1):
-        units = Units(predictions.n)
-        sample = estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0)
-        for quantity in quantities:
-            found = [sample.estimates[name, quantity] for name in names]
-            for estimate in [*found, *(difference(a, b) for a, b in combinations(found, 2))]:
-                limits(estimate, "bootstrap_percentile", 0.95)
+    units = Units(predictions.n)
+    sample = estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0)
+    for quantity in quantities:
+        found = [sample.estimates[name, quantity] for name in names]
+        for estimate in [*found, *(difference(a, b) for a, b in combinations(found, 2))]:
+            limits(estimate, "bootstrap_percentile", 0.95)
 
 
 def scikit_learn(true: Array, said: list[npt.NDArray[np.int32]], random: np.random.Generator) -> None:

@@ -14,7 +14,6 @@ from benchmarks.labels import all_intervals
 from benchmarks.timing import Row, Timed, best_of, in_turn, scaled
 from evalreport.comparisons.pairs import difference
 from evalreport.data.predictions import Predictions
-from evalreport.engine.draws import working
 from evalreport.intervals import limits
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
@@ -74,10 +73,9 @@ def our_delong(predictions: Predictions) -> None:
     """Test the difference of two areas; no bootstrap is drawn."""
     from evalreport.comparisons.registry import TESTS, Pair
 
-    with working(1):  # as every run does
-        quantity = Quantity("roc_auc")
-        sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
-        a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
-        pair = Pair(a=a, b=b, difference=difference(a, b))
-        assert TESTS["delong"].function(pair).p_value is not None
-        assert limits(pair.difference, "delong", 0.95).low is not None
+    quantity = Quantity("roc_auc")
+    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
+    a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
+    pair = Pair(a=a, b=b, difference=difference(a, b))
+    assert TESTS["delong"].function(pair).p_value is not None
+    assert limits(pair.difference, "delong", 0.95).low is not None

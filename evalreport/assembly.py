@@ -16,7 +16,6 @@ from evalreport.comparisons.verdicts import Decision, verdict
 from evalreport.config import Options
 from evalreport.data.predictions import Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import parts_of, t_quantile
-from evalreport.engine.draws import mapped
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.operating_points import (
     band,
@@ -243,12 +242,12 @@ def threshold_fields(samples: Sequence[Sample], options: Options) -> ResultField
         chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
         tallied = tallies(rungs, sample.units, chosen_by, n_resamples=options.resamples, seed=options.seed)
         of_tally = partial(_of_tally, chosen_by, sample, options)
-        for drawn, of_curves, of_summaries, of_points in mapped(of_tally, tallied):
+        for drawn, of_curves, of_summaries, of_points in map(of_tally, tallied):
             every.append(drawn)
             curves += of_curves
             summaries += of_summaries
             points += of_points
-        for of_curves, of_summaries in mapped(partial(_of_forecasts, sample, options), forecasts(sample)):
+        for of_curves, of_summaries in map(partial(_of_forecasts, sample, options), forecasts(sample)):
             curves += of_curves
             summaries += of_summaries
         pairs += point_dominance(sample, rungs)
@@ -363,7 +362,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
         )
 
     every = [sample.estimates[model.name, q] for model in predictions.models for q in sample.quantities]
-    return tuple(mapped(record, every))
+    return tuple(map(record, every))
 
 
 def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:

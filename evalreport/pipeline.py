@@ -18,8 +18,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, exploratory_re
 from evalreport.comparisons.verdicts import one_intervals
 from evalreport.config import Options
 from evalreport.data import Predictions, load
-from evalreport.engine import memory_kept
-from evalreport.engine.draws import begun, working
+from evalreport.engine.parallel import working
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
 from evalreport.results import Results
@@ -47,7 +46,6 @@ from evalreport.stages import (
 DEFAULTS = Options()
 
 
-@memory_kept()
 def evaluate(
     source: Any,
     *,
@@ -62,7 +60,7 @@ def evaluate(
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
-    with working(jobs, draws=whole.n * options.resamples):
+    with working(jobs):
         return _evaluated(whole, options, say)
 
 
@@ -75,10 +73,6 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     samples = all_sampled(predictions, quantities, options)
     shared = options.join != "independent"
     say("comparing", 0.4)
-    by_threshold = begun(threshold_fields, samples, options)
-    valued = begun(all_metrics, samples, loaded, options)
-    distributions = begun(distribution_fields, samples, options)
-    answered = begun(answer_fields, predictions)
     tested = comparable(quantities, named=bool(options.metrics))
     compared = compare_all(samples, tested, options)
     family = family_of(compared, quantities[0], predictions, options)
@@ -87,22 +81,19 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     rows = (*family_rows, *explored, *one_sample_records(samples, quantities[0], options))
     omnibus = omnibus_records(samples, tested, options)
     further = all_further(whole, loaded, samples, compared, decisions, options)
-    cautions = begun(all_cautions, predictions, samples, family, options, further, rows, by_threshold)
-    second = begun(second_verdicts, compared, rows, decisions, predictions.task, options)
-    found = begun(all_found, predictions, samples, by_threshold, options)
+    thresholds = threshold_fields(samples, options)
     changed = effects(samples[0], family, options.confidence, one_intervals(decisions)) if shared else ()
     slices = all_sliced(divisions, predictions, samples, rows, options, say)
     say("putting together", 0.9)
-    thresholds = by_threshold()
     results = Results(
         **provenance(predictions, quantities[0], options),
-        found=found(),
-        metrics=valued(),
+        found=all_found(predictions, samples, thresholds, options),
+        metrics=all_metrics(samples, loaded, options),
         baselines=baseline_records(samples[0]) if shared else (),
         folds=of_each(samples, fold_records),
         confusion=of_each(samples, confusion_records),
         **thresholds,
-        **distributions(),
+        **distribution_fields(samples, options),
         comparisons=rows,
         omnibus=omnibus,
         average_ranks=average_rank_records(samples, omnibus, tested, options),
@@ -111,10 +102,10 @@ def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
         **further,
         effects=changed,
         agreement=agreement_records(family),
-        **answered(),
+        **answer_fields(predictions),
         verdicts=verdict_records(decisions, predictions, options, thresholds["dominance"]),
-        second_verdicts=second(),
-        warnings=cautions(),
+        second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
+        warnings=all_cautions(predictions, samples, family, options, further, rows, thresholds),
     )
     say("done", 1.0)
     return with_slices(results, slices)

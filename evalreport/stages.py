@@ -234,12 +234,12 @@ def all_further(
 def all_found(
     predictions: Predictions,
     samples: Sequence[Sample],
-    thresholds: Callable[[], ResultFields],
+    thresholds: ResultFields,
     options: Options,
 ) -> tuple[FoundRecord, ...]:
-    """Return what was found in the files, and what was decided on the way; ``thresholds`` may wait for its fields."""
+    """Return what was found in the files, and what was decided on the way."""
     of_ranks = of_each(samples, ranks_found)
-    return (*predictions.found, *of_ranks, *bands_found(thresholds()["curves"], options))
+    return (*predictions.found, *of_ranks, *bands_found(thresholds["curves"], options))
 
 
 def variance_fields(samples: Sequence[Sample], options: Options) -> ResultFields:
@@ -273,12 +273,9 @@ def all_cautions(
     options: Options,
     further: ResultFields,
     rows: Sequence[ComparisonRecord],
-    thresholds: Callable[[], ResultFields],
+    thresholds: ResultFields,
 ) -> tuple[WarningRecord, ...]:
-    """Return the warnings of loading, of every sample and about algorithms; those about pairs once.
-
-    ``thresholds`` returns the fields of the results about thresholds, and may wait for them.
-    """
+    """Return the warnings of loading, of every sample and about algorithms; those about pairs once."""
     raised = [*predictions.warnings, *of_direction(predictions, options)]
     for place, sample in enumerate(samples):
         of_pairs = family if place == 0 else ()

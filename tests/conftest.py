@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import pytest
 
 from evalreport.data.unpacking import one_database
-from evalreport.engine import draws
 from evalreport.errors import forget
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
@@ -20,12 +19,6 @@ def interrupts_arrive() -> None:
     """Let SIGINT interrupt: a shell starts what runs in the background deaf to it, and some tests interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def threads_for_little_work() -> None:
-    """Use the threads that a test asks for, however few its draws are."""
-    draws.WORTH_THREADS = 0
 
 
 @pytest.fixture(scope="session", autouse=True)

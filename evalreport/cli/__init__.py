@@ -6,9 +6,7 @@ Only this package prints and exits. What is said on standard error is one line a
 
 from __future__ import annotations
 
-import atexit
 import errno
-import gc
 import importlib
 import json
 import os
@@ -17,12 +15,12 @@ import sys
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Literal, NoReturn, TextIO, TypedDict
 
 import click
 
@@ -145,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             remember_address(word)
     state: State = {"verbose": False, "written": None, "interrupted": None, "signal": None}
     try:
-        with _interrupts_noted(state), _seldom_collecting():
+        with _interrupts_noted(state):
             code = _answer(words, state)
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -161,12 +159,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _say_interrupted(state)
     except BrokenPipeError:
-        _silence_standard_output()
+        _silence(sys.stdout)
         return EXIT_PIPE
     except OSError as error:
         if error.errno not in FULL:
             return _report_defect(error, verbose=state["verbose"])
-        _silence_standard_output()
+        _silence(sys.stdout)
         say(Message("cli.full", why=error.strerror), level="error")
         return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
@@ -177,20 +175,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def process() -> NoReturn:
-    """Run the program as a process, which ends without taking its memory apart: that took a tenth of a short run.
+    """Run the program as a process and exit with its code.
 
     ``--jobs`` says how many threads compute. Those of the linear algebra would come on top of them, and wait for each
     other at every small product where other programs use the processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
-    if sys.getprofile() is not None or sys.gettrace() is not None:
-        sys.exit(code)
-    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+        _flush_or_silence(stream)
+    sys.exit(code)
 
 
 def _answer(words: list[str], state: State) -> int:
@@ -213,17 +207,6 @@ def _where_to_look(error: click.ClickException) -> str:
     if parameter is not None and parameter.name == "task":
         return " (--task is the kind of task, no column of the files)"
     return f" (see: {context.command_path} --help)" if context is not None else ""
-
-
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """Look for cycles in memory seldom: nearly all lives on, and looking took 7 % of a short run."""
-    usual = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 @contextmanager
@@ -288,10 +271,20 @@ def _make_streams_lenient() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _silence_standard_output() -> None:
-    """Point standard output away from the closed pipe, so that Python's last flush says nothing."""
+def _flush_or_silence(stream: TextIO | None) -> None:
+    """Flush a stream here, so that Python's own flush at the end cannot fail and change the exit code."""
+    if stream is None:
+        return
     try:
-        descriptor = sys.stdout.fileno()
+        stream.flush()
+    except (OSError, ValueError):
+        _silence(stream)
+
+
+def _silence(stream: TextIO) -> None:
+    """Point a stream away from its closed pipe or full disk, so that Python's last flush says nothing."""
+    try:
+        descriptor = stream.fileno()
     except (OSError, ValueError):
         return
     null = os.open(os.devnull, os.O_WRONLY)

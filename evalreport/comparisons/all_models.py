@@ -15,7 +15,7 @@ from evalreport.comparisons.fits import by_independent_example, critical_differe
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
 from evalreport.config import Options
-from evalreport.engine.draws import mapped
+from evalreport.engine.parallel import mapped
 from evalreport.intervals import limits
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Floats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -151,8 +151,8 @@ def cautions(
     family: Sequence[Comparison],
     options: Options,
     *,
-    rows: Sequence[ComparisonRecord] = (),
-    thresholds: Callable[[], ResultFields] = dict,
+    rows: Sequence[ComparisonRecord],
+    thresholds: ResultFields,
 ) -> tuple[WarningRecord, ...]:
     """Return the warnings of a run, those that may change a reading first, each kind in a fixed order.
 
@@ -163,7 +163,7 @@ def cautions(
     rows
         Every test of the run.
     thresholds
-        What returns the fields of the results that are about thresholds, by name; it may wait for them.
+        The fields of the results about thresholds, by name.
     """
     found = (
         *_of_classes(sample),
@@ -177,7 +177,7 @@ def cautions(
         *_of_resampling(sample, family, options),
         *of_coverage(sample, rows),
         *of_fits(sample, rows, options),
-        *of_choice(sample, rows, thresholds(), options),
+        *of_choice(sample, rows, thresholds, options),
     )
     return tuple(sorted(found, key=lambda one: one.level == "info"))
 

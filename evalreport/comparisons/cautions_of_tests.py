@@ -17,7 +17,8 @@ from evalreport.config import Options
 from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import chi2_tail, t_tail
-from evalreport.engine.draws import mapped, stream
+from evalreport.engine.draws import stream
+from evalreport.engine.parallel import mapped
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate, Floats, Indices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -15,9 +15,8 @@ from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.config import Options
-from evalreport.engine import cached_property, once
 from evalreport.engine.distributions import in_parts
-from evalreport.engine.draws import mapped
+from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
 from evalreport.intervals.proportions import Kind
 from evalreport.metrics.counted_rows import CountedRows
@@ -118,7 +117,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
             first=draws_for(1, options),
             level=1 - options.confidence,
         )
-    ranking = once(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
+    ranking = cache(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
 
     def of_pair(models: tuple[str, str], quantity: Quantity) -> Pair | Text:
         swapped = swaps.get((*models, quantity))

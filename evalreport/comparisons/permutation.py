@@ -12,9 +12,9 @@ of two models have no common scale.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from evalreport.comparisons.unit_swaps import (
     of_units,
     swap_patterns,
 )
-from evalreport.engine import Kept, once
 from evalreport.engine.counts import class_places, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
@@ -72,9 +71,9 @@ def swap_distributions(
         So many swaps of ranks and rows are drawn at least; then none where p is above this level by far.
     """
     found: dict[Key, Distribution] = {}
-    cells = once(partial(_cell_swaps, sample.tables, seed))
-    histograms = once(partial(_rank_histograms, sample))
-    moved = Kept[Moved]()
+    cells = cache(partial(_cell_swaps, sample.tables, seed))
+    histograms = cache(partial(_rank_histograms, sample))
+    moved: dict[Hashable, Moved] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
     ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -14,9 +14,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
-from evalreport.engine import Kept
 from evalreport.engine.distributions import Array, dot, slopes_at, zero_where_undefined
-from evalreport.engine.draws import mapped, random_bytes, stream
+from evalreport.engine.draws import random_bytes, stream
+from evalreport.engine.parallel import mapped
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity, definition
@@ -60,7 +60,7 @@ def is_plain_mean(quantity: Quantity) -> bool:
 
 
 def of_units(
-    sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int, moved: Kept[Moved]
+    sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int, moved: dict[Hashable, Moved]
 ) -> Swapped:
     """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
 
@@ -83,8 +83,9 @@ def of_units(
     # Of labels many swaps are as far out as the observed one: no rounding may tell these apart.
     if not studentised or definition(quantity).family == "moments":
         key = a, b, definition(quantity).columns, n_swaps, studentised
-        of_sums = partial(_moved, one, other, shape if studentised else None, sample.units, n_swaps, seed)
-        found = moved.get(key, of_sums)
+        if key not in moved:
+            moved[key] = _moved(one, other, shape if studentised else None, sample.units, n_swaps, seed)
+        found = moved[key]
         points = after(found.sums, found.moved)
         errors = None if found.products is None else np.sqrt(found.products.squares(slopes_of(points)))
         if not studentised or errors is not None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from evalreport.comparisons.pairs import (
     Comparison,
-    draws_for,
     family_caution,
     interval_for,
     oriented,
@@ -26,7 +25,7 @@ from evalreport.comparisons.sample_size import detectable_difference, examples_n
 from evalreport.comparisons.test_selection import lacks
 from evalreport.config import Correction, Options
 from evalreport.engine.distributions import root
-from evalreport.engine.draws import mapped, threads_for
+from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.metrics.estimate import Floats
 from evalreport.numbers import decimals_of
@@ -72,8 +71,7 @@ def family_records(
     records, decisions
         Records of all tests of the family, equivalence tests included, in order; one decision a pair.
     """
-    with threads_for(_draws_of(family, options)):
-        by_pair = list(mapped(partial(records, options=options, primary=True), family))
+    by_pair = list(mapped(partial(records, options=options, primary=True), family))
     # Where the leading test has no p-value, its reason is the verdict's.
     for comparison, rows in zip(family, by_pair, strict=True):
         comparison.untested = rows[0].reason
@@ -89,14 +87,6 @@ def family_records(
         if options.margin is not None and comparison.pair is not None:
             written.append(_equivalence_record(rows[0], comparison, comparison.pair, known, options))
     return written, decisions
-
-
-def _draws_of(family: Sequence[Comparison], options: Options) -> int:
-    """Return how many examples all swaps of a family draw; those of labels draw cells, which are few."""
-    first = family[0].pair if family else None
-    if first is None or first.a.metric.family in ("table", "binary_table"):
-        return 0
-    return first.a.n * len(family) * draws_for(len(family), options) if first.swapped is not None else 0
 
 
 def decisions_of(

@@ -11,7 +11,7 @@ import math
 from bisect import bisect, bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.ids import rows_by_digits
-from evalreport.engine import cached_property, shared
+from evalreport.engine import shared
 from evalreport.engine.counts import Climb
 from evalreport.engine.distributions import dot, ratio, running_sum, running_sums
 from evalreport.engine.draws import TILE_ROWS, Bytes

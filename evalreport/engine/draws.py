@@ -9,27 +9,16 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from functools import cache, partial
-from threading import Condition, Lock, Thread
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from evalreport.engine import Kept, memory_kept
 from evalreport.engine.distributions import exp
-
-try:
-    # What scipy's ``toarray`` adds entries up with: unlike ``np.add.at`` it lets other threads work meanwhile.
-    from scipy.sparse._sparsetools import coo_todense
-except ImportError:
-    coo_todense = None
+from evalreport.engine.parallel import mapped
 
 Bytes = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.int64]
@@ -98,20 +87,10 @@ def _draw(counts: Bytes, totals: npt.NDArray[np.int64], generator: np.random.Gen
     missing = totals - column_sums(counts)
     for sample in np.flatnonzero(missing < 0).tolist():
         take_away(counts[:, sample], -int(missing[sample]), generator)
-    ends = np.cumsum(np.maximum(missing, 0))
-    rows = generator.integers(0, n, size=int(ends[-1]))
-    # The samples of these units, ascending: np.repeat would lock other threads out.
-    samples = np.cumsum(np.bincount(ends[:-1], minlength=len(rows))[: len(rows)])
-    _add_units(counts, rows, samples)
-
-
-def _add_units(counts: Bytes, rows: Indices, samples: Indices) -> None:
-    """Add one to counts (n, b) at each (row, sample), (k,) each; what occurs twice is added twice."""
-    if coo_todense is None:
-        np.add.at(counts, (rows, samples), np.uint8(1))
-        return
-    k = len(rows)
-    coo_todense(*counts.shape, k, rows, samples, np.ones(k, dtype=np.uint8), counts.reshape(-1), 0)
+    missing = np.maximum(missing, 0)
+    rows = generator.integers(0, n, size=int(missing.sum()))
+    samples = np.repeat(np.arange(len(missing)), missing)
+    np.add.at(counts.reshape(-1), rows * len(missing) + samples, np.uint8(1))
 
 
 def column_sums(weights: Bytes) -> npt.NDArray[np.int64]:
@@ -271,7 +250,7 @@ def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
     at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
     sizes: list[int] = []
     while left := n_resamples - sum(sizes):
-        # The last ones are smaller, so that no thread waits long for another's.
+        # The last blocks are smaller, so that threads finish at about the same time.
         sizes.append(min(left, at_most if left > 2 * at_most else max(16, at_most // 4)))
     return list(enumerate(sizes))
 
@@ -279,7 +258,7 @@ def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
 def of_row_bytes(
     function: Callable[[int, Iterator[Tile]], T], n: int, n_resamples: int, *, seed: int, kept: bool = False
 ) -> Iterator[T]:
-    """Yield a function of the draws of rows in bytes, block by block, in threads where allowed.
+    """Yield a function of the draws of rows in bytes, block by block.
 
     Parameters
     ----------
@@ -289,12 +268,12 @@ def of_row_bytes(
     kept
         Whether tiles hold until the block ends, not only until the next one is asked for.
     """
-    rows = _rows_of(n, n_resamples, seed, "bootstrap rows")
     spare: list[list[Bytes]] = []
 
     def few(numbered: tuple[int, int]) -> T:
         block, size = numbered
-        return function(size, iter([(slice(0, n), np.ascontiguousarray(rows(block, size).T))]))
+        counts = _counted_rows(n, seed, "bootstrap rows", block, size)
+        return function(size, iter([(slice(0, n), np.ascontiguousarray(counts.T))]))
 
     def many(numbered: tuple[int, int]) -> T:
         block, size = numbered
@@ -332,17 +311,8 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
             drawn = stream(seed, purpose, block)
             yield from in_floats(list(multinomial_tiles(n, size, drawn, kept=True, memory=memory)))
         return
-    rows = _rows_of(n, n_resamples, seed, purpose)
     for block, size in blocks(n_resamples, n):
-        yield rows(block, size).astype(np.float64)
-
-
-def _rows_of(n: int, n_resamples: int, seed: int, purpose: str) -> Callable[[int, int], Bytes]:
-    """Return how blocks of draws of few rows are had: kept while a run works, as long as there is room."""
-    counted, drawn, draws = partial(_counted_rows, n, seed, purpose), _DRAWN.get(), (n, seed, purpose)
-    if drawn is None or not drawn.holds((*draws, n_resamples), n * n_resamples):
-        return counted
-    return lambda *block: drawn.kept.get((*draws, *block), partial(counted, *block))
+        yield _counted_rows(n, seed, purpose, block, size).astype(np.float64)
 
 
 def _counted_rows(n: int, seed: int, purpose: str, block: int, size: int) -> Bytes:
@@ -382,207 +352,3 @@ def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     for block, size in blocks(n_resamples, n):
         drawn = random_bytes(stream(seed, "swap rows", block), size * (-(-n // 8)))
         yield np.unpackbits(drawn.reshape(size, -1), axis=1, count=n).astype(np.float64)
-
-
-R = TypeVar("R")
-
-
-_BYTES_KEPT = 1 << 26
-
-
-class _Drawn:
-    """Draws that are kept, and which of them have room in 64 MB."""
-
-    def __init__(self) -> None:
-        self.kept = Kept[Bytes]()
-        self._sizes: dict[Hashable, int] = {}
-
-    def holds(self, draws: Hashable, size: int) -> bool:
-        """Say whether draws have room, beside those that had it before."""
-        if draws not in self._sizes and sum(self._sizes.values()) + size <= _BYTES_KEPT:
-            self._sizes[draws] = size
-        return draws in self._sizes
-
-
-class _Call(Generic[R]):
-    """A function's call that some thread makes, in the context of who asked for it."""
-
-    def __init__(self, function: Callable[[T], R], item: T) -> None:
-        # numpy's error state and the language of texts are the caller's in every thread.
-        self._make: Callable[[], R] | None = partial(copy_context().run, partial(function, item))
-        self._future = Future[R]()
-
-    @property
-    def done(self) -> bool:
-        """Whether there is a result, or an error."""
-        return self._future.done()
-
-    def make(self) -> None:
-        """Call the function, and let go of it: a thread that waits for its next call still holds this one."""
-        make, self._make = self._make, None
-        assert make is not None
-        try:
-            found = make()
-        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-            self._future.set_exception(error)
-        else:
-            del make
-            self._future.set_result(found)
-
-    def result(self) -> R:
-        """Return what the function returned, or raise what it raised."""
-        return self._future.result()
-
-
-class _Threads:
-    """Threads that make calls beside the one that asks for them; so many work at a time.
-
-    Who waits for a result makes those of its calls that nobody has begun, and no others: it may hold a lock that they
-    need. If all have begun another thread works in its place, so there are more threads than ever work.
-    """
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs, self._working, self._ended = jobs, 1, False
-        self._waiting: list[_Call[Any]] = []
-        lock = Lock()
-        self._room, self._found = Condition(lock), Condition(lock)
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(4 * jobs)]
-        for thread in self._threads:
-            thread.start()
-
-    def call(self, function: Callable[[T], R], item: T) -> _Call[R]:
-        """Let some thread call a function."""
-        call = _Call(function, item)
-        with self._room:
-            self._waiting.append(call)
-            if self._working < self._jobs:
-                self._room.notify()
-        return call
-
-    def result(self, call: _Call[R], later: Iterable[_Call[R]]) -> R:
-        """Return a call's result; until it is there make the call itself, or ``later`` ones of the same caller."""
-        while not call.done:
-            with self._room:
-                made = next((one for one in (call, *later) if one in self._waiting), None)
-                if made is None:
-                    self._working -= 1
-                    self._room.notify()
-                    self._found.wait_for(lambda: call.done)
-                    self._working += 1
-                    break
-                self._waiting.remove(made)
-            self._make(made)
-        return call.result()
-
-    def _make(self, call: _Call[Any]) -> None:
-        call.make()
-        with self._found:
-            self._found.notify_all()
-
-    def _work(self) -> None:
-        while True:
-            with self._room:
-                self._room.wait_for(lambda: self._ended or (self._waiting and self._working < self._jobs))
-                if self._ended:
-                    return
-                self._working += 1
-                call = self._waiting.pop(0)
-            self._make(call)
-            with self._room:
-                self._working -= 1
-
-    def end(self) -> None:
-        """Wait for what has begun, and forget the rest."""
-        with self._room:
-            self._ended = True
-            self._room.notify_all()
-        for thread in self._threads:
-            thread.join()
-
-
-_JOBS: ContextVar[int] = ContextVar("jobs", default=1)
-_THREADS: ContextVar[_Threads | None] = ContextVar("threads", default=None)
-_DRAWN: ContextVar[_Drawn | None] = ContextVar("drawn", default=None)
-
-
-WORTH_THREADS = 20_000_000
-"""Draws of examples: where there are fewer, threads wait for each other longer than they work side by side."""
-
-
-_AHEAD = 64
-"""Items of a sequence that are begun at most before the first one's result is taken."""
-
-
-@contextmanager
-def working(jobs: int, *, draws: int | None = None) -> Iterator[None]:
-    """Let ``mapped`` use so many threads, and draw few rows once for all that ask for the same draws.
-
-    ``draws``: how many examples are drawn, if that is known; where they are few there is one thread.
-    """
-    asked, drawn = _JOBS.set(jobs), _DRAWN.set(_Drawn())
-    try:
-        with memory_kept(), threads_for(WORTH_THREADS if draws is None else draws):
-            yield
-    finally:
-        _JOBS.reset(asked)
-        _DRAWN.reset(drawn)
-
-
-@contextmanager
-def threads_for(draws: int) -> Iterator[None]:
-    """Start the threads that were asked for where there is enough work for them, and none have been started yet."""
-    if _JOBS.get() == 1 or draws < WORTH_THREADS or _THREADS.get() is not None:
-        yield
-        return
-    threads = _Threads(_JOBS.get())
-    token = _THREADS.set(threads)
-    try:
-        yield
-    finally:
-        _THREADS.reset(token)
-        threads.end()
-
-
-def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Yield the function's results in the order of the items; in threads where several may be used.
-
-    Few items are taken ahead where they are made one by one, so that memory does not grow with their number; of those
-    that are there already, more, so that a long one keeps nobody waiting. A function may itself map: its items
-    go to threads that are idle by then.
-
-    Examples
-    --------
-    >>> with working(2):
-    ...     list(mapped(abs, [-1, 2, -3]))
-    [1, 2, 3]
-    """
-    threads = _THREADS.get()
-    if threads is None:
-        yield from map(function, items)
-        return
-    ahead = _AHEAD if isinstance(items, Sequence) else 2 * _JOBS.get()
-    waiting: deque[_Call[R]] = deque()
-    for item in items:
-        waiting.append(threads.call(function, item))
-        while waiting and (waiting[0].done or len(waiting) > ahead):
-            yield threads.result(waiting.popleft(), waiting)
-    while waiting:
-        yield threads.result(waiting.popleft(), waiting)
-
-
-def begun(function: Callable[..., R], *args: Any, **named: Any) -> Callable[[], R]:
-    """Let some thread compute a value that is needed later, and return what waits for it.
-
-    Examples
-    --------
-    >>> with working(2):
-    ...     value = begun(pow, 2, 5)
-    ...     value()
-    32
-    """
-    threads = _THREADS.get()
-    make = partial(function, *args, **named)
-    if threads is None:
-        return cache(make)
-    call = threads.call(lambda _: make(), None)
-    return lambda: threads.result(call, ())

@@ -6,7 +6,7 @@ import math
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.data.ids import rows_by_digits
-from evalreport.engine import LastUse, cached_property, shared
+from evalreport.engine import LastUse, shared
 from evalreport.engine.distributions import (
     keep_running_sum,
     normal_tail,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.engine import Kept, cached_property
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import Array, in_parts, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
@@ -498,7 +497,7 @@ class Estimate:
         return float(np.isnan(self.replicates).mean())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelView:
     """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
 
@@ -512,7 +511,6 @@ class ModelView:
     positive_code: int | None
     score: Floats | None = None
     passes: tuple[Floats, Floats] | None = None
-    kept: Kept[Order] = field(default_factory=Kept, compare=False)
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
@@ -521,12 +519,12 @@ class ModelView:
         passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
         return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes)
 
-    @property
+    @cached_property
     def order(self) -> Order:
-        """The ranking by score; it is sorted once for all that ask."""
+        """The ranking by score."""
         assert self.score is not None
         positive = np.asarray(self.true == self.positive_code)
-        return self.kept.get("order", partial(descending_order, self.score, positive))
+        return descending_order(self.score, positive)
 
     @property
     def p_true(self) -> Floats:

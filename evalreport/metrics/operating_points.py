@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log
-from evalreport.engine.draws import mapped
+from evalreport.engine.parallel import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.registry import METRICS, Quantity, definition

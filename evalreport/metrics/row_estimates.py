@@ -42,7 +42,8 @@ from evalreport.engine.distributions import (
     weighted_sums,
     whole_numbers,
 )
-from evalreport.engine.draws import Tile, in_floats, mapped, of_row_bytes, tiles_of
+from evalreport.engine.draws import Tile, in_floats, of_row_bytes, tiles_of
+from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
@@ -247,8 +248,7 @@ def row_estimates(
     def of_rows(key: Key) -> dict[Key, Estimate]:
         return {key: _of_rows(predictions, data, key, rarest)}
 
-    # The longest first. One metric after the other: those of one model share what they are made of, which threads
-    # would make twice.
+    # The longest first, and metric by metric: two threads would otherwise compute the shared parts of a model twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
     works: list[Callable[[], dict[Key, Estimate]]] = []
     works += [partial(of_ranks, name) for name in (data.orders if ranked else ())]

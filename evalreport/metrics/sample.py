@@ -19,7 +19,7 @@ from evalreport.data.predictions import LOSSES, RANK_SLOPES, ModelOutputs, Predi
 from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
-from evalreport.engine.draws import begun, mapped
+from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
@@ -161,7 +161,7 @@ def estimate_all(
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
-    of_labels = begun(label_estimates, predictions, units, layout.pooled, labelled, n_resamples, seed)
+    tables, labels = label_estimates(predictions, units, layout.pooled, labelled, n_resamples, seed)
     grouped = [q for q in quantities if definition(q).family == "contingency"]
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
@@ -172,12 +172,11 @@ def estimate_all(
     in_bins = many or (not exact and rows.single and predictions.n > most_exact)
     # Counts of labels need neither scores nor bins.
     wanted = n_resamples and in_bins and (rows.columns or rows.orders)
-    bins = begun(_bins, rows, predictions) if wanted else dict
+    bins = _bins(rows, predictions) if wanted else {}
     by_rows = row_estimates(predictions, rows, by_row)
     # The states of many rows are large, and nobody asks for them again.
-    rows = replace(rows, bins=bins(), states={} if many else rows.states)
+    rows = replace(rows, bins=bins, states={} if many else rows.states)
     found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
-    tables, labels = of_labels()
     return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +12,6 @@ from scipy import sparse
 from evalreport.config import Average
 from evalreport.data.joined_files import no_weight
 from evalreport.data.predictions import TASK, Floats, Indices, Predictions
-from evalreport.engine import cached_property
 from evalreport.engine.counts import (
     Freedom,
     effective_clusters,

@@ -8,7 +8,6 @@ from scipy import stats
 
 from evalreport.config import Options
 from evalreport.data import load
-from evalreport.engine import draws
 from evalreport.engine.draws import TILE_ROWS, bootstrap_rows, column_sums, take_away
 from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.units import layout_of, units_of
@@ -30,13 +29,6 @@ def test_so_many_samples_are_drawn_as_were_asked_for(n_resamples: int) -> None:
     blocks = list(bootstrap_rows(20_000, n_resamples, seed=0))
     assert sum(map(len, blocks)) == n_resamples
     assert all((block.sum(axis=1) == 20_000).all() for block in blocks)
-
-
-def test_units_are_added_alike_without_scipys_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Samples are the same where scipy no longer has the function that adds their last units."""
-    drawn = uniform_multinomial(20_001, 50, np.random.default_rng(1))
-    monkeypatch.setattr(draws, "coo_todense", None)
-    assert (uniform_multinomial(20_001, 50, np.random.default_rng(1)) == drawn).all()
 
 
 def test_distribution_of_whole_samples() -> None:
