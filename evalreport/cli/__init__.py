@@ -181,6 +181,10 @@ def process() -> NoReturn:
     other at every small product where other programs use the processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Python sets a stream to None where the caller has closed it.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the end
     code = main()
     for stream in (sys.stdout, sys.stderr):
         _flush_or_silence(stream)
@@ -271,10 +275,8 @@ def _make_streams_lenient() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _flush_or_silence(stream: TextIO | None) -> None:
+def _flush_or_silence(stream: TextIO) -> None:
     """Flush a stream here, so that Python's own flush at the end cannot fail and change the exit code."""
-    if stream is None:
-        return
     try:
         stream.flush()
     except (OSError, ValueError):
