@@ -44,6 +44,7 @@ from evalreport.data.predictions import (
     from_texts,
 )
 from evalreport.data.unpacking import database, usable_memory
+from evalreport.engine.sorting import Places, Words, rows_by_digits
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -52,9 +53,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int32] | Indices
-
 MOST_WORDS = 8
 LONGEST_ID = 4096
 """Ids that take more numbers than this to tell apart, or that are longer (bytes), are left to DuckDB."""
@@ -62,8 +60,6 @@ BYTES_A_ROW = 40
 """Working memory of sorting one row here, beside 8 bytes a number."""
 _BYTES_A_BLOCK = 1 << 20
 _ROWS_A_BATCH = 500_000
-_FEW_ROWS = 1 << 12
-"""Fewer are sorted by numpy."""
 _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 """The bits of 8 bytes that have a next higher one in their own byte."""
 
@@ -157,40 +153,6 @@ def _by_words(words: Sequence[Words]) -> _Sorted:
         ranked = word.take(order)
         begins[1:] |= ranked[1:] != ranked[:-1]
     return _Sorted(order, _counted(begins, ranked.view(np.int64)))
-
-
-def rows_by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None = None) -> Places:
-    """Return the rows in the order of their keys (n,), equal ones as they stand in ``before``, or by their number.
-
-    A radix sort of up to 16 bits at a time, a third of the time of sorting plain numbers. Each row is a sparse
-    matrix's only entry in its row; the columns, one after the other, have them in order.
-
-    Examples
-    --------
-    >>> rows_by_digits(np.array([70_000, 3, 70_000, 0], dtype=np.uint64)).tolist()
-    [3, 1, 0, 2]
-    """
-    if len(keys) < _FEW_ROWS:
-        own = (keys if before is None else keys[before]).argsort(kind="stable")
-        return own if before is None else before[own]
-    from scipy import sparse
-
-    n, bits = len(keys), max(int(keys.max()).bit_length(), 2)
-    pairs = -(-bits // 32)
-    width = -(-bits // (2 * pairs))
-    kind = np.int32 if n < 2**31 - 1 else np.int64
-    shape, mask, places = (n, 1 << width), (1 << width) - 1, np.arange(n + 1, dtype=kind)
-    rows = before
-    for low in range(0, bits, 2 * width):
-        one, next_one = (((keys >> shift) & mask).astype(kind) for shift in (low, low + width))
-        if rows is not None:
-            one, next_one = one.take(rows), next_one.take(rows)
-        # The next digit, and the row, go along with the first.
-        first = sparse.csr_array((next_one, one, places), shape=shape).tocsc()
-        own = first.indices if rows is None else rows.take(first.indices)
-        rows = sparse.csr_array((own, first.data, places), shape=shape).tocsc().data
-    assert rows is not None
-    return rows
 
 
 def _counted(begins: Mask, room: Indices) -> Indices:

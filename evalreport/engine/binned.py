@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.data.ids import rows_by_digits
 from evalreport.engine import shared
 from evalreport.engine.counts import Climb
 from evalreport.engine.distributions import dot, ratio, running_sum, running_sums
 from evalreport.engine.draws import TILE_ROWS, Bytes
 from evalreport.engine.ranks import Order, group_weights
+from evalreport.engine.sorting import rows_by_digits
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

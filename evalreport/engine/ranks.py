@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.data.ids import rows_by_digits
 from evalreport.engine import LastUse, shared
 from evalreport.engine.distributions import (
     keep_running_sum,
@@ -25,6 +24,7 @@ from evalreport.engine.distributions import (
     running_sums,
     weighted_sums,
 )
+from evalreport.engine.sorting import rows_by_digits
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
