@@ -13,10 +13,12 @@ from typing import Any
 from evalreport import pipeline
 from evalreport.audit.connection import History
 from evalreport.audit.drift import data_changed
-from evalreport.audit.gates import decider, judge
+from evalreport.audit.gates import judge
+from evalreport.audit.gates_on_history import decider
 from evalreport.audit.kept_files import packed
-from evalreport.audit.nightly_values import Fresh, fresh, kept_of
-from evalreport.audit.run_differences import Past, Present, Reference, Since, past_of, quantity_of, since
+from evalreport.audit.nightly_values import fresh, kept_of
+from evalreport.audit.past import Fresh, Past, past_of
+from evalreport.audit.run_differences import Present, Reference, Since, quantity_of, since
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
 from evalreport.audit.store import NewRun, Run, Standing, append, same_run, standing
 from evalreport.comparisons.verdicts import adjust

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.audit.nightly_values import Fresh, compared_with
-from evalreport.audit.run_differences import Past, Present, Reference
+from evalreport.audit.nightly_values import compared_with
+from evalreport.audit.past import Fresh, Past
+from evalreport.audit.run_differences import Present, Reference
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.verdicts import adjust
 from evalreport.data.predictions import Column, Floats, Indices, Mask, ModelOutputs, Predictions

@@ -13,27 +13,22 @@ decide. How a gate is written: ``conditions.py``.
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
-from pathlib import Path
 from typing import Literal, cast
 
-from evalreport import numbers
-from evalreport.audit.run_differences import Past, Present, Reference, since
 from evalreport.comparisons.verdicts import agreeing, decides
 from evalreport.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.config import Task
-from evalreport.errors import OutputError, UsageError
-from evalreport.files import write_whole
+from evalreport.errors import UsageError
+from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import parse as parse_metric
 from evalreport.numbers import decimals_of
 from evalreport.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
 from evalreport.registry import unknown_name
-from evalreport.report.naming import label_of, visible
 from evalreport.results import Results
 from evalreport.texts import Message, Text, parts
 
@@ -278,7 +273,7 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
 
-def _record(
+def gate_record(
     gate: Gate,
     outcome: Outcome,
     text: Text,
@@ -296,7 +291,7 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
         return _decide_audit(gate, results)
     n = float(results.n)
     outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
-    return _record(gate, outcome, Message("gates.n", n=results.n), value=n)
+    return gate_record(gate, outcome, Message("gates.n", n=results.n), value=n)
 
 
 def _decide_audit(gate: Gate, results: Results) -> GateRecord:
@@ -314,7 +309,7 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
-    return _record(gate, outcome, text, value=float(found))
+    return gate_record(gate, outcome, text, value=float(found))
 
 
 def decided_by(
@@ -336,7 +331,7 @@ def decided_by(
     low, high = limits.low, limits.high
     if value is None or low is None or high is None:
         said = limits.reason or reason or Message("gates.not_computed")
-        return _record(
+        return gate_record(
             gate, "undecided", Message("gates.no_interval", why=said), value=value, low=low, high=high
         )
     span = (low, high)
@@ -351,157 +346,19 @@ def decided_by(
         "gates.value_decided" if decided else "gates.value",
         value=value,
         limits=(low, high),
-        method=label_of("interval", limits.method),
+        method=_interval_label(limits.method),
         decimals=decimals,
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
-    return _record(gate, outcome, text, value=value, low=low, high=high)
+    return gate_record(gate, outcome, text, value=value, low=low, high=high)
+
+
+def _interval_label(name: str) -> str:
+    """Return the label of an interval; of an unregistered one its name in words."""
+    return INTERVALS[name].label if name in INTERVALS else name.replace("_", " ")
 
 
 def _negative(number: float | None) -> float | None:
     # 0.0 - x, because -0.0 would stand in results.json.
     return None if number is None else 0.0 - number
-
-
-def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
-    """Return what decides the gates of this run about earlier ones."""
-
-    def decide(gate: Gate) -> GateRecord:
-        if gate.every_night:
-            return _about_every_night(gate, now)
-        assert gate.reference is not None
-        reference = past.references.get(gate.reference)
-        if reference is None:
-            return _without_reference(gate, now, past)
-        return _against_value(gate, now, reference) if gate.terms else _against_count(gate, now, reference)
-
-    return decide
-
-
-def _about_every_night(gate: Gate, now: Present) -> GateRecord:
-    """Fail where the bets against the declared floor are an alarm: what was not refuted passes."""
-    (term,) = gate.terms
-    metric_record(gate, term, now.results)
-    found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
-    if not found:
-        return _record(gate, "pass", Message("gates.none_accepted"))
-    (row,) = found
-    if row.effect != "from_floor" or row.effect_size is None:
-        text = parts(Message("gates.no_night"), row.text)
-        return _record(gate, "undecided", text)
-    outcome: Outcome = "fail" if row.alarm else "pass"
-    return _record(gate, outcome, row.text, value=row.effect_size + gate.limit)
-
-
-def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
-    """Pass where there is no earlier run yet: a series that could not begin would never have one."""
-    assert gate.reference is not None
-    for term in gate.terms:
-        metric_record(gate, term, now.results)
-    if gate.reference in past.pruned:
-        text = Message("gates.pruned", run=past.pruned[gate.reference])
-        return _record(gate, "undecided", text)
-    none = Message("gates.none_accepted" if gate.reference == "accepted" else "gates.none_passed")
-    return _record(gate, "pass", none)
-
-
-def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
-    term = gate.terms[0]
-    metric_record(gate, term, now.results)
-    quantity = quantity_of(gate, term, now.results)
-    within = slice_of(gate, term, now.results)
-    found = since(reference, now, term.model, quantity, within=within)
-    level = now.options.confidence
-    limits = Interval(
-        method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
-    )
-    decided = None
-    if found.p_value is not None and quantity.spelled == now.results.primary_metric:
-        limits, decided = as_verdict(limits, found.difference, found.p_value)
-    record = decided_by(gate, found.difference, limits, decided=decided)
-    said = [record.text]
-    if found.value is not None and found.reference_value is not None:
-        then = {"then": found.reference_value, "run": reference.spoken}
-        said.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
-    return replace(record, text=parts(*said, *([found.how] if found.how else [])))
-
-
-def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
-    """Both counts are known exactly, so that the gate is decided at once."""
-    then = int(reference.results["n"])
-    change = float(now.results.n - then)
-    outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
-    text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
-    return _record(gate, outcome, text, value=change)
-
-
-SUITE = "evalreport"
-
-
-def junit_xml(results: Results) -> bytes:
-    """Return the gates of a run as a JUnit document.
-
-    A gate that failed is a ``failure``. An undecided one is an ``error`` of the type ``undecided``: it has no answer,
-    and a server that skipped it would show a run in green whose exit code is 3.
-
-    Returns
-    -------
-    bytes
-        UTF-8, the same bytes for the same results: no time and no host stands in it.
-    """
-    outcomes = [gate.outcome for gate in results.gates]
-    totals = {
-        "name": SUITE,
-        "tests": str(len(outcomes)),
-        "failures": str(outcomes.count("fail")),
-        "errors": str(outcomes.count("undecided")),
-        "time": "0",
-    }
-    root = ET.Element("testsuites", totals)
-    suite = ET.SubElement(root, "testsuite", totals | {"name": f"{SUITE}.gates", "skipped": "0"})
-    properties = ET.SubElement(suite, "properties")
-    facts = {"signature": results.signature, "models": ", ".join(results.models), "n": str(results.n)}
-    for name, value in facts.items():
-        ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
-    for gate in results.gates:
-        _add_case(suite, gate)
-    ET.indent(root)
-    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
-
-
-def write_junit(results: Results, path: Path) -> None:
-    """Write the document, whole or not at all; the folder is made where it does not exist.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written.
-    """
-    try:
-        write_whole(path, junit_xml(results))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror or error}; name another file with --junit"
-        ) from error
-
-
-def _add_case(suite: ET.Element, gate: GateRecord) -> None:
-    case = ET.SubElement(
-        suite, "testcase", {"name": visible(gate.gate), "classname": f"{SUITE}.gates", "time": "0"}
-    )
-    said = visible(gate.text)
-    if gate.outcome == "pass":
-        ET.SubElement(case, "system-out").text = said
-        return
-    kind = {"fail": "failure", "undecided": "error"}[gate.outcome]
-    found = ET.SubElement(case, kind, {"type": gate.outcome, "message": said})
-    found.text = f"{gate.outcome}: {said}{_limits(gate)}"
-
-
-def _limits(gate: GateRecord) -> str:
-    if gate.value is None:
-        return ""
-    limits = "" if gate.low is None and gate.high is None else f" {numbers.interval(gate.low, gate.high, 4)}"
-    return f"\nvalue: {numbers.number(gate.value, 4)}{limits}"

@@ -6,13 +6,15 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from evalreport.audit.run_differences import accepted_with, reference_predictions
+from evalreport.audit.connection import History
+from evalreport.audit.past import Fresh, Past, accepted_with, reference_predictions
+from evalreport.audit.store import Run
 from evalreport.config import Options
 from evalreport.data.predictions import Floats, Indices, Mask, Predictions
 from evalreport.data.selection import subset
@@ -25,12 +27,6 @@ from evalreport.records import JsonObject
 from evalreport.results import EvidenceRecord
 from evalreport.stages import sampled
 from evalreport.texts import Message, Text
-
-if TYPE_CHECKING:
-    from evalreport.audit.connection import History
-    from evalreport.audit.run_differences import Past
-    from evalreport.audit.store import Run
-
 
 HORIZON = 365
 """Nights since the accepted ones at which a drop may begin; a later one is seen as if it had begun earlier."""
@@ -198,34 +194,6 @@ LEAST_NEW = 10
 """New examples below which a run is no night of its own: its value says next to nothing of the night."""
 DIVISIBLE = frozenset({"test-set", "seeds"})
 """The designs of which some examples can be taken without the others; of the others, a night is new as a whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """Which examples (with ``--cluster``: clusters) of a run no run held since, and with, the accepted ones.
-
-    Attributes
-    ----------
-    new
-        (units,) in the order of ``unit_keys``.
-    look
-        How often the series was compared with these accepted runs, this time included.
-    accepted
-        Of each accepted run, which of its own units no accepted run before it held; None: that is not kept.
-    sample
-        Digests of some of the new ones, for runs to come.
-    taken
-        Whether all are taken as new because a column ``id`` is missing that would say so.
-    reason
-        Why nothing can be said of them; None: it can.
-    """
-
-    new: Mask
-    look: int
-    accepted: tuple[Mask | None, ...] = ()
-    sample: tuple[str, ...] = ()
-    taken: bool = False
-    reason: Text | None = None
 
 
 def fresh(predictions: Predictions, options: Options, history: History, past: Past) -> Fresh | None:

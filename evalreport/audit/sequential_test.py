@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.nightly_values import (
-    Fresh,
     Night,
     compared_with,
     drop_evidence,
@@ -25,7 +24,8 @@ from evalreport.audit.nightly_values import (
     night_of,
     serial_correlation,
 )
-from evalreport.audit.run_differences import Past, Present
+from evalreport.audit.past import Fresh, Past
+from evalreport.audit.run_differences import Present
 from evalreport.comparisons import TESTS
 from evalreport.comparisons.pairs import draws_for
 from evalreport.conditions import Gate, wrong

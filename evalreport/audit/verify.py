@@ -419,9 +419,10 @@ def _with_history(
 ) -> Results:
     """Ask again what the audit asked, of the runs that stood in the history then."""
     from evalreport.audit.auditing import asked
-    from evalreport.audit.gates import decider
+    from evalreport.audit.gates_on_history import decider
     from evalreport.audit.nightly_values import fresh
-    from evalreport.audit.run_differences import Present, accepted_with, past_of
+    from evalreport.audit.past import accepted_with, past_of
+    from evalreport.audit.run_differences import Present
     from evalreport.audit.store import same_run, standing
 
     content = json.dumps([recorded.content["signature"], recorded.content["options"]], sort_keys=True)

@@ -225,7 +225,7 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
     """Write the gates as JUnit XML where that was asked for; return why it could not be done."""
     if path is None:
         return None
-    from evalreport.audit.gates import write_junit
+    from evalreport.report.junit import write_junit
 
     try:
         write_junit(results, path)
@@ -242,7 +242,7 @@ def _write_report(
 
     beside = {}
     if within and output.junit is not None:
-        from evalreport.audit.gates import junit_xml
+        from evalreport.report.junit import junit_xml
 
         beside[output.junit.name] = junit_xml(results)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.gates import junit_xml, write_junit
+from evalreport.report.junit import junit_xml, write_junit
 from evalreport.cli import main
 from evalreport.errors import OutputError
 from evalreport.records import GateRecord

@@ -1,0 +1,94 @@
+"""Gates about earlier runs: ``accepted``, ``last`` and ``every night``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from evalreport.audit.gates import (
+    Outcome,
+    as_verdict,
+    decided_by,
+    gate_record,
+    metric_record,
+    outcome_of,
+    quantity_of,
+    slice_of,
+)
+from evalreport.audit.past import Past
+from evalreport.audit.run_differences import Present, Reference, since
+from evalreport.conditions import Gate
+from evalreport.records import GateRecord, Interval
+from evalreport.texts import Message, parts
+
+
+def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
+    """Return a function that decides this run's gates about earlier runs."""
+
+    def decide(gate: Gate) -> GateRecord:
+        if gate.every_night:
+            return _about_every_night(gate, now)
+        assert gate.reference is not None
+        reference = past.references.get(gate.reference)
+        if reference is None:
+            return _without_reference(gate, now, past)
+        return _against_value(gate, now, reference) if gate.terms else _against_count(gate, now, reference)
+
+    return decide
+
+
+def _about_every_night(gate: Gate, now: Present) -> GateRecord:
+    """Fail where the bets against the declared floor are an alarm: what was not refuted passes."""
+    (term,) = gate.terms
+    metric_record(gate, term, now.results)
+    found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
+    if not found:
+        return gate_record(gate, "pass", Message("gates.none_accepted"))
+    (row,) = found
+    if row.effect != "from_floor" or row.effect_size is None:
+        text = parts(Message("gates.no_night"), row.text)
+        return gate_record(gate, "undecided", text)
+    outcome: Outcome = "fail" if row.alarm else "pass"
+    return gate_record(gate, outcome, row.text, value=row.effect_size + gate.limit)
+
+
+def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
+    """Pass where there is no earlier run yet: a series that could not begin would never have one."""
+    assert gate.reference is not None
+    for term in gate.terms:
+        metric_record(gate, term, now.results)
+    if gate.reference in past.pruned:
+        text = Message("gates.pruned", run=past.pruned[gate.reference])
+        return gate_record(gate, "undecided", text)
+    none = Message("gates.none_accepted" if gate.reference == "accepted" else "gates.none_passed")
+    return gate_record(gate, "pass", none)
+
+
+def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
+    term = gate.terms[0]
+    metric_record(gate, term, now.results)
+    quantity = quantity_of(gate, term, now.results)
+    within = slice_of(gate, term, now.results)
+    found = since(reference, now, term.model, quantity, within=within)
+    level = now.options.confidence
+    limits = Interval(
+        method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
+    )
+    decided = None
+    if found.p_value is not None and quantity.spelled == now.results.primary_metric:
+        limits, decided = as_verdict(limits, found.difference, found.p_value)
+    record = decided_by(gate, found.difference, limits, decided=decided)
+    said = [record.text]
+    if found.value is not None and found.reference_value is not None:
+        then = {"then": found.reference_value, "run": reference.spoken}
+        said.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
+    return replace(record, text=parts(*said, *([found.how] if found.how else [])))
+
+
+def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
+    """Both counts are known exactly, so that the gate is decided at once."""
+    then = int(reference.results["n"])
+    change = float(now.results.n - then)
+    outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
+    text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
+    return gate_record(gate, outcome, text, value=change)
