@@ -22,7 +22,7 @@ from evalreport.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Unpack
+    from typing import Literal, Unpack
 
     from evalreport import errors, plots
     from evalreport.audit.compare_runs import Compared
@@ -579,6 +579,24 @@ def plan(
         alpha=(1 - confidence) / pairs,
     )
     return answers(question)
+
+
+def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> str:
+    """Return results as text: ``results.summary()``, ``repr(results)`` and the HTML of a notebook call this function.
+
+    Parameters
+    ----------
+    results
+        The results of a run.
+    form
+        ``summary``: the text of summary.md. ``screen``: plain text for a terminal. ``notebook``: the leaderboard as
+        HTML.
+    """
+    from evalreport.report import markdown
+
+    if form == "summary":
+        return markdown.summary_text(results)
+    return markdown.one_screen(results) if form == "screen" else markdown.leaderboard_html(results)
 
 
 def __getattr__(name: str) -> object:

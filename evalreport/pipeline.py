@@ -23,10 +23,10 @@ from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
 from evalreport.results import Results
 from evalreport.slices.analysis import with_slices
-from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.stages import (
     Progress,
     all_cautions,
+    all_divisions,
     all_found,
     all_further,
     all_metrics,
@@ -35,6 +35,7 @@ from evalreport.stages import (
     analysed,
     decide,
     family_of,
+    gate_terms,
     of_each,
     provenance,
     ranked,
@@ -67,8 +68,9 @@ def evaluate(
 def _evaluated(whole: Predictions, options: Options, say: Progress) -> Results:
     loaded = at_one_point(whole)
     predictions = analysed(loaded, options)
-    quantities = chosen(predictions, options.metrics, options.gates)
-    divisions = divisions_asked(predictions, options)
+    in_gates = [term.metric for _, term in gate_terms(predictions, options)]
+    quantities = chosen(predictions, options.metrics, in_gates)
+    divisions = all_divisions(predictions, options)
     say("resampling", 0.1)
     samples = all_sampled(predictions, quantities, options)
     shared = options.join != "independent"

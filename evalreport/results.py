@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.errors import UsageError
@@ -509,19 +508,20 @@ class Results:
 
     def summary(self) -> str:
         """Return the verdict, the table and the cautions as text in Markdown: what stands in summary.md."""
-        return self._shown("summary_text")
+        import evalreport
+
+        return evalreport.shown(self, "summary")
 
     def __repr__(self) -> str:
-        return self._shown("one_screen")
+        import evalreport
+
+        return evalreport.shown(self, "screen")
 
     def _repr_html_(self) -> str:
         """Show the leaderboard in a notebook."""
-        return self._shown("leaderboard_html")
+        import evalreport
 
-    def _shown(self, how: str) -> str:
-        """Show the results by a function of the report, which stands above them and is fetched when it is asked for."""
-        show: Callable[[Results], str] = getattr(import_module("evalreport.report.markdown"), how)
-        return show(self)
+        return evalreport.shown(self, "notebook")
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode

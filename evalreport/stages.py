@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -41,6 +42,7 @@ from evalreport.comparisons.verdicts import (
     verdict,
     withheld,
 )
+from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
 from evalreport.data.predictions import Predictions
 from evalreport.data.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
@@ -49,7 +51,7 @@ from evalreport.errors import UsageError, without_login
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
-from evalreport.metrics.sample import Sample, estimate_all, said_of_histograms
+from evalreport.metrics.sample import Sample, estimate_all, parse, said_of_histograms
 from evalreport.metrics.units import units_of
 from evalreport.records import (
     COMPANIONS,
@@ -64,6 +66,7 @@ from evalreport.records import (
 from evalreport.registry import unknown_name
 from evalreport.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
+from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.texts import Message
 from evalreport.version import __version__
 
@@ -159,6 +162,37 @@ def all_sampled(predictions: Predictions, quantities: Sequence[Quantity], option
     return [own(part, options.seed) for part in parts]
 
 
+def gate_terms(predictions: Predictions, options: Options) -> tuple[tuple[str, Term], ...]:
+    """Return the terms of all gates that can be read, each with its gate's text."""
+    models = [model.name for model in predictions.models]
+    return tuple((gate, term) for gate in options.gates for term in terms_of(gate, models=models))
+
+
+def all_divisions(predictions: Predictions, options: Options) -> tuple[Division, ...]:
+    """Divide the rows by every column that ``--slice`` or a gate names.
+
+    Raises
+    ------
+    UsageError
+        A column that cannot be sliced by, or a gate that names one.
+    """
+    in_gates: dict[tuple[str, ...], str] = {}
+    for gate, term in gate_terms(predictions, options):
+        if term.slices:
+            in_gates.setdefault(tuple(column for column, _ in term.slices), gate)
+    return divisions_asked(predictions, options.slices, in_gates)
+
+
+def _quantities_in_gates(predictions: Predictions, options: Options) -> frozenset[Quantity]:
+    """Return the quantities that gates ask for within slices."""
+    found = set()
+    for _, term in gate_terms(predictions, options):
+        if term.slices:
+            with suppress(UsageError):  # the gate's decision says what is wrong with it
+                found.add(parse(term.spelling, predictions.task, predictions.classes))
+    return frozenset(found)
+
+
 def all_sliced(
     divisions: Sequence[Division],
     predictions: Predictions,
@@ -176,7 +210,10 @@ def all_sliced(
     def progress(done: float) -> None:
         say("slices", 0.5 + 0.4 * done)
 
-    return sliced(divisions, predictions, samples, rows, options, sampler, progress=progress)
+    in_gates = _quantities_in_gates(predictions, options)
+    return sliced(
+        divisions, predictions, samples, rows, options, sampler, in_gates=in_gates, progress=progress
+    )
 
 
 def sampled(

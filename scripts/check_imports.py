@@ -1,4 +1,4 @@
-"""Check the layout: imports run one way and in no circle, heavy libraries wait, files and functions stay short.
+"""Check the imports: down the order of the packages in docs/design.md, in no circle, none by a string, heavy ones late.
 
 Run without arguments from anywhere; prints one line for each breach and exits 1 if there is any.
 """
@@ -6,6 +6,7 @@ Run without arguments from anywhere; prints one line for each breach and exits 1
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,53 +14,34 @@ from pathlib import Path
 
 PACKAGE = "evalreport"
 ROOT = Path(__file__).resolve().parent.parent
+DESIGN = Path("docs", "design.md")
+"""The page with the order of the packages: lines ``-> package, package``, the lowest first, then from left to right."""
 
-# The layers, the lowest first: what stands in one may import what stands in a lower one, and its own package.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("version", "numbers", "keywords"),
-    ("texts",),
-    ("errors",),
-    ("files", "registry"),
-    ("records", "conditions"),
-    ("frames",),
-    ("config", "results"),
-    ("data",),
-    ("engine",),
-    ("metrics",),
-    ("intervals",),
-    ("algorithms",),
-    ("comparisons",),
-    ("assembly",),
-    ("slices",),
-    ("stages",),
-    ("pipeline",),
-    ("plots",),
-    ("report",),
-    ("audit", "refit", "imports"),
-    ("cli",),
-)
-LAYER = {name: level for level, names in enumerate(LAYERS) for name in names}
-# Drawing and describing use results alone: they never see predictions or compute.
-USES_RESULTS_ALONE = frozenset({"plots", "report"})
-BASE = frozenset(
+# Stand on the core, and not on one another.
+EXTENSIONS = frozenset({"audit", "verify", "reviews", "refit", "imports", "scale"})
+# Draw and describe results alone; the registries say what metrics, intervals and tests are called.
+USE_RESULTS_ALONE = frozenset({"plots", "report"})
+ALSO_FOR_RESULTS_ALONE = frozenset(
+    {f"{PACKAGE}.{name}" for name in ("metrics", "intervals", "comparisons")}
+) | {f"{PACKAGE}.conditions"}
+# Loaded when the package is imported or help is printed, so they load nothing that these do not need.
+LIGHT = frozenset(
     {
-        "version",
-        "numbers",
-        "keywords",
-        "errors",
-        "files",
-        "registry",
-        "texts",
-        "records",
-        "frames",
-        "conditions",
-        "config",
-        "results",
+        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "records", "frames", "config",
+        "results", "cli",
     }
+)  # fmt: skip
+# Below all others, so that plots and report may import them too.
+BASE = LIGHT - {"", "cli"}
+# Lazy public names; the table of commands; users' estimators.
+BY_A_STRING = frozenset(
+    {f"{PACKAGE}/__init__.py", f"{PACKAGE}/cli/__init__.py", f"{PACKAGE}/refit/building.py"}
 )
-ALLOWED_FOR_RESULTS_ALONE = BASE | USES_RESULTS_ALONE
-# What is bound when the package is imported must not pull in what `--help` does not need.
-LIGHT = BASE | {"", "cli"}
+# Results show themselves (`repr`, notebooks) by a public function, the only call of the package's own page from below.
+CALLS_THE_PAGE = frozenset({f"{PACKAGE}/results.py"})
+# Module and package that it imports although the package is higher: it belongs to the extension `scale`.
+AHEAD_OF_ITS_PACKAGE = frozenset({(f"{PACKAGE}/data/score_aggregation.py", "metrics")})
+
 HEAVY = frozenset(
     {
         "dask", "distributed", "duckdb", "jinja2", "joblib", "matplotlib", "narwhals", "numpy", "pandas",
@@ -69,33 +51,33 @@ HEAVY = frozenset(
 # Slow to import and needed by few commands: inside functions only, everywhere.
 LAZY_EVERYWHERE = frozenset(
     {
-        "dask",
-        "distributed",
-        "joblib",
-        "matplotlib",
-        "pandas",
-        "polars",
-        "psycopg",
-        "sklearn",
-        "sqlalchemy",
-        "statsmodels",
+        "dask", "distributed", "joblib", "matplotlib", "pandas", "polars", "psycopg", "sklearn", "sqlalchemy",
+        "statsmodels", "weasyprint",
     }
-) | {"weasyprint"}
+)  # fmt: skip
 LAZY_EXCEPT_IN = {"matplotlib": frozenset({"plots"})}
 PACKAGE_OF_TEMPLATES = "report"
 BANNED_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
-MAX_FILE_LINES = 600
-MAX_TEST_FILE_LINES = 500  # many small claims about one thing are still one story
-MAX_FUNCTION_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One import of one module: its full name, its line, whether it runs when the module is loaded."""
+    """One import of one module.
+
+    Attributes
+    ----------
+    module
+        Its full name.
+    eager
+        Whether it runs when the importing module is loaded.
+    typing
+        Whether only type checkers see it.
+    """
 
     module: str
     line: int
     eager: bool
+    typing: bool = False
 
 
 def breaches(root: Path) -> Iterator[str]:
@@ -103,26 +85,41 @@ def breaches(root: Path) -> Iterator[str]:
     package = root / PACKAGE
     modules = sorted(package.rglob("*.py"))
     known = {_dotted(path, root) for path in modules}
-    trees = {path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in modules}
-    yield from _circles(
-        {
-            _dotted(path, root): {found.module for found in imports_of(tree, known)} & known
-            for path, tree in trees.items()
-        }
-    )
-    for path, tree in trees.items():
-        where = path.relative_to(root)
-        for problem in _import_breaches(path.relative_to(package), tree, known):
-            yield f"{where}:{problem}"
+    order = order_of_packages((root / DESIGN).read_text(encoding="utf-8"))
+    imports: dict[str, list[Import]] = {}
+    for path in modules:
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        imports[_dotted(path, root)] = found = list(imports_of(tree, known))
+        where = path.relative_to(root).as_posix()
+        for line, problem in (*_import_breaches(where, found, order), *_imports_by_a_string(where, tree)):
+            yield f"{where}:{line}: {problem}"
+    yield from _circles({name: {found.module for found in own} & known for name, own in imports.items()})
     for folder in (package, root / "scripts", root / "tests"):
-        longest = MAX_TEST_FILE_LINES if folder.name == "tests" else MAX_FILE_LINES
         for path in sorted(folder.rglob("*.py")):
-            for problem in _shape_breaches(path, longest):
-                yield f"{path.relative_to(root)}:{problem}"
+            if path.stem in BANNED_NAMES:
+                said = f"a module called {path.stem} says nothing; name it after what is in it"
+                yield f"{path.relative_to(root)}:1: {said}"
+
+
+def order_of_packages(page: str) -> dict[str, int]:
+    """Return each package's place in the order that a page states.
+
+    Examples
+    --------
+    >>> order_of_packages("-> texts, errors    below everything")
+    {'texts': 0, 'errors': 1}
+    """
+    lines = re.findall(r"^\s*->\s*([a-z_]+(?:\s*,\s*[a-z_]+)*)", page, re.MULTILINE)
+    names = [name.strip() for line in lines for name in line.split(",")]
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
 def _circles(graph: Mapping[str, set[str]]) -> Iterator[str]:
-    """Yield a line for each module from which imports, also those inside functions, lead back to itself."""
+    """Yield a line for each circle of imports, also of those inside functions or for type checkers.
+
+    The package's own page takes no part: it fetches everything lazily.
+    """
+    graph = {name: targets - {name, PACKAGE} for name, targets in graph.items() if name != PACKAGE}
     reached: dict[str, set[str]] = {}
     for start in graph:
         found: set[str] = set()
@@ -137,15 +134,15 @@ def _circles(graph: Mapping[str, set[str]]) -> Iterator[str]:
         yield f"{members[0].replace('.', '/')}.py:1: a circle of imports: {', '.join(members)}"
 
 
-def part_of(relative: Path) -> str:
+def part_of(where: str) -> str:
     """Return the part of the package that a file belongs to; the package's own ``__init__`` is ''.
 
     Examples
     --------
-    >>> part_of(Path("metrics/labels.py")), part_of(Path("errors.py")), part_of(Path("__init__.py"))
-    ('metrics', 'errors', '')
+    >>> [part_of(f"evalreport/{path}") for path in ("metrics/labels.py", "errors.py", "__init__.py")]
+    ['metrics', 'errors', '']
     """
-    name = relative.parts[0]
+    name = Path(where).parts[1]
     return "" if name == "__init__.py" else name.removesuffix(".py")
 
 
@@ -153,33 +150,47 @@ def _dotted(path: Path, root: Path) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _import_breaches(relative: Path, tree: ast.Module, known: set[str]) -> Iterator[str]:
-    part = part_of(relative)
-    if part not in LAYER and part not in {"", "__main__"}:
-        yield f"1: {part!r} stands in no layer; add it to LAYERS in scripts/check_imports.py"
+def _import_breaches(
+    where: str, imports: list[Import], order: Mapping[str, int]
+) -> Iterator[tuple[int, str]]:
+    part = part_of(where)
+    if part not in order and part not in {"", "__main__"}:
+        yield 1, f"{part!r} is in no line of the order of packages; add it to {DESIGN.as_posix()}"
         return
-    for found in imports_of(tree, known):
+    for found in imports:
         parts = found.module.split(".")
         if parts[0] == PACKAGE:
-            problem = _direction(part, parts[1] if len(parts) > 1 else "", found)
-        else:
+            problem = _direction(where, parts[1] if len(parts) > 1 else "", found, order)
+        elif not found.typing:
             problem = _library(part, parts[0], found)
+        else:
+            problem = None
         if problem:
-            yield f"{found.line}: {problem}"
+            yield found.line, problem
 
 
-def _direction(part: str, target: str, found: Import) -> str | None:
+def _direction(where: str, target: str, found: Import, order: Mapping[str, int]) -> str | None:
+    part = part_of(where)
+    eager = found.eager and not found.typing
     if part in {"", "__main__"}:
-        if found.eager and target not in LIGHT:
+        if eager and target not in LIGHT:
             return f"the package itself imports {found.module} eagerly; import it when it is first used"
         return None
-    if target == "" or target not in LAYER:
-        return None  # the version; what is in no layer is reported where they are defined
-    if part in USES_RESULTS_ALONE and target not in ALLOWED_FOR_RESULTS_ALONE:
+    if target == "":
+        if where in CALLS_THE_PAGE and not found.eager:
+            return None
+        return f"{part} imports the package's own page, which is above everything"
+    if target not in order or target == part or (where, target) in AHEAD_OF_ITS_PACKAGE:
+        return None  # a package that is in no line is reported where it is
+    if order[target] > order[part]:
+        return f"{part} imports {found.module}, which is higher in the order of packages"
+    if target in EXTENSIONS and part in EXTENSIONS:
+        return f"{part} imports {found.module}: extensions do not import one another"
+    if part in USE_RESULTS_ALONE and not (
+        target in BASE | USE_RESULTS_ALONE or found.module in ALSO_FOR_RESULTS_ALONE
+    ):
         return f"{part} uses results alone but imports {found.module}"
-    if target != part and LAYER[target] >= LAYER[part]:
-        return f"{part} imports {found.module}, which stands in a higher layer or in the same"
-    if part in LIGHT and found.eager and target not in LIGHT:
+    if part in LIGHT and eager and target not in LIGHT:
         return f"{part} imports {found.module} eagerly; `--help` would load it"
     return None
 
@@ -196,55 +207,42 @@ def _library(part: str, library: str, found: Import) -> str | None:
     return None
 
 
+def _imports_by_a_string(where: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    if where in BY_A_STRING:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and re.search(
+            r"(^|\.)(import_module|__import__)$", ast.unparse(node.func)
+        ):
+            yield node.lineno, "an import by a string, which no check can follow; write an import"
+
+
 def imports_of(tree: ast.Module, known: set[str]) -> Iterator[Import]:
-    """Yield the imports of one module, those for type checkers alone left out."""
-    pending: list[tuple[ast.AST, bool]] = [(tree, True)]
+    """Yield the imports of one module."""
+    pending: list[tuple[ast.AST, bool, bool]] = [(tree, True, False)]
     while pending:
-        node, eager = pending.pop()
+        node, eager, typing = pending.pop()
         if isinstance(node, ast.Import):
-            yield from (Import(alias.name, node.lineno, eager) for alias in node.names)
+            yield from (Import(alias.name, node.lineno, eager, typing) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from _from_imports(node, eager, known)
+            yield from _from_imports(node, eager, typing, known)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            pending.extend((child, eager) for child in node.orelse)
+            pending.extend((child, eager, True) for child in node.body)
+            pending.extend((child, eager, typing) for child in node.orelse)
             continue
         inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        pending.extend((child, eager and not inside) for child in ast.iter_child_nodes(node))
+        pending.extend((child, eager and not inside, typing) for child in ast.iter_child_nodes(node))
 
 
-def _from_imports(node: ast.ImportFrom, eager: bool, known: set[str]) -> Iterator[Import]:
+def _from_imports(node: ast.ImportFrom, eager: bool, typing: bool, known: set[str]) -> Iterator[Import]:
     if node.level:
         # A relative import cannot be read by eye across packages; the package spells names in full.
-        yield Import(f"{PACKAGE}.<relative>", node.lineno, eager)
+        yield Import(f"{PACKAGE}.<relative>", node.lineno, eager, typing)
         return
     base = node.module or ""
     for alias in node.names:
         full = f"{base}.{alias.name}"
-        yield Import(full if full in known else base, node.lineno, eager)
-
-
-def _shape_breaches(path: Path, longest: int) -> Iterator[str]:
-    if path.stem in BANNED_NAMES:
-        yield f"1: a module called {path.stem} says nothing; name it after what is in it"
-    source = path.read_text(encoding="utf-8")
-    n_lines = len(source.splitlines())
-    if n_lines > longest:
-        yield f"1: {n_lines} lines; a file tells one story in at most {longest}"
-    for node in ast.walk(ast.parse(source, filename=str(path))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = _length(node)
-            if length > MAX_FUNCTION_LINES:
-                yield f"{node.lineno}: {node.name}() has {length} lines; at most {MAX_FUNCTION_LINES}"
-
-
-def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Count a function's lines, its docstring aside."""
-    end = node.end_lineno or node.lineno
-    length = end - node.lineno + 1
-    first = node.body[0]
-    if ast.get_docstring(node) is not None:
-        length -= (first.end_lineno or first.lineno) - first.lineno + 1
-    return length
+        yield Import(full if full in known else base, node.lineno, eager, typing)
 
 
 def main() -> int:
@@ -252,7 +250,7 @@ def main() -> int:
     found = list(breaches(ROOT))
     for line in found:
         print(line)
-    print(f"layout: {len(found)} breach{'es' * (len(found) != 1)}", file=sys.stderr)
+    print(f"imports: {len(found)} breach{'es' * (len(found) != 1)}", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -26,8 +26,7 @@ from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.records import JsonObject, Slice
 from evalreport.results import Results
-from evalreport.slices.slice_estimates import divisions_asked
-from evalreport.stages import sampled
+from evalreport.stages import all_divisions, sampled
 from evalreport.texts import Message, Text, parts
 
 Name = Literal["accepted", "last"]
@@ -281,7 +280,7 @@ def _rows(predictions: Predictions, inside: Mask) -> Predictions:
 def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
     """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
     try:
-        found = divisions_asked(predictions, options)
+        found = all_divisions(predictions, options)
     except UsageError:
         return None  # the earlier run was not asked about this column, and did not keep it
     division = next((d for d in found if d.column == within.column and within.value in d.values), None)

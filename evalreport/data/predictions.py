@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -237,18 +237,6 @@ class Predictions:
         assert self.positive is not None
         return self.classes.index(self.positive)
 
-
-Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
-Operand: TypeAlias = Any
-"""An array, or a column of an engine: whatever adds and multiplies."""
-Loss = Callable[[Operand, Operand, Callable[[Operand], Operand]], Operand]
-
-RANK_SLOPES: dict[str, Slopes] = {}
-"""By rank metric: its derivatives (g,) by the weight of a positive and of a negative of each group of tied scores, from
-the two weights of the groups, best first. Filled as metrics are registered."""
-LOSSES: dict[str, Loss] = {}
-"""By mean loss of two classes: the loss of p (the probability of the positive class), the truth (1 or 0) and a function
-that takes logarithms; of arrays and of an engine's columns alike. Filled as metrics are registered."""
 
 FORECAST_BINS = 10
 """Bins of equal width of the probabilities, [a, b) but for the last one."""

@@ -6,10 +6,10 @@ What is summed are whole numbers, so that neither the order of rows nor the numb
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,6 @@ from evalreport.data.engines import Engine
 from evalreport.data.label_sources import collected, whole_numbers
 from evalreport.data.predictions import (
     FORECAST_BINS,
-    LOSSES,
-    RANK_SLOPES,
-    Loss,
     ScoreSums,
     Values,
     by_bin,
@@ -88,9 +85,11 @@ class Scored:
 
 def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     """Let an engine make the histograms, and then the sums of products."""
-    assert RANK_SLOPES, "metrics have registered what is added up"
     import pyarrow as pa
 
+    from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
+
+    summed = _Summed(slopes_of_ranks(), losses_of_probability())
     cuts = [_cuts(scored, k, engine) for k in range(len(scored.models))]
     frame = scored.frame
     for k, cut in enumerate(cuts):
@@ -107,7 +106,7 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
             _as_table(column, values, (scored.models[k], k in scored.on_probabilities), cuts[k], *counted[k])
             for k in range(len(cuts))
         ]
-        products += _products(scored, whole, group, column, values, cuts, counted, engine)
+        products += _products(scored, summed, whole, group, column, values, cuts, counted, engine)
         for k in sorted(scored.with_probabilities):
             products += _forecasts(scored, whole, group, column, values, k)
     return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=_schema()))
@@ -259,11 +258,20 @@ def _as_table(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """The metrics whose sums of products are kept, by name: derivatives of rank metrics, and mean losses."""
+
+    slopes: Mapping[str, Callable[..., Any]]
+    losses: Mapping[str, Callable[..., Any]]
+
+
 # --- sums of products -------------------------------------------------------------------------------------------------
 
 
 def _products(
     scored: Scored,
+    summed: _Summed,
     frame: Frame,
     group: str,
     column: str | None,
@@ -277,12 +285,12 @@ def _products(
 
     scales: dict[str, Floats] = {}
     for k, cut in enumerate(cuts):
-        table = _slopes(cut, counted[k], len(values), scales, k)
+        table = _slopes(summed, cut, counted[k], len(values), scales, k)
         key = (nw.col(group) * 2 + nw.col("y")) * cut.size + nw.col(f"c{k}")
         frame = frame.with_columns(key.alias(f"k{k}")).join(engine.small(table), on=f"k{k}", how="left")
     losses: list[nw.Expr] = []
     for k in sorted(scored.with_probabilities):
-        for place, loss in enumerate(LOSSES.values()):
+        for place, loss in enumerate(summed.losses.values()):
             scale = _scale_of_loss(loss, scored.probabilities[k], scored.n)
             name = f"l{place}_{k}"
             losses.append((loss(nw.col(f"p{k}"), nw.col("y"), _log) * scale).alias(name))
@@ -297,14 +305,14 @@ def _products(
         asked.append((product + 0.5).floor().cast(nw.Int64).alias(name))
 
     more = _power_below(math.sqrt(2.0**BITS / scored.n))
-    prefixes = [*((f"d{m}_", name) for m, name in enumerate(RANK_SLOPES))]
-    prefixes += [(f"l{place}_", name) for place, name in enumerate(LOSSES)]
+    prefixes = [*((f"d{m}_", name) for m, name in enumerate(summed.slopes))]
+    prefixes += [(f"l{place}_", name) for place, name in enumerate(summed.losses)]
     for prefix, metric in prefixes:
         own = [k for k in range(len(cuts)) if f"{prefix}{k}" in scales]
         for a, b in combinations_with_replacement(own, 2):
             first, second = f"{prefix}{a}", f"{prefix}{b}"
             ask(metric, a, b, nw.col(first) * nw.col(second), scales[first] * scales[second])
-        for a in own if metric in LOSSES else ():
+        for a in own if metric in summed.losses else ():
             ask(metric, a, None, nw.col(f"{prefix}{a}") * more, scales[f"{prefix}{a}"] * more)
     # Rounded row by row, then added.
     rounded = frame.select(group, "y", *asked)
@@ -348,13 +356,15 @@ def _power_below(value: float) -> float:
     return 2.0 ** math.floor(math.log2(value))
 
 
-def _scale_of_loss(loss: Loss, limits: Floats, n: int) -> float:
+def _scale_of_loss(loss: Callable[..., Any], limits: Floats, n: int) -> float:
     """Return a power of 2 that makes the largest square of a loss so large that n of them stay below 2^61."""
     largest = max(abs(float(loss(p, true, math.log))) for p in limits for true in (0.0, 1.0))
     return _power_below(math.sqrt(2.0**BITS / n) / max(largest, 1e-300) / 2)
 
 
-def _slopes(cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats], k: int) -> pa.Table:
+def _slopes(
+    summed: _Summed, cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats], k: int
+) -> pa.Table:
     """Return the derivatives of every rank metric by slice, class and bin, scaled to be added as whole numbers."""
     import pyarrow as pa
 
@@ -362,7 +372,7 @@ def _slopes(cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats],
     place, size = np.searchsorted(cut.code, code), len(cut.code)
     tied = (cut.low == cut.high)[::-1]
     found: dict[str, Values] = {f"k{k}": (group * 2 + y) * cut.size + code}
-    for m, slopes in enumerate(RANK_SLOPES.values()):
+    for m, slopes in enumerate(summed.slopes.values()):
         values, scale = np.zeros(len(code)), np.zeros(groups)
         for g in range(groups):
             own = np.flatnonzero(group == g)
@@ -371,8 +381,8 @@ def _slopes(cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats],
             if not counts.any(axis=1).all():
                 continue
             positives, negatives = counts[1, ::-1], counts[0, ::-1]
-            of_groups = slopes(*groups_of(positives, negatives, tied))
-            of_bins = by_bin(*of_groups, positives, tied)
+            of_positives, of_negatives = slopes(*groups_of(positives, negatives, tied))
+            of_bins = by_bin(of_positives, of_negatives, positives, tied)
             of_row = np.stack(of_bins[::-1])[y[own], size - 1 - place[own]]
             largest = float(np.abs(of_row).max())
             scale[g] = _power_below(math.sqrt(2.0**BITS / count[own].sum()) / largest / 2) if largest else 1.0

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import special
 
-from evalreport.data.predictions import Mask, Operand
+from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import (
     Array,
     Columns,
@@ -42,6 +42,8 @@ VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
 CLASS_PROBABILITIES: Fields = {"tasks": ("binary", "multiclass"), "needs": "probabilities"}
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
+Operand: TypeAlias = Any
+"""An array or a column of an engine: a type that adds and multiplies."""
 
 
 def _log_loss_of(p: Operand, true: Operand, log_of: Callable[[Operand], Operand]) -> Operand:

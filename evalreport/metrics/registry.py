@@ -15,7 +15,6 @@ from typing import Any, Literal, TypedDict, TypeVar
 import numpy as np
 
 from evalreport.config import Task
-from evalreport.data.predictions import LOSSES, RANK_SLOPES
 from evalreport.engine.distributions import Array, Columns, ones, ratio
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.registry import Registry, summary_of
@@ -346,12 +345,7 @@ LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}
 def register(documented: Function, **fields: Any) -> Function:
     """Add a metric; its name is the function's, its summary the first sentence of the docstring."""
     given = {"function": documented, **fields}
-    metric = Metric(name=documented.__name__, summary=summary_of(documented), **given)
-    METRICS.add(metric)
-    if metric.family == "ranking" and metric.derivative is not None:
-        RANK_SLOPES[metric.name] = metric.derivative
-    if metric.of_probability is not None:
-        LOSSES[metric.name] = metric.of_probability
+    METRICS.add(Metric(name=documented.__name__, summary=summary_of(documented), **given))
     return documented
 
 
@@ -577,6 +571,26 @@ class Quantity:
         if self.label is not None:
             return f"{self.metric}[class={self.label}]"
         return f"{self.metric}_{self.average}" if self.average else self.metric
+
+
+def slopes_of_ranks() -> dict[str, Function]:
+    """Return the derivatives of the rank metrics, by name; without metrics that are another one on another scale.
+
+    Each takes the weights (g,) of positives and negatives of each group of tied scores, best first, and returns its
+    derivatives (g,) by the weight of a positive and of a negative of each group.
+    """
+    own = [m for m in METRICS.values() if m.family == "ranking" and m.affine_of is None]
+    return {m.name: m.derivative for m in own if m.derivative is not None}
+
+
+def losses_of_probability() -> dict[str, Function]:
+    """Return the mean losses of two classes, by name; without metrics that are another one on another scale.
+
+    Each takes the probability of the positive class, the truth (1 or 0) and a function that takes logarithms; arrays
+    and an engine's columns alike.
+    """
+    own = [m for m in METRICS.values() if m.affine_of is None]
+    return {m.name: m.of_probability for m in own if m.of_probability is not None}
 
 
 def definition(quantity: Quantity) -> Metric:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -12,10 +12,9 @@ from typing import get_args
 
 import numpy as np
 
-from evalreport.conditions import terms_of
 from evalreport.config import Average as AverageOverTasks
 from evalreport.config import Task
-from evalreport.data.predictions import LOSSES, RANK_SLOPES, ModelOutputs, Predictions, ScoreSums
+from evalreport.data.predictions import ModelOutputs, Predictions, ScoreSums
 from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
@@ -37,6 +36,8 @@ from evalreport.metrics.registry import (
     Metric,
     Quantity,
     definition,
+    losses_of_probability,
+    slopes_of_ranks,
 )
 from evalreport.metrics.row_estimates import (
     MOST_EXACT_ROWS,
@@ -325,11 +326,12 @@ def summed_estimates(
             for model, of_model in gaps.items()
             if of_model is not None
         }
+    ranked, losses = slopes_of_ranks(), losses_of_probability()
     for quantity in quantities:
         scale = definition(quantity).affine_of
         base = definition(quantity) if scale is None else definition(Quantity(scale.of))
         models = [name for name in sums.models if sums.holds(base.name, name)]
-        if quantity.label is not None or base.name not in {*RANK_SLOPES, *LOSSES} or not models:
+        if quantity.label is not None or base.name not in {*ranked, *losses} or not models:
             continue
         if min(sums.class_sizes) == 0:
             undefined_here = definition(quantity).undefined
@@ -351,15 +353,15 @@ def summed_estimates(
                 derivative=rows[k],
                 counts=np.ones(rows.shape[1]),
                 replicates=replicates[k] if n_resamples else None,
-                positive=np.arange(rows.shape[1]) >= len(models) if base.name in RANK_SLOPES else None,
-                rarest=float(min(sums.class_sizes)) if base.name in RANK_SLOPES else None,
+                positive=np.arange(rows.shape[1]) >= len(models) if base.name in ranked else None,
+                rarest=float(min(sums.class_sizes)) if base.name in ranked else None,
                 summed=sums.class_sizes,
             )
     return found
 
 
 def _value(sums: ScoreSums, metric: str, model: str) -> float:
-    if metric in RANK_SLOPES:
+    if metric in slopes_of_ranks():
         return float(definition(Quantity(metric)).function(*sums.groups[model]))
     return sums.total(metric, model) / sum(sums.class_sizes)
 
@@ -370,7 +372,7 @@ def _rows(sums: ScoreSums, metric: str, models: Sequence[str]) -> Floats:
     Of rank metrics those of the negatives come first, then those of the positives, k of each.
     """
     products = sums.products_of(metric, models)
-    if metric in RANK_SLOPES:
+    if metric in slopes_of_ranks():
         return np.concatenate([_root(part) for part in products], axis=1)
     n = sum(sums.class_sizes)
     totals = np.array([sums.total(metric, model) for model in models])
@@ -433,19 +435,19 @@ def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
     return _with_usual_numbers(metric, predictions) if metric.numbered else [quantity]
 
 
-def _with_numbers_of(gates: Sequence[str], predictions: Predictions) -> Iterator[Quantity]:
-    """Yield what gates ask of numbered metrics: any number is as usual as another."""
-    names = [model.name for model in predictions.models]
-    for term in (term for gate in gates for term in terms_of(gate, models=names)):
-        match = NUMBERED.fullmatch(term.metric)
-        if match is not None and term.metric in METRICS:
-            yield Quantity(term.metric)
-
-
 def chosen(
-    predictions: Predictions, names: tuple[str, ...], gates: Sequence[str] = ()
+    predictions: Predictions, names: tuple[str, ...], in_gates: Iterable[str] = ()
 ) -> tuple[Quantity, ...]:
-    """Return the quantities of a run, the primary one first: those named, else all that the task and gates have."""
+    """Return the quantities of a run, the primary one first: those named, else all of the task.
+
+    Parameters
+    ----------
+    names
+        The metrics that the run was asked for, as the command line spells them.
+    in_gates
+        The metrics that gates are about. Where no metric is named, the numbered ones among them (``pass^3``) are added:
+        a task has them with its usual numbers only.
+    """
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if definition(named[0]).family == "training":
@@ -459,7 +461,8 @@ def chosen(
     if predictions.classes and all(m.y_pred is None for m in predictions.models):
         # Bare scores without a threshold: no model has labels, so none has an accuracy.
         primary = Quantity("roc_auc")
-    others = (*available(predictions), *_with_numbers_of(gates, predictions))
+    numbered = (Quantity(name) for name in in_gates if NUMBERED.fullmatch(name) and name in METRICS)
+    others = (*available(predictions), *numbered)
     return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))
 
 

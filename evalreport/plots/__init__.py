@@ -37,7 +37,6 @@ highlight
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -46,44 +45,41 @@ if TYPE_CHECKING:
 
     from evalreport.plots.style import report_style as report_style
 
-# The public name of each chart: the module it is in, and its name there.
-_CHARTS = {
-    "values": ("pairs", "values"),
-    "forest": ("pairs", "forest"),
-    "fold_differences": ("pairs", "strip"),
-    "critical_differences": ("pairs", "critical_differences"),
-    "roc": ("curves", "roc"),
-    "precision_recall": ("curves", "precision_recall"),
-    "error_rates": ("thresholds", "error_rates"),
-    "threshold_sweep": ("thresholds", "sweep"),
-    "score_histogram": ("thresholds", "score_histogram"),
-    "reliability": ("thresholds", "reliability"),
-    "accuracy_rejection": ("thresholds", "accuracy_rejection"),
-    "gain": ("thresholds", "gain"),
-    "lift": ("thresholds", "lift"),
-    "confusion": ("pairs", "confusion"),
-    "predicted_true": ("thresholds", "predicted_true"),
-    "residuals": ("thresholds", "residuals"),
-    "by_slice": ("pairs", "by_slice"),
-    "error_estimates": ("estimates", "estimates"),
-    "learning_curves": ("estimates", "learning"),
-    "bias_variance": ("estimates", "bias_variance"),
-    "bias_variance_course": ("estimates", "bias_variance_course"),
-    "replicates": ("estimates", "replicates"),
-    "f1_at_recall": ("pictures", "f1_at_recall"),
-    "count_sets": ("pictures", "count_sets"),
-}
-_CONTEXTS = {"report_style": ("style", "report_style")}
-
-__all__ = [*_CHARTS, *_CONTEXTS]
+__all__ = [
+    "values",
+    "forest",
+    "fold_differences",
+    "critical_differences",
+    "roc",
+    "precision_recall",
+    "error_rates",
+    "threshold_sweep",
+    "score_histogram",
+    "reliability",
+    "accuracy_rejection",
+    "gain",
+    "lift",
+    "confusion",
+    "predicted_true",
+    "residuals",
+    "by_slice",
+    "error_estimates",
+    "learning_curves",
+    "bias_variance",
+    "bias_variance_course",
+    "replicates",
+    "f1_at_recall",
+    "count_sets",
+    "report_style",
+]
 
 
 def __getattr__(name: str) -> Callable[..., Axes]:
-    place = (_CHARTS | _CONTEXTS).get(name)
-    if place is None:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    chart: Callable[..., Axes] = getattr(importlib.import_module(f"{__name__}.{place[0]}"), place[1])
-    return chart
+    from evalreport.plots.charts import CHARTS  # on first use, because charts import numpy
+
+    return CHARTS[name]
 
 
 def __dir__() -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalreport.numbers import count, percent
 from evalreport.texts import Text, named, say, spoken
@@ -17,12 +16,8 @@ if TYPE_CHECKING:
     from evalreport.results import Results
 
 
-KINDS = {
-    "metric": ("metrics", "METRICS"),
-    "interval": ("intervals", "INTERVALS"),
-    "test": ("comparisons", "TESTS"),
-}
-"""What is registered: the package and the registry there."""
+Kind = Literal["metric", "interval", "test"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +29,22 @@ class MetricKey:
     label: str | None = None
 
 
-def registry(kind: str) -> Mapping[str, Any]:
-    """Give the registered metrics, intervals or tests by name."""
-    package, name = KINDS[kind]
-    entries: Mapping[str, Any] = getattr(importlib.import_module(f"evalreport.{package}"), name, {})
-    return entries
+def registry(kind: Kind) -> Mapping[str, Any]:
+    """Give the registered metrics, intervals or tests by name; imported here, since a short text needs none of them."""
+    if kind == "metric":
+        from evalreport.metrics import METRICS
+
+        return METRICS
+    if kind == "interval":
+        from evalreport.intervals import INTERVALS
+
+        return INTERVALS
+    from evalreport.comparisons import TESTS
+
+    return TESTS
 
 
-def entry(kind: str, name: str) -> Any | None:
+def entry(kind: Kind, name: str) -> Any | None:
     """Give one registered entry, or None: results of a newer version may name what this one does not know."""
     known = registry(kind)
     if name not in known:  # not get(): a registry answers an unknown name with a message
@@ -49,7 +52,7 @@ def entry(kind: str, name: str) -> Any | None:
     return known[name]
 
 
-def label_of(kind: str, name: str | None) -> str:
+def label_of(kind: Kind, name: str | None) -> str:
     """Give the words for a metric, an interval or a test."""
     if name is None:
         return ""
@@ -64,7 +67,7 @@ def test_in_words(name: str) -> str:
     return named("test_in_words", name, say("test_in_words.other", label=label_of("test", name)))
 
 
-def summary_of(kind: str, name: str) -> str:
+def summary_of(kind: Kind, name: str) -> str:
     """Give the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
     known = entry(kind, name)
     return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))

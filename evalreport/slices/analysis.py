@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.assembly import metric_records
@@ -232,6 +232,7 @@ def sliced(
     options: Options,
     sampler: Sampler,
     *,
+    in_gates: Collection[Quantity],
     progress: Progress,
 ) -> Sliced:
     """Analyse every slice of every column; nothing where there is none.
@@ -248,6 +249,8 @@ def sliced(
         The tests over all examples, for the order of the models.
     sampler
         Makes the samples of some of the rows as the run made those of all.
+    in_gates
+        The quantities that gates ask for within slices.
     progress
         Called with the share done.
     """
@@ -264,7 +267,7 @@ def sliced(
         d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
     ]
     for division in divisions:
-        quantities = quantities_within(samples[0].quantities, division, predictions, options)
+        quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
         compared = compared_quantities(quantities, options)
         for value, places in zip(division.values, rows_by_slice(division), strict=True):
             group = group_of(

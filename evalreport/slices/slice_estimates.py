@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.conditions import Term, terms_of
 from evalreport.config import Options
 from evalreport.data.predictions import TASK, Predictions, from_numpy
 from evalreport.data.selection import subset
@@ -18,7 +17,7 @@ from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate, Indices
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import Sample, parse
+from evalreport.metrics.sample import Sample
 from evalreport.records import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text
@@ -27,8 +26,17 @@ MOST_CLASS_VALUES = 200
 """Single classes are computed within slices, unnamed, up to so many classes times slices of a column."""
 
 
-def divisions_asked(predictions: Predictions, options: Options) -> tuple[Division, ...]:
+def divisions_asked(
+    predictions: Predictions, slicings: Sequence[str], in_gates: Mapping[tuple[str, ...], str]
+) -> tuple[Division, ...]:
     """Divide the rows by every column that ``--slice`` or a gate names.
+
+    Parameters
+    ----------
+    slicings
+        The values of ``--slice``.
+    in_gates
+        The columns, one or two, that gates name together; with the text of the first gate that does.
 
     Raises
     ------
@@ -37,15 +45,14 @@ def divisions_asked(predictions: Predictions, options: Options) -> tuple[Divisio
     """
     by_task = division_by_task(predictions)
     # Whatever the tasks are called, each is a slice of its own.
-    asked = list(divisions(predictions, [text for text in options.slices if by_task is None or text != TASK]))
+    asked = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
     if by_task is not None:
         asked.append(by_task)
-    for gate, term in _terms(predictions, options):
-        names = [column for column, _ in term.slices]
+    for names, gate in in_gates.items():
         known = {division.column for division in asked}
         if "*".join(names) in known or "*".join(reversed(names)) in known:
             continue
-        cuts = _cuts(predictions, options)
+        cuts = _cuts(predictions, slicings)
         text = "*".join(cuts.get(name, name) for name in names)
         try:
             asked.append(divide(predictions, text))
@@ -63,32 +70,27 @@ def division_by_task(predictions: Predictions) -> Division | None:
     return Division(TASK, (TASK,), names, tuple((name,) for name in names), tasks.values.astype(np.int64))
 
 
-def _terms(predictions: Predictions, options: Options) -> list[tuple[str, Term]]:
-    """Return what gates say about slices, each with its gate."""
-    models = [model.name for model in predictions.models]
-    return [(gate, term) for gate in options.gates for term in terms_of(gate, models=models) if term.slices]
-
-
-def _cuts(predictions: Predictions, options: Options) -> dict[str, str]:
+def _cuts(predictions: Predictions, slicings: Sequence[str]) -> dict[str, str]:
     """Return how ``--slice`` cuts single columns, so that a gate on two of them means the same bins."""
     columns = {**predictions.keys, **predictions.metadata}
-    single = ((text, read_slicing(text, columns)) for text in options.slices)
+    single = ((text, read_slicing(text, columns)) for text in slicings)
     return {parts[0].column: text for text, parts in single if len(parts) == 1}
 
 
 def quantities_within(
-    quantities: tuple[Quantity, ...], division: Division, predictions: Predictions, options: Options
+    quantities: tuple[Quantity, ...],
+    division: Division,
+    predictions: Predictions,
+    options: Options,
+    in_gates: Collection[Quantity],
 ) -> tuple[Quantity, ...]:
-    """Return the quantities that are computed within slices: single classes where named, or where they are few."""
+    """Return the quantities that are computed within slices: single classes where named, or where they are few.
+
+    ``in_gates``: the quantities that gates ask for within slices.
+    """
     if options.metrics or len(predictions.classes) * len(division.values) <= MOST_CLASS_VALUES:
         return quantities
-    named = set()
-    for _, term in _terms(predictions, options):
-        try:
-            named.add(parse(term.spelling, predictions.task, predictions.classes))
-        except UsageError:
-            continue  # the gate's decision says what is wrong with it
-    return tuple(q for q in quantities if q.label is None or q in named)
+    return tuple(q for q in quantities if q.label is None or q in in_gates)
 
 
 Sampler = Callable[[Predictions, Sequence[Quantity], int], Sequence[Sample]]

@@ -16,7 +16,7 @@ import evalreport as er
 import evalreport.metrics
 from evalreport.cli import main
 from evalreport.data.aggregates import HISTOGRAMS, PRODUCTS
-from evalreport.data.predictions import LOSSES, RANK_SLOPES
+from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
 from evalreport.records import ComparisonRecord, MetricRecord
 from evalreport.results import Results
 
@@ -25,7 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
 N = 5_000
 OPTIONS: dict[str, Any] = {"slices": ["sex"], "resamples": 400}
-SUMMED = {*RANK_SLOPES, *LOSSES}
+LOSSES = losses_of_probability()
+SUMMED = {*slopes_of_ranks(), *LOSSES}
 OF_A_STANDARD_ERROR = 0.01
 """So near to the rows' own are values of rank metrics, which come from bins: a model of the smallest of them."""
 

@@ -16,7 +16,7 @@ def test_nothing_of_a_tested_pair_is_kept() -> None:
     """Its difference goes with the last use, without the collector of cycles; asked for again it is the same."""
     options = Options(resamples=50)
     predictions = binary_models(300, count=2)
-    quantities = chosen(predictions, options.metrics, options.gates)
+    quantities = chosen(predictions, options.metrics)
     samples = all_sampled(predictions, quantities, options)
     compared = compare_all(samples, comparable(quantities, named=False), options)
     first = [c.pair.difference for c in compared if c.pair is not None]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.report.junit import junit_xml, write_junit
 from evalreport.cli import main
 from evalreport.errors import OutputError
 from evalreport.records import GateRecord
+from evalreport.report.junit import junit_xml, write_junit
 from evalreport.results import Results
 
 from .sources import write

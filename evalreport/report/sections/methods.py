@@ -15,6 +15,7 @@ from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.records import ComparisonRecord
 from evalreport.report.naming import (
+    Kind,
     count_range,
     entry,
     label_of,
@@ -325,7 +326,7 @@ def _called(what: str) -> str:
     return named("found_what", what.replace(" ", "_"), what)
 
 
-def _method(kind: str, name: str, attribute: str) -> Method:
+def _method(kind: Kind, name: str, attribute: str) -> Method:
     """Define a metric or an interval in one line: its summary, and its formula or its source."""
     text = str(getattr(entry(kind, name), attribute, "") or "")
     line = ((say(f"methods.{attribute}"), text),) if text else ()
