@@ -280,6 +280,22 @@ def refuse_all(errors: Sequence[InputError]) -> None:
         raise distinct[0] if len(distinct) == 1 else InputErrors(distinct)
 
 
+A_WEIGHT = "a finite number (a weight: 0 or more)"
+"""What messages about a weight expect."""
+FILL_IN = "fill in the cell, or leave the example out for every model"
+
+
+def no_weight(column: str, whose: str, *, file: str | None = None) -> InputError:
+    """Return the error of an example whose weight is not known."""
+    return InputError(
+        f"{whose} has no weight",
+        file=file,
+        column=column,
+        expected=A_WEIGHT,
+        remedy=FILL_IN,
+    )
+
+
 class OutputError(EvalreportError):
     """An output that was asked for could not be made; the others were."""
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from evalreport.config import Options
 from evalreport.data.aggregation_plan import Plan, planned
 from evalreport.data.engines import Engine
-from evalreport.data.joined_files import no_weight
 from evalreport.data.label_sources import (
     COUNT,
     PREDICTION,
@@ -34,7 +33,7 @@ from evalreport.data.label_sources import (
 )
 from evalreport.data.predictions import ScoreSums
 from evalreport.data.score_aggregation import Scored, score_sums
-from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.errors import InputError, UsageError, no_weight, refuse_all, together
 from evalreport.texts import quoted
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from evalreport.data.predictions import TASK, Arrow, Column, Indices, Mask, Mode
 from evalreport.data.selection import marked_as_test
 from evalreport.data.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.data.task import FoundTask
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import A_WEIGHT, FILL_IN, InputError, UsageError
 from evalreport.records import FoundRecord, WarningRecord, warning
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, quoted
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PARTS = ("test", "train", "validation")
-A_WEIGHT = "a finite number (a weight: 0 or more)"
-"""What messages expect."""
-FILL_IN = "fill in the cell, or leave the example out for every model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +197,6 @@ def _refuse_wrong(rows: Rows, name: str, wrong: Mask, *, may_be_empty: bool = Tr
         "{cell} is not a finite number that this column can hold",
         expected=A_WEIGHT,
         remedy="correct the value" + (", or leave the cell empty" if may_be_empty else ""),
-    )
-
-
-def no_weight(column: str, whose: str, *, file: str | None = None) -> InputError:
-    """Return the error of an example whose weight is not known."""
-    return InputError(
-        f"{whose} has no weight",
-        file=file,
-        column=column,
-        expected=A_WEIGHT,
-        remedy=FILL_IN,
     )
 
 

@@ -28,11 +28,10 @@ from evalreport.data.columns import (
     whole,
 )
 from evalreport.data.counts import ANSWERS
-from evalreport.data.joined_files import A_WEIGHT
 from evalreport.data.reading import MOST_TEXTS, empty_file
 from evalreport.data.slicing import read_slicing
 from evalreport.data.task import A_LABEL, MOST_SPELLINGS, MOST_WHOLE_CLASSES, NO_LABEL, is_nan
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import A_WEIGHT, InputError, UsageError
 from evalreport.registry import unknown_name
 from evalreport.texts import quoted
 

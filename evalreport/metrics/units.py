@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.config import Average
-from evalreport.data.joined_files import no_weight
 from evalreport.data.predictions import TASK, Floats, Indices, Predictions
 from evalreport.engine.counts import (
     Freedom,
@@ -22,7 +21,7 @@ from evalreport.engine.counts import (
 )
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, no_weight
 from evalreport.texts import quoted
 
 POOLED_BY = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import pickle
 import re
@@ -43,13 +42,6 @@ TO_LAY_OUT = 10
 """How many times as long what follows the templates may take: laying a page out for a PDF takes long with anybody's."""
 ON_THE_CLOCK = 4
 """How many seconds may pass for each second of processor time: other programs run as well."""
-NEEDED = (
-    "evalreport.report.html",
-    "evalreport.report.sections",
-    "evalreport.metrics",
-    "evalreport.comparisons",
-)
-"""What every report's page loads besides the library that draws."""
 _FRAME = struct.Struct("<BQ")
 _READY, _STEP, _MADE, _TEMPLATE, _OUTPUT = range(5)
 _START = "import sys; sys.path[:] = {path!r}; from evalreport.report import writing; writing.{work}"
@@ -194,11 +186,12 @@ def stand_by(*, pdf: bool) -> None:
 
     gc.set_threshold(50_000, 20, 50)  # as the program does: nearly all that is made lives on
     replies = _replies()
-    for module in NEEDED:
-        importlib.import_module(module)
+    from evalreport import comparisons, metrics  # noqa: F401
+    from evalreport.report import html, sections  # noqa: F401
+
     if pdf:
         with contextlib.suppress(ImportError, OSError):  # said where the PDF is made
-            importlib.import_module("weasyprint")
+            import weasyprint  # noqa: F401
     # The first chart also reads the fonts.
     drawn(Figure(name="", title="", description="", caption="", draw=(f1_at_recall,)))
     work = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one

@@ -15,6 +15,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport import plots
+from evalreport.plots.charts import CHARTS as TABLE
 from evalreport.plots.curves import contenders, name_of
 from evalreport.plots.lookups import place_of_model, ranked
 from evalreport.plots.pairs import difference_rows
@@ -60,6 +61,11 @@ def drawing(name: str, results: Results) -> str:
             title="t",
             description="d",
         )
+
+
+def test_the_table_has_every_public_chart():
+    """A chart that is in the table is public, and the other way round."""
+    assert [*TABLE] == plots.__all__
 
 
 @pytest.mark.parametrize("kind", KINDS)
