@@ -31,7 +31,7 @@ from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
 from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
-from evalreport.report.html import environment, font_faces, policy_of, rendered, source, with_anchors
+from evalreport.report.html import environment, font_faces, policy_of, rendered, source, unique_ids
 from evalreport.report.naming import visible
 from evalreport.report.writing import Documents, made_within_limits
 from evalreport.texts import Message, group_of, say, speaking
@@ -367,9 +367,11 @@ def site_page(
         "brand": brand,
         "logo": Markup(brand.logo),  # noqa: S704
         "words": group_of("page"),
+        "paper": False,
+        "own_id": unique_ids(),
         "version": __version__,
     }
-    return with_anchors(rendered(env, "site.html.j2", context))
+    return rendered(env, "site.html.j2", context)
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------

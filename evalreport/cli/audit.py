@@ -94,13 +94,12 @@ def audit_command(
     from evalreport.audit.auditing import check_series
     from evalreport.audit.connection import open_history
     from evalreport.audit.store import locked
-    from evalreport.report import prepared
 
     check_series(series)
     history = open_history(url, create=True)
-    with prepared(settings.output) as make, locked(history, series, wait=wait, say=say if loud else None):
+    with locked(history, series, wait=wait, say=say if loud else None):
         audited = _audit(models, settings, history, series)
-        failure = write(audited.results, settings.output, context.obj, make)
+        failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
         _record(audited, history, run_time(settings.output.time), code, loud=loud, state=context.obj)
     say_gates(audited.results.gates, settings.output)

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from evalreport.data.predictions import Predictions
     from evalreport.data.selection import Possible
     from evalreport.records import GateRecord
-    from evalreport.report.writing import Make
     from evalreport.results import Results
 
 
@@ -69,11 +68,8 @@ def run_command(
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
     check_output(settings.output)
-    from evalreport.report import prepared
-
-    with prepared(settings.output) as make:
-        results = _evaluate(models, settings)
-        failure = write(results, settings.output, context.obj, make)
+    results = _evaluate(models, settings)
+    failure = write(results, settings.output, context.obj)
     say_gates(results.gates, settings.output)
     return exit_code({gate.outcome for gate in results.gates}, failure)
 
@@ -199,8 +195,8 @@ def check_names(options: Options) -> None:
                 raise UsageError(unknown_name(registry.kind, name, [*registry, "all"]))
 
 
-def write(results: Results, output: OutputOptions, state: State, make: Make) -> OutputError | None:
-    """Write what was asked for, the documents made by ``make``; return the error of one that could not be made."""
+def write(results: Results, output: OutputOptions, state: State) -> OutputError | None:
+    """Write the report; return the error of a document that could not be made."""
     if output.output == STANDARD_OUTPUT:
         state["interrupted"] = None
         gates = _write_gates(results, output.junit)
@@ -208,7 +204,7 @@ def write(results: Results, output: OutputOptions, state: State, make: Make) -> 
         return gates
     # Gates that belong into the report's folder move in with it: those of one run beside the report of another mislead.
     within = _within(output)
-    failure = _write_report(results, output, state, make, within=within)
+    failure = _write_report(results, output, state, within=within)
     if within:
         return failure
     if state["written"] is None:
@@ -236,7 +232,7 @@ def _write_gates(results: Results, path: Path | None) -> OutputError | None:
 
 
 def _write_report(
-    results: Results, output: OutputOptions, state: State, make: Make, *, within: bool
+    results: Results, output: OutputOptions, state: State, *, within: bool
 ) -> OutputError | None:
     from evalreport import report
 
@@ -253,9 +249,7 @@ def _write_report(
     failure = None
     try:
         with progress_bar("writing the report", shown=not output.quiet):
-            outcome = report.render(
-                results, output.output, options=output, beside=beside, make=make, done=done
-            )
+            outcome = report.render(results, output.output, options=output, beside=beside, done=done)
     except OutputError as error:
         failure = error
         say(f"evalreport: {error}", level="error")

@@ -13,9 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache, lru_cache
-from html import escape
-from importlib import metadata
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,78 +38,33 @@ from evalreport.report.naming import visible, without_missing_glyphs
 from evalreport.report.sections import Described
 from evalreport.report.view import View
 from evalreport.texts import Message, group_of, in_words, say
-from evalreport.version import compiled
 
-PART = re.compile(
-    r'<section id="(?P<section>[\w-]+)"'
-    r'|<h2(?P<plain>[^>]*) id="(?P<of>[\w-]+)-title">(?P<title>.*?)</h2>'
-    r"|<details(?P<kind>[^>]*)><summary>(?P<summary>.*?)</summary>"
-    r"|<h3>(?P<heading>.*?)</h3>"
-    r'|<div class="scroll" role="region" aria-label="(?P<table>[^"]*)"'
-    r'|<figure[^>]* id="(?P<figure>[\w-]+)">'
-    r"|</figcaption>",
-    re.DOTALL,
-)
-LONGEST = 60
+LONGEST_ID = 60
+"""Characters of an id that are taken from a title."""
 
 
-def with_anchors(page: str) -> str:
-    """Give headings, folded parts, tables and figures an id of their own and a link to it.
-
-    The script at the end of the page is left as it stands: its digest is in the policy.
+def unique_ids() -> Callable[[str, object], str]:
+    """Return the function that gives each part of one page an id: its section's name, then its title.
 
     Examples
     --------
-    >>> with_anchors('<section id="a"><h3>Single classes</h3>')
-    '<section id="a"><h3 id="a--single-classes">Single classes <a class="anchor" href="#a--single-classes" ...'
+    >>> own_id = unique_ids()
+    >>> own_id("slices", "By ward & age"), own_id("slices", "By ward, age")
+    ('slices--by-ward-age', 'slices--by-ward-age-2')
     """
-    body, script, rest = page.partition("<script>")
-    return PART.sub(_anchoring(), body) + script + rest
-
-
-def _anchoring() -> Callable[[re.Match[str]], str]:
     taken: set[str] = set()
-    section, figure = "report", ""
 
-    def own_id(text: str) -> str:
-        """Make an id of a text, which is from a file perhaps: letters, digits and joints only."""
-        words = re.sub(r"<[^>]*>|&[#\w]+;", " ", text).lower()
-        slug = f"{section}--" + re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:LONGEST]
+    def own_id(section: str, title: object) -> str:
+        # A title may come from a file: letters, digits and hyphens only.
+        text = title.striptags() if isinstance(title, Markup) else visible(str(title))
+        slug = f"{section}--" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST_ID]
         candidate, k = slug, 2
         while candidate in taken:
             candidate, k = f"{slug}-{k}", k + 1
         taken.add(candidate)
         return candidate
 
-    def replacement(match: re.Match[str]) -> str:
-        """Return what takes the place of one match, and remember the section or figure that it begins."""
-        nonlocal section, figure
-        if match["section"]:
-            section = match["section"]
-        elif match["of"]:
-            # The link is no part of the heading's name.
-            of, title = match["of"], match["title"]
-            named = f'<h2{match["plain"]} aria-labelledby="{of}-title"><span id="{of}-title">{title}</span>'
-            return f"{named} {_link(of, 'page.link')}</h2>"
-        elif match["summary"]:
-            own = own_id(match["summary"])
-            return f'<details{match["kind"]} id="{own}"><summary>{match["summary"]}</summary>{_link(own, "page.link")}'
-        elif match["heading"]:
-            own = own_id(re.sub(r"<small>.*?</small>", "", match["heading"], flags=re.DOTALL))
-            return f'<h3 id="{own}">{match["heading"]} {_link(own, "page.link")}</h3>'
-        elif match["table"] is not None:
-            return f'{match[0]} id="{own_id("table " + match["table"])}"'
-        elif match["figure"]:
-            figure = match["figure"]
-        elif figure:
-            return f" {_link(figure, 'page.link_figure')}</figcaption>"
-        return match[0]
-
-    return replacement
-
-
-def _link(target: str, word: str) -> str:
-    return f'<a class="anchor" href="#{target}" aria-label="{escape(say(word))}">#</a>'
+    return own_id
 
 
 def html_page(
@@ -141,9 +94,8 @@ def html_page(
     css = with_colours(source(env, "report.css"), brand)
     style = css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
     script = source(env, "report.js")
-    page = _page(env, brand, view, sections, figures, title=title, time=time, medium="html",
+    return _page(env, brand, view, sections, figures, title=title, time=time, medium="html",
                  style=style, script=script, policy=policy_of(style, script))  # fmt: skip
-    return with_anchors(page)
 
 
 def paper_page(
@@ -205,6 +157,7 @@ def _page(
         "colour_class": colour_class,
         "colour_name": colour_name,
         "breakable": breakable,
+        "own_id": unique_ids(),
         # A data URI of our own making: as a text it would be cut like any endless word.
         "brand": dataclasses.replace(brand, logo=Markup(brand.logo)),  # noqa: S704
         "words": group_of("page"),
@@ -357,34 +310,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
             # Here they are only defined; the page calls them by name.
             source = source.replace(SECTION_BLOCKS, f"{{% if false %}}{blocks}{{% endif %}}")
         return super().preprocess(source, name, filename)
-
-    def compile(self, source: Any, name: str | None = None, filename: str | None = None, *given: Any) -> Any:
-        """Compile a template once in this process: the page, the PDF and several reports render the same ones.
-
-        What becomes of a shipped one is kept on disk, until it or what compiles it changes.
-        """
-
-        def anew() -> Any:
-            return super(Sandbox, self).compile(source, name, filename, *given)
-
-        if given or filename is None:
-            return anew()
-        key = (name, filename, self.autoescape, self.preprocess(source, name, filename))
-        if key not in _COMPILED:
-            shipped = Path(filename).is_relative_to(template_folder())
-            text = repr((key, _compilers())).encode() if shipped else b""
-            _COMPILED[key] = compiled(Path(filename), text, anew) if shipped else anew()
-        return _COMPILED[key]
-
-
-_COMPILED: dict[tuple[object, ...], object] = {}
-
-
-@cache
-def _compilers() -> tuple[object, ...]:
-    """Return what tells the code that compiles templates from that of other releases: Jinja's and this module."""
-    own = Path(__file__).stat()
-    return metadata.version("jinja2"), own.st_mtime_ns, own.st_size
 
 
 class OwnFolder(jinja2.FileSystemLoader):

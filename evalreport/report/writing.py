@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import pickle
 import re
@@ -44,15 +43,11 @@ ON_THE_CLOCK = 4
 """How many seconds may pass for each second of processor time: other programs run as well."""
 _FRAME = struct.Struct("<BQ")
 _READY, _STEP, _MADE, _TEMPLATE, _OUTPUT = range(5)
-_START = "import sys; sys.path[:] = {path!r}; from evalreport.report import writing; writing.{work}"
+_SERVE = "import sys; sys.path[:] = {path!r}; from evalreport.report import writing; writing.serve()"
 
 Documents = Mapping[str, tuple[Callable[..., Any], ...]]
 """The ways to make documents: for each a function without arguments, and those that its result then passes through; the
 last one gives bytes."""
-
-Made = tuple[dict[str, bytes | OutputError], dict[str, str]]
-Make = Callable[..., Made]
-"""Takes what ``documents_made`` takes, and gives what it gives."""
 
 
 def made_within_limits(
@@ -73,7 +68,7 @@ def made_within_limits(
     found: dict[str, bytes | OutputError] = {}
     while len(found) < len(names):
         left = [name for name in names if name not in found]
-        with _started("serve()") as process:
+        with _started() as process:
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 process.stdin.write(pickle.dumps((ways, tuple(arguments), left, seconds)))
@@ -92,10 +87,10 @@ def made_within_limits(
 
 
 @contextlib.contextmanager
-def _started(work: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process with a function of this module; at the end it is gone, whatever happened."""
+def _started() -> Iterator[subprocess.Popen[bytes]]:
+    """Start the process that runs ``serve``, and end it whatever happens."""
     places = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - "" is a place as well
-    code = _START.format(path=places, work=work)
+    code = _SERVE.format(path=places)
     process = subprocess.Popen(  # noqa: S603 - this very interpreter
         [sys.executable, "-P", "-c", code],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -142,92 +137,13 @@ def _ended(code: int, late: str) -> str:
     return f"the templates' process ended {how}; it may use {MEMORY // 1024**3} GiB of memory"
 
 
-@contextlib.contextmanager
-def prepared(options: OutputOptions) -> Iterator[Make]:
-    """Give what makes the documents: where it pays, in a process that meanwhile loads what drawing and layout need.
-
-    It pays where two processors are there, and this process has not loaded it. What the other one does not give, for
-    whatever reason, is made here.
-    """
-    needed = {"html", "pdf"} & set(options.formats)
-    if not needed or options.templates is not None or "matplotlib.figure" in sys.modules or _processors() < 2:
-        yield documents_made
-        return
-    with contextlib.ExitStack() as stack:
-        make: Make = documents_made
-        with contextlib.suppress(OSError):  # no room for another process
-            process = stack.enter_context(_started(f"stand_by(pdf={'pdf' in needed})"))
-            make = partial(_made_by, process)
-        yield make
-
-
-def _made_by(process: subprocess.Popen[bytes], *work: Any) -> Made:
-    with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with process.stdin:
-            process.stdin.write(pickle.dumps(work))
-        found: Made = pickle.load(process.stdout)  # noqa: S301 - from the process started for it
-        return found
-    return documents_made(*work)
-
-
-def _processors() -> int:
-    """Count those that this process may use, where the system says it."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 # --- in a process of its own ----------------------------------------------------------------------------------------
-
-
-def stand_by(*, pdf: bool) -> None:
-    """Load what the documents need, wait for the work on standard input, and write them to standard output."""
-    from evalreport.plots.pictures import Figure, drawn, f1_at_recall
-
-    gc.set_threshold(50_000, 20, 50)  # as the program does: nearly all that is made lives on
-    replies = _replies()
-    from evalreport import comparisons, metrics  # noqa: F401
-    from evalreport.report import html, sections  # noqa: F401
-
-    if pdf:
-        with contextlib.suppress(ImportError, OSError):  # said where the PDF is made
-            import weasyprint  # noqa: F401
-    # The first chart also reads the fonts.
-    drawn(Figure(name="", title="", description="", caption="", draw=(f1_at_recall,)))
-    work = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
-    replies.write(pickle.dumps(documents_made(*work, draw=_drawn_in_two)))
-    replies.flush()
-    os._exit(0)  # taking its memory apart took as long as a chart
-
-
-def _drawn_in_two(figures: Sequence[Figure]) -> dict[str, str]:
-    """Draw every other figure in a copy of this process, where the system can make one."""
-    if not hasattr(os, "fork"):
-        return _drawn(figures)
-    reading, writing = os.pipe()
-    if not os.fork():
-        try:
-            with os.fdopen(writing, "wb") as copy:
-                copy.write(pickle.dumps(_drawn(figures[1::2])))
-        finally:
-            os._exit(0)
-    os.close(writing)
-    svgs = _drawn(figures[::2])
-    with os.fdopen(reading, "rb") as copy:
-        svgs |= pickle.load(copy)  # noqa: S301 - from the copy of this process
-    return {figure.name: svgs[figure.name] for figure in figures}
-
-
-def _replies() -> BinaryIO:
-    """Keep standard output for the answer: what a library prints is none."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return replies
 
 
 def serve() -> None:
     """Make what standard input asks for, and write it to standard output."""
-    replies = _replies()
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # a library's print is no answer
     ways, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
     documents = ways(*arguments)
     sys.dont_write_bytecode = True  # it writes no file
@@ -320,7 +236,6 @@ def render(
     *,
     options: OutputOptions = NO_OPTIONS,
     beside: Mapping[str, bytes] = NOTHING,
-    make: Make | None = None,
     done: Callable[[], None] = lambda: None,
 ) -> RenderOutcome:
     """Write the asked formats into a folder, all or none; a process killed at any moment leaves one run's files.
@@ -336,8 +251,6 @@ def render(
         Formats, detail, title, templates.
     beside
         Further files of this run that belong into the folder, by their names.
-    make
-        What makes the documents, as ``prepared`` gives it; ``documents_made`` if None.
     done
         Called when the report stands in the folder, before an interrupt that came meanwhile is raised.
 
@@ -352,7 +265,7 @@ def render(
     check_templates(options.templates)
     options = replace(options, time=run_time(options.time).isoformat())  # one time for all documents
     target, data = Path(output), to_json(results)
-    made, failures = _made(results, options, data, make or documents_made)
+    made, failures = _made(results, options, data)
     files = {**made, **beside}
     try:
         publish(
@@ -397,7 +310,7 @@ def _said(failures: Mapping[str, OutputError]) -> tuple[str, ...]:
 
 
 def _made(
-    results: Results, options: OutputOptions, data: bytes, make: Make
+    results: Results, options: OutputOptions, data: bytes
 ) -> tuple[dict[str, bytes], dict[str, OutputError]]:
     """Make every asked output in memory, by its name in the folder; say of each other one why it cannot be made."""
     from evalreport.report.brand import catalogue_of
@@ -413,41 +326,30 @@ def _made(
     if not names:
         return given, {}
     with speaking(catalogue):
-        outcomes, svgs = make(results, options, data, names)
+        outcomes, svgs = _documents(results, options, data, names)
     made = given | {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, bytes)}
     failures = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, OutputError)}
     figures = {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}
     return {name: made[name] for name in FILES.values() if name in made} | figures, failures
 
 
-def _drawn(figures: Sequence[Figure]) -> dict[str, str]:
-    """Draw figures as SVG, by their names."""
-    from evalreport.plots.pictures import drawn
-
-    return {figure.name: drawn(figure) for figure in figures}
-
-
-def documents_made(
-    results: Results,
-    options: OutputOptions,
-    data: bytes,
-    names: list[str],
-    *,
-    draw: Callable[[Sequence[Figure]], dict[str, str]] = _drawn,
-) -> Made:
-    """Draw the figures and make the documents: here, or where a user's templates may run.
+def _documents(
+    results: Results, options: OutputOptions, data: bytes, names: Sequence[str]
+) -> tuple[dict[str, bytes | OutputError], dict[str, str]]:
+    """Draw the figures and make the documents, in the templates' process where the user brings templates.
 
     Returns
     -------
     tuple
-        The content of each document, or why it could not be made, by the names asked for; and the figures as SVG.
+        The content of each document, or why it could not be made, by its name; and the figures as SVG.
     """
+    from evalreport.plots.pictures import drawn
     from evalreport.report.sections import describe
     from evalreport.report.view import view_of
 
     view = view_of(results)
     sections = describe(view) if {"html", "pdf"} & set(options.formats) else ()
-    svgs = draw([figure for section in sections for figure in _figures(section.content)])
+    svgs = {figure.name: drawn(figure) for section in sections for figure in _figures(section.content)}
     if options.templates is not None:
         arguments = (results, svgs, options, data)
         return made_within_limits(_by_templates, arguments, names, seconds=options.template_time), svgs

@@ -7,6 +7,7 @@ terminal or results.json is written, in the words of the catalogue that is in us
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,7 +17,6 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.numbers import count
-from evalreport.version import compiled
 
 ENGLISH = Path(__file__).with_name("en")
 """The folder of the shipped catalogue; its files are one catalogue, divided by who says what."""
@@ -300,19 +300,11 @@ def english() -> Catalogue:
     ValueError
         When two of its files have the same key.
     """
-    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(ENGLISH.glob("*.toml"))}
-    return compiled(ENGLISH / "catalogue.toml", repr(texts).encode(), lambda: _together(texts))
-
-
-def _together(files: Mapping[str, str]) -> dict[str, Entry]:
-    """Read TOML files, by name, as one catalogue."""
-    import tomllib  # only where it has to be read anew
-
     found: dict[str, Entry] = {}
-    for name, text in files.items():
-        entries = dict(flat(tomllib.loads(text)))
+    for path in sorted(ENGLISH.glob("*.toml")):
+        entries = dict(flat(tomllib.loads(path.read_text(encoding="utf-8"))))
         if twice := found.keys() & entries.keys():
-            raise ValueError(f"{name}: {min(twice)} is also in another file")
+            raise ValueError(f"{path.name}: {min(twice)} is also in another file")
         found |= entries
     return found
 

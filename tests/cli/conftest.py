@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import sys
 import types
@@ -101,7 +100,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         state.on_evaluate()
         return state.results
 
-    def render(_results: Results, output: Path, *, options: Any, beside: Any, make: Any, done: Any) -> Any:
+    def render(_results: Results, output: Path, *, options: Any, beside: Any, done: Any) -> Any:
         state.calls[-1]["output"] = options
         output.mkdir(parents=True, exist_ok=True)
         (output / "report.html").write_text("<html>")
@@ -114,7 +113,6 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         monkeypatch,
         "report",
         render=render,
-        prepared=lambda _options: contextlib.nullcontext(),
         markdown=types.SimpleNamespace(
             summary=lambda results: f"SUMMARY of {results.n}",
             not_summarised=lambda results: results.warnings,
