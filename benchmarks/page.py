@@ -17,8 +17,8 @@ HEAD = """\
 # Speed
 
 Written by `make bench`; do not edit. Everything runs in one process on one thread each, from the same arrays in
-memory, but for `--jobs 2` and the program's own runs, which take what a user's take (pages: a second process); set-up
-(counting, sorting) is included. Times are CPU seconds unless a row says otherwise; a peer that would
+memory, but for `--jobs 2` and the program's own runs, which take what a user's take; set-up (counting, sorting) is
+included. Times are CPU seconds unless a row says otherwise; a peer that would
 take hours runs a few replicates and is scaled to all of them, which is said. The ratio is the peer's time over ours.
 A ratio hangs on the machine and on what else it does: expect a fifth up or down, though what is compared is timed in
 turn. One row is about an error instead of a time: how far the replicates of very many rows, which come from bins, are
@@ -37,8 +37,7 @@ examples: from arrays in memory to results.json.
 
 
 RUNS = """\
-Seconds by the clock of the program on the example (5 models, 3,000 rows, B = 2,000), by stage. Where there are two
-processors a second process imports meanwhile what draws and lays out; it then makes the documents.
+Seconds by the clock of the program on the example (5 models, 3,000 rows, B = 2,000), by stage.
 """
 
 Measured = Row | Accuracy | Cost | Course
@@ -61,7 +60,6 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _by_stage(first: str, runs: Sequence[Cost | Course]) -> str:
     stages = list(dict.fromkeys(stage for run in runs for stage in run.stages))
-    beside = [run.beside for run in runs if isinstance(run, Course)]
     rows = [
         [
             f"{run.n:,}" if isinstance(run, Cost) else run.formats,
@@ -70,11 +68,7 @@ def _by_stage(first: str, runs: Sequence[Cost | Course]) -> str:
         ]
         for run in runs
     ]
-    if not beside:
-        return _table([first, *stages, "in all"], rows)
-    second = ["" if seconds is None else f"{seconds:.3g}" for seconds in beside]
-    cells = [[*row, seconds] for row, seconds in zip(rows, second, strict=True)]
-    return _table([first, *stages, "in all", "second process: imports"], cells)
+    return _table([first, *stages, "in all"], rows)
 
 
 def _cells(row: Row | Accuracy) -> tuple[str, ...]:

@@ -91,17 +91,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Seconds by the clock of one run of the program, by stage.
-
-    Attributes
-    ----------
-    beside
-        Seconds in which a second process meanwhile imports what draws and lays out; None where there is none.
-    """
+    """Seconds by the clock of one run of the program, by stage."""
 
     formats: str
     stages: Mapping[str, float]
-    beside: float | None
 
     @property
     def total(self) -> float:

@@ -288,6 +288,20 @@ CUT, STRETCHED = "cut at 0", "stretched to 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableRecord:
+    """The smallest ``difference`` that an undecided pair's test could reliably detect.
+
+    ``needed`` is how many of ``unit`` it would take to detect the observed difference, ``gold`` how many of these would
+    have to be judged by people; null where the test could detect the observed difference already.
+    """
+
+    difference: float
+    unit: Literal["examples", "clusters", "judged", "datasets"]
+    needed: int | None = None
+    gold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
     """What may be said of a seen from b on the primary metric.
 
@@ -304,6 +318,7 @@ class VerdictRecord:
     high: float | None
     text: Text
     method: str | None = None
+    detectable: DetectableRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +30,15 @@ from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.metrics.estimate import Floats
 from evalreport.numbers import decimals_of
-from evalreport.records import CUT, STRETCHED, ComparisonRecord, Interval, Verdict, VerdictRecord
+from evalreport.records import (
+    CUT,
+    STRETCHED,
+    ComparisonRecord,
+    DetectableRecord,
+    Interval,
+    Verdict,
+    VerdictRecord,
+)
 from evalreport.texts import Message
 
 
@@ -196,7 +205,8 @@ def _equivalence_record(
 def verdict(decision: Decision, options: Options) -> VerdictRecord:
     """Say what the data show about one pair, by the mapping in docs/design.md."""
     c = decision.comparison
-    kind, text = _words(decision, options)
+    detectable = None if decision.decided else _detectable(decision, options)
+    kind, text = _words(decision, detectable, options)
     limits = decision.limits
     return VerdictRecord(
         about=(c.a, c.b),
@@ -207,10 +217,13 @@ def verdict(decision: Decision, options: Options) -> VerdictRecord:
         high=None if limits is None else limits.high,
         method=None if limits is None or limits.low is None else limits.method,
         text=text,
+        detectable=detectable if kind == "undecided" else None,
     )
 
 
-def _words(decision: Decision, options: Options) -> tuple[Verdict, Message]:
+def _words(
+    decision: Decision, detectable: DetectableRecord | None, options: Options
+) -> tuple[Verdict, Message]:
     c, margin, limits = decision.comparison, options.margin, decision.limits
     who = {"a": c.a, "b": c.b}
     if c.pair is not None and limits is not None and margin is not None and room_within(limits, margin) >= 0:
@@ -226,7 +239,7 @@ def _words(decision: Decision, options: Options) -> tuple[Verdict, Message]:
         missing = None if c.pair is None else lacks(c.pair, c.recommended_test)
         why = missing or c.reason or Message("reason.no_p_value")
         return "undecided", Message("verdict.not_comparable", **who, why=why)
-    return "undecided", _undecided(decision, c.pair, limits, options)
+    return "undecided", _undecided(decision, c.pair, limits, detectable, options)
 
 
 def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) -> Interval:
@@ -270,37 +283,59 @@ def _better(kind: Verdict, decision: Decision, pair: Pair, limits: Interval, opt
     return Message(f"verdict.{kind}.{how}", **params, margin=margin)
 
 
-def _undecided(decision: Decision, pair: Pair, limits: Interval, options: Options) -> Message:
+def _undecided(
+    decision: Decision, pair: Pair, limits: Interval, detectable: DetectableRecord | None, options: Options
+) -> Message:
     c = decision.comparison
     decimals = decimals_of([pair.difference.standard_error])
     further = [_interval("interval_between", decision, limits, options, a=c.a, b=c.b, decimals=decimals)]
     if decision.p_adjusted is not None and decision.p_adjusted <= 1 - options.confidence:
         further.append(Message("detectable.other_direction", p=decision.p_adjusted))
-    further.append(_detectable(decision, pair, options, decimals))
+    further.append(_detectable_in_words(pair, detectable, decimals))
     metric = pair.difference.metric.phrase
     return Message("verdict.undecided", a=c.a, b=c.b, metric=metric, further=tuple(further))
 
 
-def _detectable(decision: Decision, pair: Pair, options: Options, decimals: int) -> Message:
-    """Say how small a difference could be detected; or that nothing varies, or that there is no error to go by."""
+def _detectable(decision: Decision, options: Options) -> DetectableRecord | None:
+    """Return the smallest detectable difference; None where nothing varies, or there is no test or standard error."""
+    pair = decision.comparison.pair
+    if pair is None or decision.limits is None or decision.p_adjusted is None:
+        return None
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
     delta = pair.difference
-    detectable, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
-    if detectable is not None:
-        size: dict[str, object] = {"difference": detectable, "decimals": decimals}
-        if needed is None or needed <= (delta.n_units if delta.over_datasets else delta.n):
-            return Message("detectable.difference", **size)
-        if delta.judged is not None:
-            size["gold"] = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
-        units = "datasets" if delta.over_datasets else "examples" if delta.judged is None else "judged"
-        if units == "examples" and options.cluster is not None and delta.clusters:
-            units, needed = "clusters", math.ceil(needed * delta.clusters / delta.n)
-        return Message(f"detectable.difference_and_{units}", **size, needed=_rounded(needed))
-    if delta.agreement is not None:
-        return Message("detectable.same_answers")
-    return Message(
-        "detectable.no_standard_error" if delta.standard_error is None else "detectable.no_variation"
-    )
+    least, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
+    if least is None:
+        return None
+    unit: Literal["examples", "clusters", "judged", "datasets"] = "examples"
+    gold = None
+    if delta.over_datasets:
+        unit = "datasets"
+    elif delta.judged is not None:
+        unit = "judged"
+    elif options.cluster is not None and delta.clusters:
+        unit = "clusters"
+    if needed is None or needed <= (delta.n_units if delta.over_datasets else delta.n):
+        return DetectableRecord(difference=least, unit=unit)
+    if delta.judged is not None:
+        gold = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
+    if unit == "clusters" and delta.clusters:
+        needed = math.ceil(needed * delta.clusters / delta.n)
+    return DetectableRecord(difference=least, unit=unit, needed=_rounded(needed), gold=gold)
+
+
+def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: int) -> Message:
+    """Say how small a difference could be detected; or that nothing varies, or that there is no standard error."""
+    if found is None:
+        if pair.difference.agreement is not None:
+            return Message("detectable.same_answers")
+        unknown = pair.difference.standard_error is None
+        return Message("detectable.no_standard_error" if unknown else "detectable.no_variation")
+    size: dict[str, object] = {"difference": found.difference, "decimals": decimals}
+    if found.needed is None:
+        return Message("detectable.difference", **size)
+    if found.gold is not None:
+        size["gold"] = found.gold
+    return Message(f"detectable.difference_and_{found.unit}", **size, needed=found.needed)
 
 
 def _rounded(n: int) -> int:

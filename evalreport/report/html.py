@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
-import gc
 import hashlib
 import io
 import logging
@@ -236,22 +235,14 @@ def pdf_bytes(page: str, attachment: bytes, *, time: datetime) -> bytes:
         string=attachment, name="results.json", description="The results, as numbers", created=when, modified=when,
         relationship="Data", url_fetcher=fetcher,
     )  # fmt: skip
-    enabled = gc.isenabled()
-    gc.disable()  # a third of the time otherwise goes to looking at boxes that are all alive
-    try:
-        laid_out = document.render(pdf_variant="pdf/a-3a", pdf_tags=True)
-        laid_out.metadata.attachments = [data]
-        laid_out.metadata.created = laid_out.metadata.modified = when.strftime("%Y-%m-%dT%H:%M:%SZ")
-        laid_out.metadata.generate_rdf_metadata = _with_accessibility(laid_out.metadata.generate_rdf_metadata)
-        identifier = hashlib.sha256(page.encode() + attachment).hexdigest()[:32].encode()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)  # it leaves its colour profile open
-            result: bytes = laid_out.write_pdf(
-                pdf_variant="pdf/a-3a", pdf_tags=True, pdf_identifier=identifier
-            )
-    finally:
-        if enabled:
-            gc.enable()
+    laid_out = document.render(pdf_variant="pdf/a-3a", pdf_tags=True)
+    laid_out.metadata.attachments = [data]
+    laid_out.metadata.created = laid_out.metadata.modified = when.strftime("%Y-%m-%dT%H:%M:%SZ")
+    laid_out.metadata.generate_rdf_metadata = _with_accessibility(laid_out.metadata.generate_rdf_metadata)
+    identifier = hashlib.sha256(page.encode() + attachment).hexdigest()[:32].encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves its colour profile open
+        result: bytes = laid_out.write_pdf(pdf_variant="pdf/a-3a", pdf_tags=True, pdf_identifier=identifier)
     return result
 
 

@@ -39,7 +39,7 @@ from evalreport.report.view import (
     verdict_word,
     weights_note,
 )
-from evalreport.texts import Text, coded, in_words, joined, named, say
+from evalreport.texts import coded, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
 
 MOST_CAUTIONS = 2
@@ -494,37 +494,34 @@ def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, V
 
 
 def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: str) -> str:
-    """Read from the verdict which difference the test could show, and how many examples would show this one."""
-    further: tuple[Text, ...] = ()
-    for part in joined(record.text):
-        code, params = coded(part)
-        further += tuple(params.get("further", ())) if code == "verdict.undecided" else ()  # type: ignore[arg-type]
-    said = {coded(part)[0]: coded(part)[1] for part in further}
-    on = say("decision.on", metric=metric) if metric else ""
+    """Say how many examples would show the observed difference, or which difference these examples would show."""
+    found = record.detectable
+    if found is None:
+        return ""
     clusters = _clusters(view)
-    pair = {"a": a.name, "b": b.name, "on": on, "n": numbers.count(view.results.n)}
-    pair |= {} if clusters is None else {"clusters": numbers.count(clusters[0])}
-    for unit in ("examples", "judged", "datasets", "clusters"):
-        found = said.get(f"detectable.difference_and_{unit}")
-        if found is not None:
-            gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
-            known = {
-                name: numbers.count(float(str(found[name]))) for name in ("needed", "gold") if name in found
-            }
-            if unit == "examples" and at_each(view):
-                unit = "questions"
-            return say(f"decision.settle_{unit}", **pair, **known, gap=gap)
-    found = said.get("detectable.difference")
-    if found is not None:
-        key = _by_units(
-            view,
-            "decision.settle_detectable",
-            "decision.settle_detectable_questions",
-            "decision.settle_detectable_scores",
+    pair = {
+        "a": a.name,
+        "b": b.name,
+        "on": say("decision.on", metric=metric) if metric else "",
+        "n": numbers.count(view.results.n),
+        "clusters": "" if clusters is None else numbers.count(clusters[0]),
+    }
+    if found.needed is not None:
+        return say(
+            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
+            **pair,
+            needed=numbers.count(found.needed),
+            gold="" if found.gold is None else numbers.count(found.gold),
+            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
-        key = key if clusters is None else "decision.settle_detectable_clusters"
-        return say(key, **pair, size=numbers.to_digits(float(str(found["difference"])), 2))
-    return ""
+    key = _by_units(
+        view,
+        "decision.settle_detectable",
+        "decision.settle_detectable_questions",
+        "decision.settle_detectable_scores",
+    )
+    key = key if clusters is None else "decision.settle_detectable_clusters"
+    return say(key, **pair, size=numbers.to_digits(found.difference, 2))
 
 
 def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:

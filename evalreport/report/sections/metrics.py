@@ -43,7 +43,6 @@ from evalreport.texts.labels import sentence_start
 MOST_PAPER_CLASSES = 60
 """Rows of single classes that the PDF has room for; a page shows all."""
 MOST_TEST_ROWS = 300
-OF_POSTERIORS = frozenset({"reason.posterior", "reason.posterior_of_margin"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,12 +317,11 @@ def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
     """Give a p-value with its statistic; of a Bayesian test the posterior probabilities, of the first model's side."""
     if record is None:
         return Cell(numbers.MISSING)
-    code, params = coded(record.reason or "")
-    if code in OF_POSTERIORS:
-        better, worse = params["a_better"], params["b_better"]
+    if "a_better" in record.details:
+        better, worse = record.details["a_better"], record.details["b_better"]
         if record.a != first:
             better, worse = worse, better
-        text = say("metrics.posterior", better=better, within=params["within"], worse=worse)
+        text = say("metrics.posterior", better=better, within=record.details["within_margin"], worse=worse)
         return Cell(numbers.MISSING, text)
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
     statistic = "" if record.statistic is None else numbers.statistic(abs(record.statistic)) + degrees
