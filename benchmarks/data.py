@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import ModelOutputs, Predictions
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 N_MODELS = 5
 

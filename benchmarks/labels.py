@@ -14,11 +14,11 @@ from scipy import stats
 from benchmarks.data import binary_models, labels, truth
 from benchmarks.timing import Row, Timed, best_of, scaled
 from evalreport.comparisons.pairs import difference
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import limits
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Array = npt.NDArray[np.int32]
 METRICS = tuple(Quantity(name) for name in ("accuracy", "f1", "mcc"))

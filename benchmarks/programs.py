@@ -59,7 +59,7 @@ STAGED = """
 import sys, time
 from pathlib import Path
 reached = [("start of Python", float(sys.argv[1])), ("imports", time.time())]
-from evalreport.config import OutputOptions
+from evalreport.options import OutputOptions
 from evalreport.pipeline import evaluate
 from evalreport.report import render
 results = evaluate(Path(sys.argv[2]), progress=lambda stage, _: reached.append((stage, time.time())))

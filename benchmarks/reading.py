@@ -52,7 +52,7 @@ def write_files(folder: Path, n: int) -> None:
 
 def by_evalreport(folder: str) -> object:
     """Read, check and align everything, as ``evalreport check`` does."""
-    from evalreport.data import load
+    from evalreport.loading.load import load
 
     return load(folder)
 

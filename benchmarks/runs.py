@@ -16,10 +16,10 @@ import numpy as np
 
 from benchmarks.data import binary_models, labels, probabilities, regressions, truth
 from benchmarks.timing import Cost, Row, Timed, best_of, in_turn, scaled
-from evalreport.config import Options
-from evalreport.data.predictions import Predictions
+from evalreport.options import Options
 from evalreport.pipeline import evaluate
-from evalreport.results import to_json
+from evalreport.predictions.table import Predictions
+from evalreport.schema.results import to_json
 
 SIZES = ((20_000, 3, 40.0, 10), (200_000, 3, 250.0, 2), (4_000, 12, 15.0, 10))
 """Examples, models, the least ratio that is aimed at, and how many replicates of the loop are timed."""

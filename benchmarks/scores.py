@@ -13,11 +13,11 @@ from benchmarks.data import binary_models, probabilities, truth
 from benchmarks.labels import all_intervals
 from benchmarks.timing import Row, Timed, best_of, in_turn, scaled
 from evalreport.comparisons.pairs import difference
-from evalreport.data.predictions import Predictions
 from evalreport.intervals import limits
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Predictions
 
 Floats = npt.NDArray[np.float64]
 METRICS = tuple(Quantity(name) for name in ("roc_auc", "average_precision", "log_loss", "brier"))

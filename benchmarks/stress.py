@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from benchmarks.timing import Accuracy
 from evalreport.comparisons.pairs import difference
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.binned import FIRST_ORDER_SHARE
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all, shares_of_ranks
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Floats = npt.NDArray[np.float64]
 

@@ -47,7 +47,7 @@ from campaign.answers import host
 from campaign.records import CACHE, MEMORY, Part, Row, measured
 from campaign.targets import ADDRESS, MADE, TARGETS, Case
 from evalreport import cli, errors
-from evalreport.audit import reviews
+from evalreport.reviews import comment as reviews
 
 ROOT = Path(__file__).resolve().parent.parent
 CODES = (0, 1, 2, 3, 4)

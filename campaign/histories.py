@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Engine, event
 
 from campaign.processes import ended, forked
-from evalreport.audit.connection import History, open_history, reading, schema
-from evalreport.audit.store import (
+from evalreport.history.connection import History, open_history, reading, schema
+from evalreport.history.store import (
     NewRun,
     acceptances,
     append,

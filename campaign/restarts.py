@@ -22,8 +22,8 @@ from campaign.histories import record_once, whole
 from campaign.processes import DONE, NOWHERE, REFUSED, ended, forked, from_child
 from campaign.records import Part, Row, faults_of, measured
 from campaign.servers import Server, fresh, installed, server
-from evalreport.audit.connection import open_history
-from evalreport.audit.store import runs
+from evalreport.history.connection import open_history
+from evalreport.history.store import runs
 
 FAULTS = ("lost", "failed")
 TRIES = 40

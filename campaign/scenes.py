@@ -237,13 +237,13 @@ def _modules(work: Path, models: Path, plan: Path) -> list[str]:
 def _made(models: Path) -> tuple[Any, dict[str, bytes]]:
     """Return the results of a run, and the files that are made of them."""
     import evalreport as er
-    from evalreport.config import OutputOptions
+    from evalreport.options import OutputOptions
     from evalreport.report import writing
-    from evalreport.results import to_json
+    from evalreport.schema.results import to_json
 
     results = er.evaluate(models, metrics="accuracy", resamples=50)
     options = OutputOptions(formats=("html", "json", "md"))
-    files, _ = writing._made(results, options, to_json(results), writing.documents_made)
+    files, _ = writing._made(results, options, to_json(results))
     return results, files
 
 
@@ -395,7 +395,7 @@ def _history_is_whole(base: Path) -> bool:
 
     def look() -> bool:
         from campaign.histories import whole
-        from evalreport.audit.connection import open_history
+        from evalreport.history.connection import open_history
 
         return whole(open_history(f"sqlite:///{base / 'audits.db'}")) in ([1], [1, 2])
 
@@ -407,8 +407,8 @@ def _history_is_whole(base: Path) -> bool:
 
 def _runs_in(base: Path) -> int:
     def count() -> int:
-        from evalreport.audit.connection import open_history
-        from evalreport.audit.store import runs
+        from evalreport.history.connection import open_history
+        from evalreport.history.store import runs
 
         return len(runs(open_history(f"sqlite:///{base / 'audits.db'}")))
 

@@ -83,7 +83,7 @@ def fresh(made: Server) -> str:
     """Make an empty schema; return its URL."""
     from sqlalchemy import text
 
-    from evalreport.audit.connection import _engine, _parsed
+    from evalreport.history.connection import _engine, _parsed
 
     name = f"history_{time.monotonic_ns()}"
     with _engine(_parsed(made.url("public"))).begin() as connection:

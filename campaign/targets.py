@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from campaign import grammar
-from evalreport.config import KEYS
+from evalreport.options import KEYS
 from evalreport.refit.plans import SCHEMES
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "imports"

@@ -119,8 +119,8 @@ def _audits(models: Sequence[Path], base: Path, writers: int) -> set[str]:
 def _recorded(url: str) -> list[tuple[int | None, bytes]]:
     """Return for every run of a history which passed run came before it, and its results."""
     from campaign.histories import whole
-    from evalreport.audit.connection import open_history
-    from evalreport.audit.store import results_of, runs
+    from evalreport.history.connection import open_history
+    from evalreport.history.store import results_of, runs
 
     history = open_history(url)
     assert whole(history)

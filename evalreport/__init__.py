@@ -14,7 +14,9 @@ Importing the package costs nothing: each function fetches what it needs when it
 
 from __future__ import annotations
 
+import sys as _sys
 from functools import wraps as _wraps
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from evalreport.keywords import ReportKeywords, RunKeywords
@@ -25,17 +27,17 @@ if TYPE_CHECKING:
     from typing import Literal, Unpack
 
     from evalreport import errors, plots
-    from evalreport.audit.compare_runs import Compared
-    from evalreport.audit.verify import Verification
     from evalreport.comparisons.study_design import Answer, Layout, Measure
-    from evalreport.config import AnyPath, Frame, Models, Options, Values
-    from evalreport.data.aggregates import Aggregated
-    from evalreport.data.predictions import Predictions
-    from evalreport.data.selection import Possible
+    from evalreport.options import AnyPath, Frame, Models, Options, Values
+    from evalreport.predictions.selection import Possible
+    from evalreport.predictions.table import Predictions
     from evalreport.refit.plans import Backend, Plan
     from evalreport.refit.resampling import Resampled
     from evalreport.report import RenderOutcome
-    from evalreport.results import Results
+    from evalreport.scale.aggregates import Aggregated
+    from evalreport.schema.results import Results
+    from evalreport.verify.compare_runs import Compared
+    from evalreport.verify.recompute import Verification
 
 __all__ = [
     "evaluate",
@@ -56,8 +58,8 @@ __all__ = [
 
 # Names that are shown here and live elsewhere, fetched on first use: modules, and names in modules.
 _ELSEWHERE = {
-    "Options": "evalreport.config",
-    "Results": "evalreport.results",
+    "Options": "evalreport.options",
+    "Results": "evalreport.schema.results",
     "errors": "evalreport.errors",
     "plots": "evalreport.plots",
 }
@@ -164,18 +166,18 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
-    from evalreport import data
-    from evalreport.audit.gates import judge
-    from evalreport.config import memory_bytes
-    from evalreport.data.aggregates import settled_options
-    from evalreport.data.engines import elsewhere
+    from evalreport.gates.outcomes import judge
+    from evalreport.loading.load import load as load_predictions
+    from evalreport.options import memory_bytes
     from evalreport.pipeline import evaluate as analyse
+    from evalreport.scale.aggregates import settled_options
+    from evalreport.scale.engines import elsewhere
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     if progress is not None:
         progress("reading and checking", 0.0)
-    predictions = data.load(
+    predictions = load_predictions(
         models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere(engine)
     )
     results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
@@ -222,7 +224,7 @@ def render(
     from pathlib import Path
 
     from evalreport import report
-    from evalreport.config import output_options
+    from evalreport.options import output_options
 
     settled = output_options({"output": Path(output), **fields})
     return report.render(results, settled.output, options=settled)
@@ -257,13 +259,13 @@ def load(
     'yes'
     """
     import evalreport.metrics  # noqa: F401 - registers what engines add up of scores
-    from evalreport import data
-    from evalreport.config import memory_bytes
-    from evalreport.data.aggregates import settled_options
+    from evalreport.loading.load import load as load_predictions
+    from evalreport.options import memory_bytes
+    from evalreport.scale.aggregates import settled_options
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
-    return data.load(models, options=settled, truth=values, classes=classes, memory_limit=limit)
+    return load_predictions(models, options=settled, truth=values, classes=classes, memory_limit=limit)
 
 
 @_public(RunKeywords)
@@ -295,12 +297,12 @@ def check(
     >>> all(row.reason for row in survey if not row.possible)
     True
     """
-    from evalreport import data
+    from evalreport.predictions.selection import survey
 
     predictions = load(
         models, truth=truth, classes=classes, options=options, memory_limit=memory_limit, **option_fields
     )
-    return data.survey(predictions)
+    return survey(predictions)
 
 
 @_public()
@@ -385,8 +387,8 @@ def aggregate(
         Where the counts are, and of how many examples and models.
     """
     import evalreport.metrics  # noqa: F401 - registers what is added up of scores
-    from evalreport.config import memory_bytes
-    from evalreport.data.aggregates import aggregate, settled_options
+    from evalreport.options import memory_bytes
+    from evalreport.scale.aggregates import aggregate, settled_options
 
     settled, _ = settled_options(None, truth, option_fields, None)
     limit = memory_bytes(memory_limit)
@@ -426,8 +428,8 @@ def compare_runs(
     >>> [(v.old, v.new) for v in changed.values if v.metric == "accuracy"]
     [(0.75, 1.0)]
     """
-    from evalreport.audit.compare_runs import compare_runs
-    from evalreport.audit.kept_files import as_recorded
+    from evalreport.history.kept_files import as_recorded
+    from evalreport.verify.compare_runs import compare_runs
 
     return compare_runs(as_recorded(old), as_recorded(new), inputs=inputs)
 
@@ -469,9 +471,9 @@ def verify(
     UsageError
         The recorded options are none that this version can follow.
     """
-    from evalreport.audit.connection import open_history
-    from evalreport.audit.kept_files import as_recorded
-    from evalreport.audit.verify import verify
+    from evalreport.history.connection import open_history
+    from evalreport.history.kept_files import as_recorded
+    from evalreport.verify.recompute import verify
 
     known = None if history is None else open_history(history)
     return verify(as_recorded(results), inputs, history=known, series=series, jobs=jobs, progress=progress)
@@ -554,8 +556,8 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
-    from evalreport.audit.kept_files import as_recorded
     from evalreport.comparisons.study_design import Question, answers, judges_of
+    from evalreport.history.kept_files import as_recorded
 
     question = Question(
         judge_correlation=judge_correlation,
@@ -597,6 +599,17 @@ def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> s
     if form == "summary":
         return markdown.summary_text(results)
     return markdown.one_screen(results) if form == "screen" else markdown.leaderboard_html(results)
+
+
+class _Package(_ModuleType):
+    """The package, whose public function ``verify`` keeps its name when the extension of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "verify" or not isinstance(value, _ModuleType):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:

@@ -13,8 +13,6 @@ import numpy as np
 from evalreport.comparisons.all_models import Drawn, crossing_sentence, dominance, point_dominance
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.verdicts import Decision, verdict
-from evalreport.config import Options
-from evalreport.data.predictions import Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import parts_of, t_quantile
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.intervals.operating_points import (
@@ -41,8 +39,10 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import Forecasts, forecasts, ladders
 from evalreport.numbers import digits_apart
-from evalreport.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
-from evalreport.results import (
+from evalreport.options import Options
+from evalreport.predictions.table import Floats, Indices, Mask, ModelOutputs, Predictions
+from evalreport.schema.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
+from evalreport.schema.results import (
     CurveRecord,
     CurveSummaryRecord,
     DominanceRecord,

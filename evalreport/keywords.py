@@ -1,6 +1,6 @@
 """The options as keywords of the functions of the package, for type checkers and for ``help``.
 
-Written by ``make docs`` from the declarations in config.py; do not edit.
+Written by ``make docs`` from the declarations in options.py; do not edit.
 """
 
 from __future__ import annotations

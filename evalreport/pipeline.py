@@ -16,12 +16,13 @@ from evalreport.comparisons.all_models import average_rank_records, omnibus_reco
 from evalreport.comparisons.effects import agreement_records, answer_fields, effects
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.verdicts import one_intervals
-from evalreport.config import Options
-from evalreport.data import Predictions, load
 from evalreport.engine.parallel import working
+from evalreport.loading.load import load
 from evalreport.metrics.criteria import baseline_records
 from evalreport.metrics.sample import chosen
-from evalreport.results import Results
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
+from evalreport.schema.results import Results
 from evalreport.slices.analysis import with_slices
 from evalreport.stages import (
     Progress,

@@ -42,18 +42,19 @@ from evalreport.comparisons.verdicts import (
     verdict,
     withheld,
 )
-from evalreport.conditions import Term, terms_of
-from evalreport.config import Options
-from evalreport.data.predictions import Predictions
-from evalreport.data.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
-from evalreport.data.slicing import Division
 from evalreport.errors import UsageError, without_login
+from evalreport.gates.conditions import Term, terms_of
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, parse, said_of_histograms
 from evalreport.metrics.units import units_of
-from evalreport.records import (
+from evalreport.options import Options
+from evalreport.predictions.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
+from evalreport.predictions.slicing import Division
+from evalreport.predictions.table import Predictions
+from evalreport.registry import unknown_name
+from evalreport.schema.records import (
     COMPANIONS,
     ComparisonRecord,
     FoundRecord,
@@ -63,8 +64,7 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
-from evalreport.registry import unknown_name
-from evalreport.results import ResultFields
+from evalreport.schema.results import ResultFields
 from evalreport.slices.analysis import Sliced, sliced
 from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.texts import Message

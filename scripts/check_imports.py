@@ -23,12 +23,11 @@ EXTENSIONS = frozenset({"audit", "verify", "reviews", "refit", "imports", "scale
 USE_RESULTS_ALONE = frozenset({"plots", "report"})
 ALSO_FOR_RESULTS_ALONE = frozenset(
     {f"{PACKAGE}.{name}" for name in ("metrics", "intervals", "comparisons")}
-) | {f"{PACKAGE}.conditions"}
+) | {f"{PACKAGE}.gates.conditions"}
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(
     {
-        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "records", "frames", "config",
-        "results", "cli",
+        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "schema", "options", "cli",
     }
 )  # fmt: skip
 # Below all others, so that plots and report may import them too.
@@ -38,9 +37,7 @@ BY_A_STRING = frozenset(
     {f"{PACKAGE}/__init__.py", f"{PACKAGE}/cli/__init__.py", f"{PACKAGE}/refit/building.py"}
 )
 # Results show themselves (`repr`, notebooks) by a public function, the only call of the package's own page from below.
-CALLS_THE_PAGE = frozenset({f"{PACKAGE}/results.py"})
-# Module and package that it imports although the package is higher: it belongs to the extension `scale`.
-AHEAD_OF_ITS_PACKAGE = frozenset({(f"{PACKAGE}/data/score_aggregation.py", "metrics")})
+CALLS_THE_PAGE = frozenset({f"{PACKAGE}/schema/results.py"})
 
 HEAVY = frozenset(
     {
@@ -180,7 +177,7 @@ def _direction(where: str, target: str, found: Import, order: Mapping[str, int])
         if where in CALLS_THE_PAGE and not found.eager:
             return None
         return f"{part} imports the package's own page, which is above everything"
-    if target not in order or target == part or (where, target) in AHEAD_OF_ITS_PACKAGE:
+    if target not in order or target == part:
         return None  # a package that is in no line is reported where it is
     if order[target] > order[part]:
         return f"{part} imports {found.module}, which is higher in the order of packages"

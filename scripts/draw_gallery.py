@@ -16,7 +16,7 @@ import evalreport
 from evalreport import plots
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import to_svg
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "gallery"

@@ -50,7 +50,7 @@ that changes its meaning makes another `schema`.
 
 def results() -> str:
     """Return the page of the fields of results.json: the whole, then each record once."""
-    from evalreport.results import Results
+    from evalreport.schema.results import Results
 
     lines = [RESULTS_HEAD]
     waiting: list[type] = [Results]

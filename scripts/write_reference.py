@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from evalreport.config import Key
+    from evalreport.options import Key
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
@@ -49,7 +49,7 @@ def reference() -> str:
 
 
 def _options() -> list[str]:
-    from evalreport.config import KEYS
+    from evalreport.options import KEYS
 
     rows = []
     for key in KEYS:
@@ -63,7 +63,7 @@ def _options() -> list[str]:
 def _audit() -> list[str]:
     from evalreport.cli.audit import audit_command
     from evalreport.cli.history import history_command
-    from evalreport.config import KEYS
+    from evalreport.options import KEYS
 
     of_run = {key.field for key in KEYS} | {"config"}
     own = click.Command("audit", params=[p for p in audit_command.params if p.name not in of_run])
@@ -227,7 +227,7 @@ def _code(text: str) -> str:
 KEYWORDS_HEAD = '''\
 """The options as keywords of the functions of the package, for type checkers and for ``help``.
 
-Written by ``make docs`` from the declarations in config.py; do not edit.
+Written by ``make docs`` from the declarations in options.py; do not edit.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def keywords() -> str:
     """Return the module of keywords: one TypedDict of the options of a run, and one of those of the report."""
     from dataclasses import fields
 
-    from evalreport.config import RENDERING, Options, OutputOptions
+    from evalreport.options import RENDERING, Options, OutputOptions
 
     of_run = [entry.name for entry in fields(Options) if entry.name != "truth"]
     return "\n\n".join(
@@ -256,7 +256,7 @@ def keywords() -> str:
 
 def _keywords(name: str, about: str, defaults: object, of: Iterable[str]) -> str:
     """Return the TypedDict of some fields, its docstring what stands in the documentation of functions."""
-    from evalreport.config import KEYS
+    from evalreport.options import KEYS
 
     keys = {key.field: key for key in KEYS}
     described, typed = [], []

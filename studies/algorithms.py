@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from evalreport.comparisons.pairs import agreement
 from evalreport.comparisons.registry import TESTS, Pair
+from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity
 from studies.learners import LEARNERS, Masks
@@ -116,7 +117,7 @@ def pair_of(right: Masks, test: Masks, layout: str, per_repeat: int) -> Pair:
         range=(-1.0, 1.0),
         is_difference=True,
     )
-    delta = replace(delta, fits=fits, paired=fits.values, agreement=agreement(pooled))
+    delta = replace(delta, fits=fits, paired=CountedRows(fits.values), agreement=agreement(pooled))
     return Pair(a=delta, b=delta, difference=delta, design=layout)
 
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy import stats
 
 import evalreport as er
-from evalreport.audit.gates import judging_interval, outcome_of
-from evalreport.records import Interval, MetricRecord
+from evalreport.gates.outcomes import judging_interval, outcome_of
+from evalreport.schema.records import Interval, MetricRecord
 from studies.cells import Cell
 
 Floats = npt.NDArray[np.float64]

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import margins_of
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

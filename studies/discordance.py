@@ -8,12 +8,12 @@ from scipy import stats
 from evalreport.comparisons.pairs import compare
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.comparisons.test_selection import lacks
-from evalreport.config import Options
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 ALPHA = 0.05
 MCNEMAR = ("mcnemar_exact", "mcnemar_corrected", "mcnemar_midp", "mcnemar")

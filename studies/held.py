@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport as er
-from evalreport.data.predictions import Predictions
 from evalreport.metrics.registry import Quantity
+from evalreport.predictions.table import Predictions
 from studies.cells import Cell
 from studies.designs import Design, Kind, several_designs
 from studies.numeric_designs import probability_design

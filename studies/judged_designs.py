@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import norm
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from studies.designs import Design, Floats, Truth
 
 SIZES = (10, 20, 30, 50, 100, 200, 500)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport as er
-from evalreport.data.predictions import TASK
+from evalreport.predictions.table import TASK
 from studies.cells import Cell
 from studies.judged_designs import RIGHT, outcomes_of
 from studies.suite_designs import BEHIND, CENTRES, passes_of, suite_of

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import integrate, stats
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from studies.designs import SIZES, Design, Truth, predictions_on
 
 Floats = npt.NDArray[np.float64]

@@ -14,10 +14,10 @@ import numpy as np
 
 import evalreport as er
 from evalreport.comparisons.pairs import compare
-from evalreport.config import Options
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.options import Options
 from studies.cells import Cell
 from studies.designs import labelled
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from evalreport.comparisons.cautions_of_tests import largest_of
 from evalreport.comparisons.pairs import agreement, difference
-from evalreport.data.predictions import Predictions
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.estimate import Estimate
@@ -20,6 +19,7 @@ from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 from studies.designs import Design, Truth, every_design
 from studies.tally import LEADING, Tally, one

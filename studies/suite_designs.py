@@ -8,9 +8,9 @@ from types import MappingProxyType
 import numpy as np
 from scipy import stats
 
-from evalreport.data.predictions import TASK, Attempts, Column, ModelOutputs, Predictions
 from evalreport.metrics.registry import PRIMARY, Quantity
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import TASK, Attempts, Column, ModelOutputs, Predictions
 from studies.designs import Design, Truth
 
 OUTCOME = Quantity(PRIMARY["outcome"])

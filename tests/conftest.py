@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from evalreport.data.unpacking import one_database
 from evalreport.errors import forget
+from evalreport.sources.unpacking import one_database
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 

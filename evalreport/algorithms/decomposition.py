@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
-from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, whole_product
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
-from evalreport.results import SQUARES_OF, CurveRecord, DecompositionRecord, ExampleVarianceRecord
+from evalreport.options import Options
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.schema.results import SQUARES_OF, CurveRecord, DecompositionRecord, ExampleVarianceRecord
 
 Codes = Array
 

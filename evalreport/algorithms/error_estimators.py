@@ -23,8 +23,6 @@ from evalreport.algorithms.replicates import (
     out_of_bag,
     over_examples,
 )
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
-from evalreport.data.selection import subset
 from evalreport.intervals import INTERVALS, leading
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range, view
 from evalreport.metrics.fits import fit_values
@@ -33,8 +31,10 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
-from evalreport.records import JsonObject
-from evalreport.results import ChosenRecord, ErrorEstimateRecord
+from evalreport.predictions.selection import subset
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.schema.records import JsonObject
+from evalreport.schema.results import ChosenRecord, ErrorEstimateRecord
 from evalreport.texts import Message, Text
 
 FOLDED = ("cross-validation", "5x2cv")

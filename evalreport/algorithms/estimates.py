@@ -23,15 +23,15 @@ from evalreport.algorithms.replicates import (
     part_is,
     replicates_of,
 )
-from evalreport.config import Options, Task
-from evalreport.data.predictions import Predictions
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
 from evalreport.metrics.units import parts_by
-from evalreport.records import MetricRecord, WarningRecord, warning
-from evalreport.results import (
+from evalreport.options import Options, Task
+from evalreport.predictions.table import Predictions
+from evalreport.schema.records import MetricRecord, WarningRecord, warning
+from evalreport.schema.results import (
     SQUARES_OF,
     CriterionChoiceRecord,
     DecompositionRecord,

@@ -18,9 +18,6 @@ from evalreport.algorithms.replicates import (
     part_is,
     without_spread,
 )
-from evalreport.config import Options
-from evalreport.data.predictions import Predictions
-from evalreport.data.selection import Point, Series, at_points, series_of, test_rows
 from evalreport.engine.distributions import chi2_tail, dot, exp, log
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.intervals import leading
@@ -31,8 +28,11 @@ from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import estimate_all, lacks
 from evalreport.metrics.units import layout_of, parts_by, units_of
-from evalreport.records import FoundRecord, WarningRecord, warning
-from evalreport.results import (
+from evalreport.options import Options
+from evalreport.predictions.selection import Point, Series, at_points, series_of, test_rows
+from evalreport.predictions.table import Predictions
+from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.results import (
     DecompositionRecord,
     ErrorEstimateRecord,
     LearningFitRecord,

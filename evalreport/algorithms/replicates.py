@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.registry import Quantity, definition
+from evalreport.options import Options
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
 
 ANOTHER_SIZE = 0.1
 """Samples whose mean size differs from the number of examples by more than this share are of another size."""

@@ -1,1 +1,1 @@
-"""What is decided on results and kept of them: gates with three outcomes, and the history of audited runs."""
+"""A scheduled run: alarms, changed data, and the page of a series."""

@@ -11,26 +11,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalreport import pipeline
-from evalreport.audit.connection import History
 from evalreport.audit.drift import data_changed
-from evalreport.audit.gates import judge
 from evalreport.audit.gates_on_history import decider
-from evalreport.audit.kept_files import packed
-from evalreport.audit.nightly_values import fresh, kept_of
-from evalreport.audit.past import Fresh, Past, past_of
-from evalreport.audit.run_differences import Present, Reference, Since, quantity_of, since
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
-from evalreport.audit.store import NewRun, Run, Standing, append, same_run, standing
 from evalreport.comparisons.verdicts import adjust
-from evalreport.config import Options, Task
-from evalreport.data import load
-from evalreport.data.counts import require_examples
-from evalreport.data.predictions import Predictions
 from evalreport.errors import UsageError, cleared
+from evalreport.gates.outcomes import judge
+from evalreport.history.connection import History
+from evalreport.history.kept_files import packed
+from evalreport.history.past import Fresh, Past, past_of
+from evalreport.history.run_differences import Present, Reference, Since, quantity_of, since
+from evalreport.history.run_values import fresh, kept_of
+from evalreport.history.store import NewRun, Run, Standing, append, same_run, standing
+from evalreport.loading.counts import require_examples
+from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import parse
-from evalreport.records import HistoryRecord, JsonObject, MetricRecord, warning
-from evalreport.results import AuditRecord, Results, to_json
+from evalreport.options import Options, Task
+from evalreport.predictions.table import Predictions
+from evalreport.schema.records import HistoryRecord, JsonObject, MetricRecord, warning
+from evalreport.schema.results import AuditRecord, Results, to_json
 from evalreport.stages import analysed, plain_options, signature
 from evalreport.texts import Message, Text
 

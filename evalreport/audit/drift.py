@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.audit.nightly_values import compared_with
-from evalreport.audit.past import Fresh, Past
-from evalreport.audit.run_differences import Present, Reference
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.verdicts import adjust
-from evalreport.data.predictions import Column, Floats, Indices, Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
-from evalreport.results import AuditRecord, Results
+from evalreport.history.past import Fresh, Past
+from evalreport.history.run_differences import Present, Reference
+from evalreport.history.run_values import compared_with
+from evalreport.predictions.table import Column, Floats, Indices, Mask, ModelOutputs, Predictions
+from evalreport.schema.results import AuditRecord, Results
 from evalreport.texts import Message, Text, parts
 
 LEAST_EXPECTED = 5.0

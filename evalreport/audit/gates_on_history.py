@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalreport.audit.gates import (
+from evalreport.gates.conditions import Gate
+from evalreport.gates.outcomes import (
     Outcome,
     as_verdict,
     decided_by,
@@ -15,10 +16,9 @@ from evalreport.audit.gates import (
     quantity_of,
     slice_of,
 )
-from evalreport.audit.past import Past
-from evalreport.audit.run_differences import Present, Reference, since
-from evalreport.conditions import Gate
-from evalreport.records import GateRecord, Interval
+from evalreport.history.past import Past
+from evalreport.history.run_differences import Present, Reference, since
+from evalreport.schema.records import GateRecord, Interval
 from evalreport.texts import Message, parts
 
 

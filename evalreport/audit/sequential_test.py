@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.audit.nightly_values import (
+from evalreport.comparisons import TESTS
+from evalreport.comparisons.pairs import draws_for
+from evalreport.gates.conditions import Gate, wrong
+from evalreport.gates.conditions import parse as parse_gate
+from evalreport.history.past import Fresh, Past
+from evalreport.history.run_differences import Present
+from evalreport.history.run_values import (
     Night,
     compared_with,
     drop_evidence,
@@ -24,18 +30,12 @@ from evalreport.audit.nightly_values import (
     night_of,
     serial_correlation,
 )
-from evalreport.audit.past import Fresh, Past
-from evalreport.audit.run_differences import Present
-from evalreport.comparisons import TESTS
-from evalreport.comparisons.pairs import draws_for
-from evalreport.conditions import Gate, wrong
-from evalreport.conditions import parse as parse_gate
-from evalreport.data.predictions import Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
-from evalreport.records import HistoryRecord, WarningRecord, warning
-from evalreport.results import AuditRecord, EvidenceRecord, Results
+from evalreport.predictions.table import Floats
+from evalreport.schema.records import HistoryRecord, WarningRecord, warning
+from evalreport.schema.results import AuditRecord, EvidenceRecord, Results
 from evalreport.texts import Message, Text, parts
 
 LEAST_COUNT = 2

@@ -17,23 +17,23 @@ from typing import cast
 from urllib.parse import quote
 
 from evalreport import numbers
-from evalreport.audit.connection import History
-from evalreport.audit.gates import parse
 from evalreport.audit.sequential_test import promise
-from evalreport.audit.store import Run, Standing, acceptances, results_of, runs, standing
-from evalreport.config import TEMPLATE_TIME, Task
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import write_whole
+from evalreport.gates.outcomes import parse
+from evalreport.history.connection import History
+from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing
 from evalreport.metrics.registry import definition
 from evalreport.metrics.sample import parse as parse_metric
+from evalreport.options import TEMPLATE_TIME, Task
 from evalreport.plots.control import Look, control
 from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
-from evalreport.records import JsonObject
 from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
 from evalreport.report.html import environment, font_faces, policy_of, rendered, source, unique_ids
 from evalreport.report.naming import visible
 from evalreport.report.writing import Documents, made_within_limits
+from evalreport.schema.records import JsonObject
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__
 

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TextIO, TypedDict
 
 import click
 
-from evalreport.config import STANDARD_OUTPUT, LogFormat
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
 from evalreport.files import Handler
+from evalreport.options import STANDARD_OUTPUT, LogFormat
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, Text, parts
 
 if TYPE_CHECKING:
-    from evalreport.records import FoundRecord, WarningRecord
+    from evalreport.schema.records import FoundRecord, WarningRecord
 
 # sysexits.h: an internal software error. 1 would say that a gate failed.
 EXIT_DEFECT = 70

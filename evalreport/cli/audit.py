@@ -43,15 +43,15 @@ from evalreport.cli.run import (
     source_of,
     write,
 )
-from evalreport.config import STANDARD_OUTPUT, memory_bytes, run_time
 from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import content_of
+from evalreport.options import STANDARD_OUTPUT, memory_bytes, run_time
 from evalreport.texts import Message, Text, parts
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
-    from evalreport.audit.connection import History
-    from evalreport.audit.verify import InputState, Leaf, Verification
+    from evalreport.history.connection import History
+    from evalreport.verify.recompute import InputState, Leaf, Verification
 
 
 WAIT = 600.0
@@ -92,8 +92,8 @@ def audit_command(
     check_output(settings.output)
     loud = not settings.output.quiet
     from evalreport.audit.auditing import check_series
-    from evalreport.audit.connection import open_history
-    from evalreport.audit.store import locked
+    from evalreport.history.connection import open_history
+    from evalreport.history.store import locked
 
     check_series(series)
     history = open_history(url, create=True)
@@ -201,7 +201,7 @@ def comment_command(
     event's file; GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_MERGE_REQUEST_IID and GITLAB_TOKEN. Outside of a review
     nothing is done. Exit code 4: no comment could be written; the message says why.
     """
-    from evalreport.audit.reviews import body_of, links_of, publish, review_of, with_part
+    from evalreport.reviews.comment import body_of, links_of, publish, review_of, with_part
 
     if failed is not None and key is None:
         raise UsageError("--failed needs --key: without a summary nothing says which comment it is about")
@@ -225,10 +225,10 @@ def comment_command(
 
 def _since_base(base: Path, folder: Path, inputs: tuple[Path, Path] | None) -> str:
     """Say what changed since the base branch, or why that cannot be said: the rest of the comment stands either way."""
-    from evalreport.audit.compare_runs import compare_runs
-    from evalreport.audit.kept_files import read_recorded
-    from evalreport.audit.reviews import as_part
+    from evalreport.history.kept_files import read_recorded
     from evalreport.report.markdown import escaped
+    from evalreport.reviews.comment import as_part
+    from evalreport.verify.compare_runs import compare_runs
 
     try:
         return as_part(compare_runs(read_recorded(base), read_recorded(folder), inputs=inputs))
@@ -284,9 +284,9 @@ def compare_runs_command(
     Exit codes: 0 no gate of NEW failed; 1 one failed (or a model got worse, with --fail-if-worse); 2 bad input;
     3 none failed, one is undecided.
     """
-    from evalreport.audit.compare_runs import compare_runs
-    from evalreport.audit.kept_files import read_recorded
-    from evalreport.audit.reviews import as_markdown, as_text
+    from evalreport.history.kept_files import read_recorded
+    from evalreport.reviews.comment import as_markdown, as_text
+    from evalreport.verify.compare_runs import compare_runs
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
@@ -332,9 +332,9 @@ def verify_command(
     Exit codes: 0 all agrees; 1 a figure differs or an input has changed; 2 an input is missing.
     """
     context.obj["verbose"] = verbose
-    from evalreport.audit.connection import open_history
-    from evalreport.audit.kept_files import read_recorded
-    from evalreport.audit.verify import verify
+    from evalreport.history.connection import open_history
+    from evalreport.history.kept_files import read_recorded
+    from evalreport.verify.recompute import verify
 
     recorded = read_recorded(results)
     history = None if url is None else open_history(url)

@@ -12,7 +12,9 @@ from typing import TypeVar, get_args
 import click
 
 from evalreport.cli import log_as, say
-from evalreport.config import (
+from evalreport.errors import UsageError, is_address, redacted, remember_address
+from evalreport.files import toml_of
+from evalreport.options import (
     ASKED,
     EXPECTED,
     KEYS,
@@ -30,8 +32,6 @@ from evalreport.config import (
     validate,
     validate_output,
 )
-from evalreport.errors import UsageError, is_address, redacted, remember_address
-from evalreport.files import toml_of
 from evalreport.registry import unknown_name
 from evalreport.texts import say as text_of
 
@@ -224,7 +224,7 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     validate(options)
     validate_output(output)
     if len(models) == 1:
-        from evalreport.data.aggregates import under_manifest
+        from evalreport.scale.aggregates import under_manifest
 
         options = under_manifest(models[0], options)
     log_as(output.log_format)
@@ -401,7 +401,7 @@ def _metric_names() -> list[str]:
 
 def _model_names(context: click.Context) -> list[str]:
     """Name models after their files, whose contents are not read: a column ``model`` is not seen."""
-    from evalreport.data.reading import file_format, model_name
+    from evalreport.sources.reading import file_format, model_name
 
     found: list[str] = []
     try:

@@ -13,14 +13,14 @@ import click
 
 from evalreport.cli import clean, say, tell, tell_json, writable, writing
 from evalreport.cli.configuration import form_option
-from evalreport.config import STANDARD_OUTPUT, TEMPLATE_TIME, parse_time
 from evalreport.errors import HistoryError, UsageError
+from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, parse_time
 from evalreport.texts import Message
 
 if TYPE_CHECKING:
-    from evalreport.audit.connection import History
-    from evalreport.audit.store import Run
-    from evalreport.records import JsonObject
+    from evalreport.history.connection import History
+    from evalreport.history.store import Run
+    from evalreport.schema.records import JsonObject
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
@@ -47,7 +47,7 @@ def list_runs(url: str, series: str | None, form: str) -> int:
     The columns: number, time, series, exit code, whether it is the accepted or the last passed run, examples, and the
     models' primary metric with its interval.
     """
-    from evalreport.audit.store import runs, with_predictions
+    from evalreport.history.store import runs, with_predictions
 
     history = _open(url)
     found, kept = runs(history, series), with_predictions(history)
@@ -78,7 +78,7 @@ def show_run(run_id: int, url: str, form: str) -> int:
 
     With -f json also its whole results.
     """
-    from evalreport.audit.store import acceptances, results_of, run_with
+    from evalreport.history.store import acceptances, results_of, run_with
 
     history = _open(url)
     run = run_with(history, run_id)
@@ -115,9 +115,9 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
     """
     from dataclasses import asdict
 
-    from evalreport.audit.compare_runs import changes
-    from evalreport.audit.kept_files import completed
-    from evalreport.audit.store import results_of
+    from evalreport.history.kept_files import completed
+    from evalreport.history.store import results_of
+    from evalreport.verify.compare_runs import changes
 
     history = _open(url)
     found = changes(*(completed(json.loads(results_of(history, run_id))) for run_id in (before, after)))
@@ -140,7 +140,7 @@ def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
     the newest of them from now on. Earlier acceptances stay in the history.
     """
     from evalreport.audit.auditing import timestamp
-    from evalreport.audit.store import accept
+    from evalreport.history.store import accept
 
     history = _open(url)
     runs = accept(history, *run_ids, time=timestamp(datetime.now(UTC)), note=note or "")
@@ -166,8 +166,8 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
 
     One JSON object a line; or with --folder a folder a run.
     """
-    from evalreport.audit.store import results_of, runs
     from evalreport.files import write_whole
+    from evalreport.history.store import results_of, runs
 
     history = _open(url)
     if folder and output == STANDARD_OUTPUT:
@@ -206,7 +206,7 @@ def prune_runs(
     The accepted runs, the last that exited 0 and the last of all stay whole: the next run is compared with them. With
     both --keep and --older-than a run goes if both say so.
     """
-    from evalreport.audit.store import compact, prune, runs
+    from evalreport.history.store import compact, prune, runs
 
     if keep is None and older_than is None:
         raise UsageError("history prune: say what to remove with --keep N or --older-than DAYS")
@@ -265,7 +265,7 @@ def site(
 
 
 def _open(url: str) -> History:
-    from evalreport.audit.connection import open_history
+    from evalreport.history.connection import open_history
 
     return open_history(url)
 
@@ -288,7 +288,7 @@ def _limit(text: str) -> str:
 
 def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]:
     """Say of each run whether it is its series' accepted one, and the last that exited 0."""
-    from evalreport.audit.store import standing
+    from evalreport.history.store import standing
 
     runs = list(found)
     by_series = {name: standing(history, name) for name in {run.series for run in runs}}

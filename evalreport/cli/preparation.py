@@ -20,16 +20,16 @@ import click
 
 from evalreport.cli import progress_bar, say, tell, writable
 from evalreport.cli.configuration import CONFIG_NAME, form_option
-from evalreport.config import KEYS
 from evalreport.errors import InputError, OutputError, UsageError
+from evalreport.options import KEYS
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer
     from evalreport.imports import Imported
-    from evalreport.records import JsonObject
     from evalreport.refit.plans import Plan
     from evalreport.refit.resampling import Resampled
+    from evalreport.schema.records import JsonObject
 
 F = TypeVar("F", bound=Callable[..., object])
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -108,7 +108,7 @@ def list_warnings() -> None:
 
     Prints code, level and meaning. A warning with several levels has the first one as a rule.
     """
-    from evalreport.records import levels_of
+    from evalreport.schema.records import levels_of
 
     _print_rows(
         (code, ", ".join(levels_of(code)), meaning) for code, meaning in sorted(group_of("meaning").items())
@@ -278,7 +278,7 @@ def plan_command(
 
 
 def _content(results: Path) -> JsonObject:
-    from evalreport.audit.kept_files import read_recorded
+    from evalreport.history.kept_files import read_recorded
 
     return read_recorded(results).content
 

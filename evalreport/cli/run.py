@@ -34,16 +34,16 @@ from evalreport.cli.configuration import (
     run_options,
     settle,
 )
-from evalreport.config import FILES, KEYS, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.errors import OutputError, UsageError, cleared
+from evalreport.options import FILES, KEYS, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
-    from evalreport.data.predictions import Predictions
-    from evalreport.data.selection import Possible
-    from evalreport.records import GateRecord
-    from evalreport.results import Results
+    from evalreport.predictions.selection import Possible
+    from evalreport.predictions.table import Predictions
+    from evalreport.schema.records import GateRecord
+    from evalreport.schema.results import Results
 
 
 EXIT_GATE_FAILED = 1
@@ -154,7 +154,7 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             progress=progress,
         )
         if settings.options.gates:
-            from evalreport.audit.gates import judge
+            from evalreport.gates.outcomes import judge
 
             results = judge(results, settings.options.gates)
         results = cleared(results)
@@ -176,8 +176,8 @@ def source_of(
     models: tuple[Path | str, ...], settings: Settings
 ) -> Path | str | list[Path | str] | Predictions:
     """Return MODELS, to be read; or what a cluster has counted of them, where --engine names one."""
-    from evalreport.data import load
-    from evalreport.data.engines import elsewhere
+    from evalreport.loading.load import load
+    from evalreport.scale.engines import elsewhere
 
     source = models[0] if len(models) == 1 else list(models)
     engine = elsewhere(settings.output.engine)
@@ -267,7 +267,7 @@ def _write_report(
 
 def _write_json(results: Results) -> None:
     """Write exactly the JSON to standard output, as bytes: no encoding or newline of the platform."""
-    from evalreport.results import to_json
+    from evalreport.schema.results import to_json
 
     sys.stdout.flush()
     stream = getattr(sys.stdout, "buffer", None)
@@ -319,17 +319,18 @@ def check_command(
     reason and what would make them possible. Bad input ends with exit code 2, as it would in a run.
     """
     settings = begin(context, models, flags, config)
-    from evalreport import data
     from evalreport.comparisons.cautions import of_direction
+    from evalreport.loading.load import load
+    from evalreport.predictions.selection import survey as survey_of
 
-    predictions = data.load(
+    predictions = load(
         source_of(models, settings),
         options=settings.options,
         memory_limit=memory_bytes(settings.output.memory_limit),
     )
     doubts = of_direction(predictions, settings.options)
     predictions = replace(predictions, warnings=(*predictions.warnings, *doubts))
-    survey = data.survey(predictions)
+    survey = survey_of(predictions)
     if form == "json":
         _print_json(predictions, survey)
     elif not settings.output.quiet:
@@ -438,7 +439,7 @@ def aggregate_command(
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
     import evalreport.metrics  # noqa: F401 - registers what is added up of scores
-    from evalreport.data.aggregates import aggregate
+    from evalreport.scale.aggregates import aggregate
 
     output = settings.output
     with progress_bar("counting", shown=not output.quiet):

@@ -14,7 +14,6 @@ from evalreport.comparisons.example_tests import AgainstRate
 from evalreport.comparisons.fits import by_independent_example, critical_difference, ranked_models
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import OF_ALL, TESTS, Outcome, Ranked, tests_that_need
-from evalreport.config import Options
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import limits
 from evalreport.metrics.counted_rows import CountedRows
@@ -23,14 +22,15 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
-from evalreport.records import (
+from evalreport.options import Options
+from evalreport.schema.records import (
     AverageRankRecord,
     ComparisonRecord,
     OmnibusRecord,
     RankingRecord,
     VarianceRecord,
 )
-from evalreport.results import DominanceRecord, Relation
+from evalreport.schema.results import DominanceRecord, Relation
 from evalreport.texts import Message, Value, parts, sentences, shortened
 
 LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω"

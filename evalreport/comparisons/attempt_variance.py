@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.data.predictions import Floats, Indices, ModelOutputs
 from evalreport.metrics.estimate import Estimate, view
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
-from evalreport.records import AttemptVarianceRecord, WarningRecord, warning
+from evalreport.predictions.table import Floats, Indices, ModelOutputs
+from evalreport.schema.records import AttemptVarianceRecord, WarningRecord, warning
 from evalreport.texts import Message
 
 FEW_PASSES = 8

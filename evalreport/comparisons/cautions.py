@@ -12,8 +12,6 @@ from evalreport.comparisons.cautions_of_tests import of_coverage, of_fits, phras
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
-from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.engine.ranks import descending_order, running_weights
 from evalreport.intervals.proportions import wilson_limits
@@ -22,8 +20,10 @@ from evalreport.metrics.judged import task_weights
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import METRICS, Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.records import BESIDE_MAJORITY, BESIDE_MAPE, ComparisonRecord, WarningRecord, warning
-from evalreport.results import DominanceRecord, OperatingPointRecord, ResultFields
+from evalreport.options import Options
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.schema.records import BESIDE_MAJORITY, BESIDE_MAPE, ComparisonRecord, WarningRecord, warning
+from evalreport.schema.results import DominanceRecord, OperatingPointRecord, ResultFields
 from evalreport.texts import Message, Text, shortened
 
 MOST_NAMED = 3

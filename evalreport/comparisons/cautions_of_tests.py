@@ -13,8 +13,6 @@ import numpy.typing as npt
 from evalreport.comparisons.registry import TESTS, probability
 from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
 from evalreport.comparisons.verdicts import adjust
-from evalreport.config import Options
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import chi2_tail, t_tail
 from evalreport.engine.draws import stream
@@ -25,7 +23,9 @@ from evalreport.metrics.estimate import Estimate, Floats, Indices
 from evalreport.metrics.registry import JUDGED, METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, Units, parts_by, units_of
-from evalreport.records import ComparisonRecord, GoldSamplingRecord, Level, WarningRecord, warning
+from evalreport.options import Options
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.schema.records import ComparisonRecord, GoldSamplingRecord, Level, WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 
 FEW_IN_FOLD = 30

@@ -17,13 +17,19 @@ import numpy as np
 
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.data.predictions import Mask, ModelOutputs, Predictions
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.sample import Sample
-from evalreport.records import AgreementRecord, DisagreementRecord, EffectRecord, Interval, UnanimityRecord
+from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.schema.records import (
+    AgreementRecord,
+    DisagreementRecord,
+    EffectRecord,
+    Interval,
+    UnanimityRecord,
+)
 from evalreport.texts import Message, Value, parts
 
 MOST_EXAMPLES = 20

@@ -20,7 +20,6 @@ from evalreport.comparisons.registry import (
     probability,
 )
 from evalreport.comparisons.unit_swaps import swap_patterns
-from evalreport.data.predictions import Predictions
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks_of_rows
@@ -29,6 +28,7 @@ from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 
 NO_SPREAD = Message("reason.no_spread_of_folds")

@@ -13,9 +13,6 @@ from evalreport.comparisons.cautions_of_tests import gold_sampling
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
 from evalreport.comparisons.verdicts import adjust
-from evalreport.config import Options
-from evalreport.data.predictions import Floats, Indices, ModelOutputs, Predictions, from_numpy, from_texts
-from evalreport.data.selection import subset
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
@@ -28,7 +25,10 @@ from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_better
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units, within
-from evalreport.records import (
+from evalreport.options import Options
+from evalreport.predictions.selection import subset
+from evalreport.predictions.table import Floats, Indices, ModelOutputs, Predictions, from_numpy, from_texts
+from evalreport.schema.records import (
     Interval,
     JudgeAgreementRecord,
     JudgeBiasRecord,
@@ -36,7 +36,7 @@ from evalreport.records import (
     WarningRecord,
     warning,
 )
-from evalreport.results import ResultFields
+from evalreport.schema.results import ResultFields
 from evalreport.texts import Text
 
 Limits = tuple[float | None, float | None]

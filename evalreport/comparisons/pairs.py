@@ -14,7 +14,6 @@ from evalreport.comparisons import test_selection
 from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
-from evalreport.config import Options
 from evalreport.engine.distributions import in_parts
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, limits, recommended, resolved
@@ -25,7 +24,8 @@ from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.records import ComparisonRecord, Interval
+from evalreport.options import Options
+from evalreport.schema.records import ComparisonRecord, Interval
 from evalreport.texts import Message, Text, parts
 
 DRAWS_IN_TAIL = 40

@@ -24,13 +24,13 @@ from evalreport.comparisons.pairs import (
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed
 from evalreport.comparisons.test_selection import lacks
-from evalreport.config import Correction, Options
 from evalreport.engine.distributions import root
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.metrics.estimate import Floats
 from evalreport.numbers import decimals_of
-from evalreport.records import (
+from evalreport.options import Correction, Options
+from evalreport.schema.records import (
     CUT,
     STRETCHED,
     ComparisonRecord,

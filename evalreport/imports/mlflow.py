@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from evalreport.data.columns import spellings
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.mlflow_stores import (
     TABLE,
@@ -31,6 +30,7 @@ from evalreport.imports.table import (
     some,
     text_of,
 )
+from evalreport.loading.columns import spellings
 from evalreport.texts import Message
 
 LOGS_A_TABLE = (

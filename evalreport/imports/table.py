@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from evalreport.data.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
-from evalreport.data.reading import WRITABLE, dotted
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
-from evalreport.records import JsonObject
+from evalreport.loading.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
+from evalreport.schema.records import JsonObject
+from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import Array
 from evalreport.intervals.normal import MOST_BLOCKS
 from evalreport.intervals.proportions import (
@@ -25,7 +24,8 @@ from evalreport.intervals.proportions import (
 )
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
-from evalreport.records import Interval
+from evalreport.predictions.table import Floats
+from evalreport.schema.records import Interval
 from evalreport.texts import Message, Text, parts
 
 NEGLIGIBLE = 1e-12

@@ -7,12 +7,12 @@ import math
 import numpy as np
 from scipy import special
 
-from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import root, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
 from evalreport.metrics.estimate import Estimate
+from evalreport.predictions.table import Floats
 from evalreport.texts import Message
 
 NOT_SMOOTH = Bounds(None, None, Message("limits.not_smooth"))

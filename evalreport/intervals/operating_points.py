@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.data.predictions import Floats
 from evalreport.engine.counts import Counts
 from evalreport.intervals.choice import all_intervals
 from evalreport.intervals.proportions import wilson_limits
@@ -18,7 +17,8 @@ from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
-from evalreport.results import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
+from evalreport.predictions.table import Floats
+from evalreport.schema.results import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
 
 LEAST_USED = 50

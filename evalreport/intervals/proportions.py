@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from evalreport.data.predictions import Floats
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.metrics.estimate import Estimate
+from evalreport.predictions.table import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 

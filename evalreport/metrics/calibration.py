@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse, special
 
-from evalreport.data.predictions import FORECAST_BINS, Mask
 from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
+from evalreport.predictions.table import FORECAST_BINS, Mask
 from evalreport.texts import Message
 
 BINS = FORECAST_BINS

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
 from evalreport.engine.distributions import Array, exp, gradient, log, log_choose, ratio
 from evalreport.engine.draws import bootstrap_cells
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
 from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 
 ROUNDING = 1e-13

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.data.predictions import ModelOutputs, Predictions
-from evalreport.data.selection import subset
 from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.engine.distributions import column_totals, dot
 from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, view
@@ -23,7 +21,9 @@ from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.registry import Chosen, Fields, Function, Quantity, definition, register
 from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
-from evalreport.records import BaselineRecord, MetricRecord
+from evalreport.predictions.selection import subset
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.schema.records import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text
 
 CRITERION: Fields = {

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalreport.config import Task
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import METRICS, Metric
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
+from evalreport.options import Task
 from evalreport.registry import Registry, summary_of
-from evalreport.results import CurveRecord
+from evalreport.schema.results import CurveRecord
 
 Needs = Literal["scores", "probabilities"]
 

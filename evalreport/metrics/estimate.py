@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import Array, in_parts, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Metric, Quantity, definition
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Text
 
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.data.predictions import ModelOutputs, Predictions, from_numpy
-from evalreport.data.selection import subset
 from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
@@ -21,6 +19,8 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.units import FOLDED, Layout, Parts
+from evalreport.predictions.selection import subset
+from evalreport.predictions.table import ModelOutputs, Predictions, from_numpy
 
 Key = tuple[str, Quantity]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.metrics.estimate import Estimate, Floats, Indices, Judged, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.metrics.units import Layout, Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from evalreport.data.predictions import Predictions
 from evalreport.engine.counts import (
     Cells,
     Codes,
@@ -26,6 +25,7 @@ from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, boo
 from evalreport.metrics.estimate import Estimate, Floats, value_range
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.units import Parts, Units, within
+from evalreport.predictions.table import Predictions
 
 Key = tuple[str, Quantity]
 

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.data.predictions import ModelOutputs
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log
 from evalreport.engine.parallel import mapped
@@ -28,7 +27,8 @@ from evalreport.metrics.threshold_counts import (
     visible_points,
 )
 from evalreport.metrics.units import Units
-from evalreport.results import CurveSummaryRecord, ThresholdChangeRecord
+from evalreport.predictions.table import ModelOutputs
+from evalreport.schema.results import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import special
 
-from evalreport.data.predictions import Mask
 from evalreport.engine.distributions import (
     Array,
     Columns,
@@ -34,6 +33,7 @@ from evalreport.metrics.registry import (
     moments,
     rows,
 )
+from evalreport.predictions.table import Mask
 from evalreport.texts import Message
 
 INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.data.predictions import Mask
 from evalreport.engine.binned import (
     BinWeights,
     binned_area_up_to,
@@ -30,6 +29,7 @@ from evalreport.metrics.registry import (
     ranking,
     rows,
 )
+from evalreport.predictions.table import Mask
 from evalreport.texts import Message
 
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 
-from evalreport.config import Task
 from evalreport.engine.distributions import Array, Columns, ones, ratio
-from evalreport.records import ComparisonRecord, MetricRecord
+from evalreport.options import Task
 from evalreport.registry import Registry, summary_of
+from evalreport.schema.records import ComparisonRecord, MetricRecord
 from evalreport.texts import Message, Text
 from evalreport.texts.labels import in_sentence
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from evalreport.data.predictions import Predictions
 from evalreport.engine.binned import (
     NEGLIGIBLE_SHARE,
     Bins,
@@ -48,6 +47,7 @@ from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Parts, Units, by_seed
+from evalreport.predictions.table import Predictions
 from evalreport.texts import Message, Text
 
 Key = tuple[str, Quantity]

@@ -12,9 +12,6 @@ from typing import get_args
 
 import numpy as np
 
-from evalreport.config import Average as AverageOverTasks
-from evalreport.config import Task
-from evalreport.data.predictions import ModelOutputs, Predictions, ScoreSums
 from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
@@ -48,8 +45,11 @@ from evalreport.metrics.row_estimates import (
     with_replicates,
 )
 from evalreport.metrics.units import Layout, Units, layout_of
-from evalreport.records import FoundRecord
+from evalreport.options import Average as AverageOverTasks
+from evalreport.options import Task
+from evalreport.predictions.table import ModelOutputs, Predictions, ScoreSums
 from evalreport.registry import close_names, unknown_name
+from evalreport.schema.records import FoundRecord
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 import numpy as np
 from scipy import sparse
 
-from evalreport.data.predictions import Mask, ScoreSums
 from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, running_sums
@@ -18,6 +17,7 @@ from evalreport.engine.ranks import Order, descending_order, group_weights, runn
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Mask, ScoreSums
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""

@@ -9,8 +9,6 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from evalreport.config import Average
-from evalreport.data.predictions import TASK, Floats, Indices, Predictions
 from evalreport.engine.counts import (
     Freedom,
     effective_clusters,
@@ -22,6 +20,8 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError, no_weight
+from evalreport.options import Average
+from evalreport.predictions.table import TASK, Floats, Indices, Predictions
 from evalreport.texts import quoted
 
 POOLED_BY = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from evalreport.records import ComparisonRecord, FoldRecord, MetricRecord, VerdictRecord
 from evalreport.registry import words
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord, FoldRecord, MetricRecord, VerdictRecord
+from evalreport.schema.results import Results
 
 
 def ranked(results: Results) -> list[str]:

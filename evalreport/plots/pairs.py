@@ -26,7 +26,7 @@ from evalreport.plots.lookups import (
 )
 from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalreport.plots.lookups import outcomes_of
 from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of, report_style, to_svg
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:

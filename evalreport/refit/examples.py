@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Required, TypeAlias, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.data.columns import (
+from evalreport.errors import InputError, UsageError
+from evalreport.loading.columns import (
     MOST_CLASSES,
     Kind,
     combined,
@@ -25,13 +26,12 @@ from evalreport.data.columns import (
     spelled_alike,
     used_only,
 )
-from evalreport.data.formats import read_file
-from evalreport.data.predictions import Arrow, Floats, Indices, Mask, Values
-from evalreport.data.reading import Columns, file_format
-from evalreport.data.sources import digest, is_file
-from evalreport.data.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
-from evalreport.errors import InputError, UsageError
+from evalreport.loading.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
+from evalreport.predictions.table import Arrow, Floats, Indices, Mask, Values
 from evalreport.refit.plans import DataSource, Task, keys_of
+from evalreport.sources.files import digest, is_file
+from evalreport.sources.formats import read_file
+from evalreport.sources.reading import Columns, file_format
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

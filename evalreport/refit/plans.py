@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
 
-from evalreport.config import is_integer, is_number
 from evalreport.errors import UsageError
 from evalreport.files import toml_of
+from evalreport.options import is_integer, is_number
 from evalreport.registry import unknown_name
 
 if TYPE_CHECKING:

@@ -10,11 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evalreport.data.reading import dotted
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import Kind, publish
 from evalreport.metrics import METRICS
-from evalreport.records import WarningRecord
 from evalreport.refit.backends import Task, check_models, models_of, perform_all, tasks_of, versions
 from evalreport.refit.building import check_buildable, require_refit
 from evalreport.refit.examples import Examples, guessed_positive, read_examples
@@ -31,6 +29,8 @@ from evalreport.refit.prediction_tables import (
     warnings_of,
 )
 from evalreport.refit.splits import fits_of, guards
+from evalreport.schema.records import WarningRecord
+from evalreport.sources.reading import dotted
 from evalreport.texts import Message, say
 
 Progress = Callable[[str, float], None]

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from evalreport.engine.draws import stream
 from evalreport.errors import UsageError
-from evalreport.records import WarningRecord, warning
 from evalreport.refit.examples import Examples, Rows, same_features
 from evalreport.refit.plans import Scheme
+from evalreport.schema.records import WarningRecord, warning
 from evalreport.texts import Message
 
 

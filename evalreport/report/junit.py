@@ -8,9 +8,9 @@ from pathlib import Path
 from evalreport import numbers
 from evalreport.errors import OutputError
 from evalreport.files import write_whole
-from evalreport.records import GateRecord
 from evalreport.report.naming import visible
-from evalreport.results import Results
+from evalreport.schema.records import GateRecord
+from evalreport.schema.results import Results
 
 SUITE = "evalreport"
 

@@ -13,8 +13,6 @@ from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 from evalreport import numbers
-from evalreport.frames import record_lists
-from evalreport.records import ComparisonRecord, WarningRecord
 from evalreport.report.naming import level_of_pairs, visible
 from evalreport.report.sections import decision, leaderboard, methods, slices, tasks
 from evalreport.report.view import (
@@ -25,7 +23,9 @@ from evalreport.report.view import (
     n_cautions,
     view_of,
 )
-from evalreport.results import Results
+from evalreport.schema.frames import record_lists
+from evalreport.schema.records import ComparisonRecord, WarningRecord
+from evalreport.schema.results import Results
 from evalreport.texts import Message, named, say
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from evalreport.numbers import count, percent
 from evalreport.texts import Text, named, say, spoken
 
 if TYPE_CHECKING:
-    from evalreport.results import Results
+    from evalreport.schema.results import Results
 
 
 Kind = Literal["metric", "interval", "test"]

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
-from evalreport.records import (
+from evalreport.report.naming import (
+    MetricKey,
+    find_key,
+    greater_is_better,
+    metric_label,
+    short_names,
+    visible,
+)
+from evalreport.schema.records import (
     CUT,
     STRETCHED,
     ComparisonRecord,
@@ -21,19 +29,11 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
-from evalreport.report.naming import (
-    MetricKey,
-    find_key,
-    greater_is_better,
-    metric_label,
-    short_names,
-    visible,
-)
 from evalreport.texts import Text, in_words, say
 from evalreport.texts.labels import in_sentence
 
 if TYPE_CHECKING:
-    from evalreport.results import Results
+    from evalreport.schema.results import Results
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evalreport.config import FILES, OutputOptions, run_time
 from evalreport.errors import OutputError
 from evalreport.files import Kind, publish
+from evalreport.options import FILES, OutputOptions, run_time
 from evalreport.report.brand import TemplateError, check_templates
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 
 if TYPE_CHECKING:
     from evalreport.plots.pictures import Figure

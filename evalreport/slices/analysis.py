@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from evalreport.assembly import metric_records
 from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
 from evalreport.comparisons.verdicts import decisions_of, verdict
-from evalreport.config import Options
-from evalreport.data.predictions import TASK, Predictions
-from evalreport.data.slicing import Division
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.records import (
+from evalreport.options import Options
+from evalreport.predictions.slicing import Division
+from evalreport.predictions.table import TASK, Predictions
+from evalreport.schema.records import (
     ComparisonRecord,
     DisparityRecord,
     FoundRecord,
@@ -24,7 +24,7 @@ from evalreport.records import (
     distinct_tests,
     warning,
 )
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
 from evalreport.slices.slice_estimates import (
     Group,

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalreport.comparisons.verdicts import adjust, agreeing
-from evalreport.config import Options
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
-from evalreport.records import DisparityRecord, Interval
+from evalreport.options import Options
+from evalreport.schema.records import DisparityRecord, Interval
 from evalreport.slices import limits as by
 from evalreport.slices.limits import Limits, Shares, independent_errors
 from evalreport.slices.slice_estimates import Side, direction

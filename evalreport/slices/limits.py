@@ -14,7 +14,6 @@ import numpy as np
 from scipy import special
 
 from evalreport.comparisons.registry import probability
-from evalreport.data.predictions import Mask
 from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.choice import leading
@@ -24,6 +23,7 @@ from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Mask
 from evalreport.texts import Message, Text
 
 

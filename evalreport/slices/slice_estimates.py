@@ -7,10 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.config import Options
-from evalreport.data.predictions import TASK, Predictions, from_numpy
-from evalreport.data.selection import subset
-from evalreport.data.slicing import Division, divide, divisions, read_slicing
 from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
@@ -18,7 +14,11 @@ from evalreport.metrics.estimate import Estimate, Indices
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.records import Slice
+from evalreport.options import Options
+from evalreport.predictions.selection import subset
+from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
+from evalreport.predictions.table import TASK, Predictions, from_numpy
+from evalreport.schema.records import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text
 

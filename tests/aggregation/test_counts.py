@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport.metrics  # noqa: F401 - registers what is added up of scores
-from evalreport.config import Options
-from evalreport.data.aggregates import counts_of
-from evalreport.data.aggregation import count
-from evalreport.data.engines import started
-from evalreport.data.label_sources import Source
 from evalreport.errors import InputError, UsageError
+from evalreport.options import Options
+from evalreport.scale.aggregates import counts_of
+from evalreport.scale.aggregation import count
+from evalreport.scale.engines import started
+from evalreport.scale.label_sources import Source
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -159,10 +159,10 @@ def test_more_weights_than_can_be_counted_are_refused(
     n = 50
     columns: dict[str, list[object]] = {"id": list(range(n)), "y_true": [0, 1] * 25, "y_pred": [0, 1] * 25}
     write(tmp_path, **columns, w=[1 + i / 7 for i in range(n)])
-    monkeypatch.setattr("evalreport.data.aggregation.MOST_CELLS", 40)
+    monkeypatch.setattr("evalreport.scale.aggregation.MOST_CELLS", 40)
     with pytest.raises(UsageError, match="more than 40 different examples.*weights of any size make as many"):
         counts_of(tmp_path, Options(weight="w"))
-    monkeypatch.setattr("evalreport.data.label_sources.MOST_TEXTS", 40)
+    monkeypatch.setattr("evalreport.scale.label_sources.MOST_TEXTS", 40)
     with pytest.raises(
         UsageError, match="--weight w: the column has more than 40 values.*weights of any size"
     ):
@@ -375,7 +375,7 @@ def test_an_engine_that_cannot_be_had_is_one_message(
     engine: str, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A misspelt engine, and a cluster that does not answer."""
-    monkeypatch.setattr("evalreport.data.engines.SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("evalreport.scale.engines.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(UsageError, match=said):
         counts_of(folder, Options(), engine=engine)
 

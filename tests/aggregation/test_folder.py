@@ -15,9 +15,9 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
-from evalreport.config import Options
-from evalreport.data.aggregates import aggregate_in, opened, under_manifest
 from evalreport.errors import InputError, UsageError
+from evalreport.options import Options
+from evalreport.scale.aggregates import aggregate_in, opened, under_manifest
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")

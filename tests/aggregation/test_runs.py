@@ -13,7 +13,7 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -80,7 +80,7 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
             raise AssertionError(f"{name} was collected")
         return kept(source, name)
 
-    from evalreport.data import frames as module
+    from evalreport.sources import frames as module
 
     kept = module._frame
     monkeypatch.setattr(module, "_frame", collects)

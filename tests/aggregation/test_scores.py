@@ -15,10 +15,10 @@ import pytest
 import evalreport as er
 import evalreport.metrics
 from evalreport.cli import main
-from evalreport.data.aggregates import HISTOGRAMS, PRODUCTS
 from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
-from evalreport.records import ComparisonRecord, MetricRecord
-from evalreport.results import Results
+from evalreport.scale.aggregates import HISTOGRAMS, PRODUCTS
+from evalreport.schema.records import ComparisonRecord, MetricRecord
+from evalreport.schema.results import Results
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.audit.gates import decide, judge, outcome_of, parse
 from evalreport.errors import UsageError
-from evalreport.records import ComparisonRecord, Interval, MetricRecord, Slice, WarningRecord
-from evalreport.results import Results
+from evalreport.gates.outcomes import decide, judge, outcome_of, parse
+from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord, Slice, WarningRecord
+from evalreport.schema.results import Results
 
 
 def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002

@@ -11,10 +11,10 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.audit.gates import as_verdict, judging_interval, outcome_of
+from evalreport.gates.outcomes import as_verdict, judging_interval, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
-from evalreport.records import Interval, MetricRecord
-from evalreport.results import Results
+from evalreport.schema.records import Interval, MetricRecord
+from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.connection import History, open_history
-from evalreport.audit.store import accept
+from evalreport.history.connection import History, open_history
+from evalreport.history.store import accept
 from tests.audit_history.sources import audited
 
 from .nights import WEEK, night

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalreport.audit.auditing import Audited
-from evalreport.audit.connection import History
-from evalreport.records import WarningRecord
+from evalreport.history.connection import History
+from evalreport.schema.records import WarningRecord
 from tests.audit_history.sources import Source, audited, right, share
 
 GOOD, BAD = 0.9, 0.7

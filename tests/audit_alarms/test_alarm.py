@@ -8,13 +8,13 @@ import shutil
 import numpy as np
 import pytest
 
-from evalreport.audit.gates import judge
-from evalreport.audit.nightly_values import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.audit.store import accept, prune, runs, standing
 from evalreport.cli import main
 from evalreport.errors import UsageError
-from evalreport.results import to_json
+from evalreport.gates.outcomes import judge
+from evalreport.history.run_values import drop_evidence, floor_evidence, mean_limits
+from evalreport.history.store import accept, prune, runs, standing
+from evalreport.schema.results import to_json
 from tests.audit_history.sources import audited, gate_of, right, share, write
 
 from .nights import BAD, GOOD, WEEK, answer, night, nights, series, warned

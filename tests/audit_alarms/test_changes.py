@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.config import OutputOptions
+from evalreport.options import OutputOptions
 from evalreport.report.writing import render
 from tests.audit_history.sources import audited, gate_of, right, share
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.connection import History, open_history
+from evalreport.history.connection import History, open_history
 
 
 @pytest.fixture

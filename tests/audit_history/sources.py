@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.audit.auditing import Audited, audit, record
-from evalreport.audit.connection import History
-from evalreport.audit.store import Run
-from evalreport.config import Options
+from evalreport.history.connection import History
+from evalreport.history.store import Run
+from evalreport.options import Options
 
 Source = dict[str, dict[str, Any]]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.connection import open_history
-from evalreport.audit.store import locked, predictions_of, results_of, runs
 from evalreport.cli import main
+from evalreport.history.connection import open_history
+from evalreport.history.store import locked, predictions_of, results_of, runs
 
 from .sources import share, write
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.audit.kept_files import packed, unpacked
-from evalreport.config import Options
-from evalreport.data import load
-from evalreport.data.predictions import Column, ModelOutputs
 from evalreport.errors import EvalreportError, HistoryError
+from evalreport.history.kept_files import packed, unpacked
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Column, ModelOutputs
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "predictions").glob("*"))
 PLAIN = ("task", "design", "classes", "positive")

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalreport.cli import main
 from evalreport.cli.audit import audit_command
 from evalreport.cli.history import history_command
-from evalreport.config import KEYS
+from evalreport.options import KEYS
 
 from .sources import share, write
 
@@ -43,7 +43,7 @@ def test_the_page_names_every_option_and_every_command():
 
 def test_the_gates_of_the_page_can_be_read():
     """Each indented line with a comparator."""
-    from evalreport.conditions import parse
+    from evalreport.gates.conditions import parse
 
     lines = re.findall(r"^    ((?:forest\.|n )\S.*?)(?:   .*)?$", PAGE, re.MULTILINE)
     gates = [parse(line, models=["forest"]) for line in lines]

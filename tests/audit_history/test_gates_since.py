@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import evalreport
-from evalreport.audit.gates import parse
-from evalreport.audit.store import accept, prune
 from evalreport.errors import UsageError
+from evalreport.gates.outcomes import parse
+from evalreport.history.store import accept, prune
 
 from .sources import audited, gate_of, options, right, share
 

@@ -15,8 +15,8 @@ import pytest
 
 from campaign.histories import killed_at, new_run, record_once, statements_of, tables_of, whole
 from campaign.processes import DONE, KILLED, REFUSED, ended, forked, killed_after
-from evalreport.audit.connection import open_history
-from evalreport.audit.store import append, locked, prune, runs, standing
+from evalreport.history.connection import open_history
+from evalreport.history.store import append, locked, prune, runs, standing
 
 from .sources import share, write
 

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import inspect, make_url
 
 from campaign.histories import new_run
-from evalreport.audit import connection as migrations
-from evalreport.audit import connection as present
-from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, open_history, writing
-from evalreport.audit.nightly_values import kept_night
-from evalreport.audit.store import accept, acceptances, append, runs, standing
 from evalreport.errors import HistoryError
+from evalreport.history import connection as migrations
+from evalreport.history import connection as present
+from evalreport.history.connection import MIGRATION_LOCK, History, _engine, open_history, writing
+from evalreport.history.run_values import kept_night
+from evalreport.history.store import accept, acceptances, append, runs, standing
 from evalreport.metrics.registry import Quantity
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.audit.run_differences import square_and_add
-from evalreport.audit.store import accept, prune, runs
-from evalreport.data import load
 from evalreport.errors import EvalreportError
+from evalreport.history.run_differences import square_and_add
+from evalreport.history.store import accept, prune, runs
+from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
-from evalreport.records import ComparisonRecord, HistoryRecord
+from evalreport.schema.records import ComparisonRecord, HistoryRecord
 
 from .sources import audited, options, right, share
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from campaign.histories import new_run
-from evalreport.audit import store as recording
-from evalreport.audit.connection import ConnectionLostError, open_history
-from evalreport.audit.store import (
+from evalreport.errors import HistoryError, UsageError
+from evalreport.history import store as recording
+from evalreport.history.connection import ConnectionLostError, open_history
+from evalreport.history.store import (
     accept,
     acceptances,
     append,
@@ -25,7 +26,6 @@ from evalreport.audit.store import (
     standing,
     with_predictions,
 )
-from evalreport.errors import HistoryError, UsageError
 
 
 def test_a_run_is_kept_as_it_was_given(history):

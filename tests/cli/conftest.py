@@ -14,8 +14,8 @@ import pytest
 
 import evalreport
 from evalreport.cli import main
-from evalreport.records import FoundRecord, Interval, MetricRecord, WarningRecord
-from evalreport.results import Results
+from evalreport.schema.records import FoundRecord, Interval, MetricRecord, WarningRecord
+from evalreport.schema.results import Results
 
 
 @dataclass

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.config import RENDERING, Options, OutputOptions
 from evalreport.errors import UsageError
-from evalreport.results import to_json
+from evalreport.options import RENDERING, Options, OutputOptions
+from evalreport.schema.results import to_json
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = [i // 2 % 2 for i in range(60)]
@@ -159,7 +159,7 @@ def test_the_summary_is_that_of_the_report(several, tmp_path):
 
 def test_every_list_opens_as_a_flat_frame(several):
     """A value in every cell; metrics have the recommended interval, curves a row for each point."""
-    from evalreport.frames import record_lists
+    from evalreport.schema.frames import record_lists
 
     for name in record_lists(er.Results):
         frame = several.to_frame(name)

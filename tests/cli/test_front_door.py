@@ -11,7 +11,7 @@ import pytest
 from evalreport.cli import program
 from evalreport.cli.configuration import COMPLETIONS
 from evalreport.cli.run import run_command
-from evalreport.config import KEYS
+from evalreport.options import KEYS
 from evalreport.registry import unknown_name
 
 PREDICTIONS = "id,y_true,y_pred\n" + "".join(f"{i},{i % 2},{(i + i // 5) % 2}\n" for i in range(40))

@@ -10,7 +10,8 @@ import pytest
 
 from evalreport.cli.configuration import read_config
 from evalreport.cli.preparation import starter
-from evalreport.config import (
+from evalreport.errors import UsageError
+from evalreport.options import (
     KEYS,
     Options,
     OutputOptions,
@@ -20,7 +21,6 @@ from evalreport.config import (
     validate_output,
     with_fields,
 )
-from evalreport.errors import UsageError
 
 # The command line that evalreport promises: scripts hang on these spellings.
 PROMISED = [

@@ -31,7 +31,7 @@ def test_init_never_overwrites(run):
 
 def test_a_started_project_runs(run, fakes):
     """The configuration that init writes is taken as it is, and sets nothing."""
-    from evalreport.config import Options
+    from evalreport.options import Options
 
     run("init")
     assert run("run", "models").code == 0

@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.errors import InputError, OutputError
 from evalreport.files import MOVE
-from evalreport.results import to_json
+from evalreport.schema.results import to_json
 
 
 def raising(error):

@@ -9,8 +9,8 @@ import pytest
 
 import evalreport
 from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
-from evalreport.records import WarningRecord
-from evalreport.results import Results
+from evalreport.schema.records import WarningRecord
+from evalreport.schema.results import Results
 
 Columns = dict[str, list[Any]]
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.records import EffectRecord
-from evalreport.results import Results
+from evalreport.schema.records import EffectRecord
+from evalreport.schema.results import Results
 
 
 def evaluate(models: dict[str, dict[str, Any]], **options: Any) -> Results:

@@ -17,8 +17,8 @@ from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.ranks import signed_rank_distribution
 from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 
 
 def of_values(columns: dict[str, list[Any]], values: dict[str, list[float]], **fields: Any) -> Results:

@@ -7,8 +7,8 @@ import weakref
 
 from benchmarks.data import binary_models
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
-from evalreport.config import Options
 from evalreport.metrics.sample import chosen
+from evalreport.options import Options
 from evalreport.stages import all_sampled
 
 

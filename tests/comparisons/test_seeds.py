@@ -12,8 +12,8 @@ from scipy import stats
 import evalreport
 from evalreport.errors import InputError
 from evalreport.metrics.estimate import crossed, seed_term
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
 
 Floats = npt.NDArray[np.float64]

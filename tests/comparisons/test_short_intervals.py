@@ -10,11 +10,11 @@ import pytest
 
 import evalreport
 from evalreport.comparisons.cautions_of_tests import largest_losses
-from evalreport.config import Options
 from evalreport.intervals.proportions import INTERVALS, Shortfall, shortfall_of, shortfalls
+from evalreport.options import Options
 from evalreport.pipeline import evaluate
-from evalreport.records import WarningRecord
-from evalreport.results import Results
+from evalreport.schema.records import WarningRecord
+from evalreport.schema.results import Results
 from studies.designs import Design, every_design
 from studies.rows import Row, read
 from studies.shortfalls import ANY, size_of

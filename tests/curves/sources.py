@@ -10,7 +10,7 @@ import numpy.typing as npt
 import evalreport
 from evalreport.engine.ranks import descending_order
 from evalreport.metrics.threshold_counts import ThresholdCounts, ladder
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 Floats = npt.NDArray[np.float64]
 

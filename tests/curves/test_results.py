@@ -20,7 +20,7 @@ from evalreport.report import render
 from evalreport.report.sections import curves as curves_section
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
-from evalreport.results import to_json
+from evalreport.schema.results import to_json
 from evalreport.texts import Message
 
 from .sources import evaluated, of_classes, rows, two_normals
@@ -247,7 +247,7 @@ def named_hostile():
 
 def test_hostile_names_are_harmless(tmp_path):
     """A model's name that is mark-up or a formula stands as text in the page, in sentences and drawings."""
-    from evalreport.config import OutputOptions
+    from evalreport.options import OutputOptions
 
     results = named_hostile()
     render(results, tmp_path / "out", options=OutputOptions(formats=("html",)))

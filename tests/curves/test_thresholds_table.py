@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.data import load
+from evalreport.loading.load import load
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.threshold_counts import ThresholdCounts, counts_at, ladders
 from evalreport.metrics.units import units_of

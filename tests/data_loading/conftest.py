@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import ModelOutputs, Predictions, load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Write = Callable[[str, str | bytes], Path]
 

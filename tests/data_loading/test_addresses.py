@@ -16,9 +16,10 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 
 from evalreport.cli import main
-from evalreport.config import Options
-from evalreport.data import addresses, load
 from evalreport.errors import InputError, forget
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.sources import addresses
 
 MODEL = "id,y_true,y_pred\n" + "".join(f"e{i},{i % 2},{i % 3 % 2}\n" for i in range(40))
 PASSWORD, SIGNATURE = "open-sesame-42", "f0e1d2c3b4a59687"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import Predictions, load
-from evalreport.data.alignment import _pack
 from evalreport.errors import InputError
+from evalreport.loading.alignment import _pack
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
 
 Write = Callable[[str, str], Path]
 HEAD = "id,y_true,y_pred\n"

@@ -11,10 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import load
-from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError, UsageError
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
 
 ROWS = """id,attempt,outcome,topic,seconds
 q1,1,1,sums,3

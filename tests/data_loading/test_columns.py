@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import Predictions, load
-from evalreport.data.columns import ALIASES, understand
 from evalreport.errors import InputError
+from evalreport.loading.columns import ALIASES, understand
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
 
 Loaded = Callable[..., Predictions]
 

@@ -17,11 +17,11 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.engine.counts import distinct_cells
 from evalreport.errors import InputError, UsageError
-from evalreport.results import Results
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.schema.results import Results
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "counts.md"
 OF_THE_SOURCE = {"signature", "inputs", "found", "disagreements"}

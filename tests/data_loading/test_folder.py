@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
 
 Write = Callable[[str, str], Path]
 GOOD = "id,y_true,y_pred\n1,1,1\n2,0,1\n"

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalreport.config import Options, Task
-from evalreport.data import Predictions, load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options, Task
+from evalreport.predictions.table import Predictions
 
 Content = Callable[[Predictions], dict[str, Any]]
 CSV = "id,y_true,y_pred,p_1\n001,1,1,0.9\n1,0,1,0.75\nx,1,0,0.25\n"
@@ -228,7 +229,7 @@ def test_dictionary_columns_are_read(tmp_path: Path, content: Content) -> None:
 def test_importing_loads_no_heavy_library() -> None:
     """The command line stays quick: DuckDB and Arrow come with the first load only."""
     heavy = ["duckdb", "pyarrow", "pandas", "polars", "narwhals", "scipy"]
-    code = f"import sys, evalreport.data; print([m for m in {heavy!r} if m in sys.modules])"
+    code = f"import sys, evalreport.loading.load; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

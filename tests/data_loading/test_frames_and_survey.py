@@ -13,9 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import Predictions, load, survey, why_not_analysed
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.selection import survey, why_not_analysed
+from evalreport.predictions.table import Predictions
 
 Content = Callable[[Predictions], dict[str, Any]]
 LONG = {

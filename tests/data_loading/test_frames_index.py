@@ -18,8 +18,9 @@ import pytest
 
 import evalreport as er
 import evalreport.metrics
-from evalreport.data import Predictions, load
 from evalreport.errors import InputError, InputErrors
+from evalreport.loading.load import load
+from evalreport.predictions.table import Predictions
 
 N = 40
 ROWS = np.arange(100, 100 + N)

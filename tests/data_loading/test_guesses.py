@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import Predictions, load
-from evalreport.data.columns import LONE_PROBABILITIES
 from evalreport.errors import InputError, InputErrors
-from evalreport.records import WarningRecord
+from evalreport.loading.columns import LONE_PROBABILITIES
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
+from evalreport.schema.records import WarningRecord
 
 Loaded = Callable[..., Predictions]
 Write = Callable[..., Path]

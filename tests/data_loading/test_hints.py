@@ -8,8 +8,8 @@ from typing import IO, Any
 
 import pytest
 
-from evalreport.data import load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
 
 Write = Callable[[str, str | bytes], Path]
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.data import load
-from evalreport.data.reading import FORMATS, file_format
 from evalreport.errors import EvalreportError, InputError
+from evalreport.loading.load import load
+from evalreport.sources.reading import FORMATS, file_format
 
 TABLE = {
     "id": ["a", "b", "a", "b"],

@@ -14,12 +14,14 @@ import duckdb
 import pytest
 
 import evalreport
-from evalreport.config import Options
-from evalreport.data import Predictions, binary, formats, load, reading
-from evalreport.data import ids as ordering
-from evalreport.data import unpacking as database_module
-from evalreport.data.unpacking import database, usable_memory
 from evalreport.errors import UsageError
+from evalreport.loading import ids as ordering
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
+from evalreport.sources import binary, formats, reading
+from evalreport.sources import unpacking as database_module
+from evalreport.sources.unpacking import database, usable_memory
 
 MEGABYTE = 10**6
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from evalreport.cli import main
-from evalreport.config import Options
-from evalreport.data import load
-from evalreport.data.predictions import Predictions
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
 
 Write = Callable[[str, str], Path]
 

@@ -14,7 +14,7 @@ import evalreport as er
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.report.sections.metrics import describe_confusion
 from evalreport.report.view import view_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 N = 120
 

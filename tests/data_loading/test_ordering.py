@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.data import ids as ordering
-from evalreport.data.ids import code_ids
+from evalreport.loading import ids as ordering
+from evalreport.loading.ids import code_ids
 
 TEXT = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("a\0\x01\x7f\u0080\uffff\U00010000"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.data import ModelOutputs, Predictions, load
+from evalreport.loading.load import load
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Loaded = Callable[..., Predictions]
 ModelOf = Callable[[Predictions, str], ModelOutputs]

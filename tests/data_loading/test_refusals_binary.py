@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.data import load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
 
 
 def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:

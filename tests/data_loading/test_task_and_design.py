@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import Predictions, load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
 
 Loaded = Callable[..., Predictions]
 PREDICTIONS = Path(__file__).parents[1] / "data" / "predictions"

@@ -19,9 +19,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.config import Options
-from evalreport.data import Predictions, binary, formats, load, reading, task, unpacking
 from evalreport.errors import InputError, UsageError
+from evalreport.loading import task
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
+from evalreport.sources import binary, formats, reading, unpacking
 
 from .conftest import Write
 

@@ -149,7 +149,7 @@ print(sum(i.low is not None for i in value["a", "accuracy"].intervals if i.metho
 print([row.p_value for row in results.comparisons if row.test == "loss_sign" and row.metric == "accuracy"])
 from pathlib import Path
 from pyarrow import orc
-from evalreport.data.sources import find_files
+from evalreport.sources.files import find_files
 from evalreport.errors import InputError
 orc.write_table(pa.table({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 1]}), "m.orc")
 print(er.load("m.orc").models[0].y_pred.tolist())

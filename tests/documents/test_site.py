@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.config import KEYS
-from evalreport.data.columns import ALIASES, LONE_PROBABILITIES, PROBABILITY_PREFIXES
-from evalreport.data.counts import ANSWERS
+from evalreport.loading.columns import ALIASES, LONE_PROBABILITIES, PROBABILITY_PREFIXES
+from evalreport.loading.counts import ANSWERS
+from evalreport.options import KEYS
 from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.engine.draws import TILE_ROWS, bootstrap_rows, column_sums, take_away
+from evalreport.loading.load import load
 from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.units import layout_of, units_of
+from evalreport.options import Options
 from tests.engine.samples import uniform_multinomial
 
 

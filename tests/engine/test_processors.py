@@ -15,7 +15,7 @@ import pytest
 from numpy._core import _multiarray_umath as compiled
 
 import evalreport
-from evalreport.results import to_json
+from evalreport.schema.results import to_json
 
 Source = dict[str, dict[str, Any]]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.run_differences import square_and_add
 from evalreport.cli import main
+from evalreport.history.run_differences import square_and_add
 
 from .sources import run, write
 

@@ -271,7 +271,7 @@ def test_paths_of_a_foreign_file_lead_nowhere(copy, verify):
 def test_predictions_from_memory_cannot_be_had(tmp_path, verify):
     """They were never a file."""
     import evalreport as er
-    from evalreport.results import to_json
+    from evalreport.schema.results import to_json
 
     results = er.evaluate({"y_true": [0, 1, 0, 1], "forest": [0, 1, 1, 1]}, metrics="accuracy", resamples=20)
     (tmp_path / "results.json").write_bytes(to_json(results))
@@ -377,7 +377,7 @@ def test_another_history_does_not_hold_the_run(audited, verify):
 
 def test_every_list_that_only_an_audit_fills_is_known(audited):
     """A run of the same files leaves exactly those lists empty that the audit alone has."""
-    from evalreport.audit.verify import OF_AUDITS
+    from evalreport.verify.recompute import OF_AUDITS
 
     out = run(audited / "two", audited / "plain", "-m", "accuracy")
     plain = json.loads((out / "results.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.data import load
+from evalreport.loading.load import load
 
 TABLES = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow"
 

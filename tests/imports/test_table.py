@@ -8,10 +8,10 @@ from functools import partial
 import pytest
 
 from evalreport.cli import main
-from evalreport.data import load
-from evalreport.data.reading import FORMATS, WRITABLE, reads
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import MOST_COLUMNS, WRITTEN, Found, Row, as_table, digest, named
+from evalreport.loading.load import load
+from evalreport.sources.reading import FORMATS, WRITABLE, reads
 
 FOUND = [Found(0, "b", "first", 1, run="r1"), Found(1, "a", "second", 2, run="r2")]
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]
 

@@ -11,12 +11,12 @@ from scipy import stats
 
 import evalreport as er
 from evalreport.comparisons.attempt_variance import components
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.errors import InputError, UsageError
+from evalreport.loading.load import load
 from evalreport.metrics.probabilities import pass_at_k, pass_hat_k
-from evalreport.records import MetricRecord
-from evalreport.results import Results, to_json
+from evalreport.options import Options
+from evalreport.schema.records import MetricRecord
+from evalreport.schema.results import Results, to_json
 from tests.reference.second_round import agrees, each
 
 from .sources import Source, row, run
@@ -419,7 +419,7 @@ def test_plan_answers_both_questions() -> None:
 
 def test_history_keeps_the_attempts() -> None:
     """What an audit keeps of a run gives pass@k again."""
-    from evalreport.audit.kept_files import packed, unpacked
+    from evalreport.history.kept_files import packed, unpacked
 
     predictions = load(UNLIKE)
     again = unpacked(packed(predictions, Options()))

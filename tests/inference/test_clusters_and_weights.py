@@ -15,14 +15,14 @@ from scipy import stats
 from scipy.linalg import sqrtm
 
 from evalreport.comparisons.pairs import difference
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
+from evalreport.loading.load import load
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units, units_of
+from evalreport.options import Options
 from tests.reference.second_round import agrees, each, records_of
 
 from .sources import Source, ids, labels, outcomes, row, run, values

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 
 def on_five_examples(confidence: float) -> Results:

@@ -18,8 +18,8 @@ from evalreport.comparisons.verdicts import (
     settled_at,
     smallest_alpha,
 )
-from evalreport.records import Interval
-from evalreport.results import Results
+from evalreport.schema.records import Interval
+from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
 
 from .sources import labels, row, run, scores, values

@@ -10,10 +10,10 @@ import pytest
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.verdicts import Decision, adjust, agreeing, verdict
-from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
-from evalreport.records import Interval
+from evalreport.options import Options
+from evalreport.schema.records import Interval
 
 from .sources import labels, row, run, values
 

@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 from sklearn.metrics import average_precision_score
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from studies.designs import predictions_on
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.data.predictions import ModelOutputs, Predictions
 from evalreport.intervals import leading, limits, recommended
 from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.proportions import covariances, newcombe_independent_limits, wilson_limits
@@ -17,6 +16,7 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from studies.designs import labelled, predictions_on
 
 

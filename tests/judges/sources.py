@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport as er
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 Floats = npt.NDArray[np.float64]
 Source = dict[str, dict[str, Any]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .sources import Source, answers, favoured, run
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.config import Options
-from evalreport.data import load
 from evalreport.errors import InputError
+from evalreport.loading.load import load
+from evalreport.options import Options
 
 
 def told(content: str, folder: Path, **options: str) -> str:

@@ -11,13 +11,13 @@ import pytest
 from scipy import stats
 
 from evalreport.comparisons.judges import GOLD
-from evalreport.data.predictions import Column, ModelOutputs, Predictions
 from evalreport.errors import InputError
 from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
-from evalreport.results import Results, to_json
+from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.schema.results import Results, to_json
 from tests.reference.second_round import records_of
 
 from .sources import Floats, Source, answers, run

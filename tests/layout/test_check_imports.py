@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DESIGN = """# The plan
 
-    -> errors, config, results    below everything
+    -> errors, schema, options    below everything
     -> engine
-    -> data        files -> Predictions
+    -> loading        files -> Predictions
     -> metrics
     -> plots, report
     -> audit, refit
@@ -40,7 +40,7 @@ def package(tmp_path: Path, check):
 
     def with_file(name: str, source: str) -> list[str]:
         parts = (
-            "__init__", "errors", "config", "results", "data/ids", "data/loading", "engine/ranks", "metrics/labels",
+            "__init__", "errors", "options", "schema/results", "loading/ids", "loading/load", "engine/ranks", "metrics/labels",
             "metrics/__init__", "report/html", "audit/store", "refit/plans", "cli/run",
         )  # fmt: skip
         for part in parts:
@@ -64,34 +64,38 @@ FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from evalr
 @pytest.mark.parametrize(
     "name, source, said",
     [
-        ("evalreport/data/loading.py", "import evalreport.metrics.labels", "higher in the order"),
+        ("evalreport/loading/load.py", "import evalreport.metrics.labels", "higher in the order"),
         (
-            "evalreport/data/loading.py",
+            "evalreport/loading/load.py",
             "def f():\n    from evalreport.metrics import labels",
             "higher in the order",
         ),
-        ("evalreport/data/loading.py", FOR_TYPES.format("metrics", "labels"), "higher in the order"),
-        ("evalreport/engine/ranks.py", "from evalreport.data import ids", "higher in the order"),
-        ("evalreport/results.py", "def f():\n    from evalreport.report import html", "higher in the order"),
-        ("evalreport/errors.py", "import evalreport.config", "higher in the order"),
-        ("evalreport/data/loading.py", "def f():\n    import evalreport", "the package's own page"),
-        ("evalreport/results.py", "import evalreport", "the package's own page"),
-        ("evalreport/report/html.py", "from evalreport.data import loading", "uses results alone"),
+        ("evalreport/loading/load.py", FOR_TYPES.format("metrics", "labels"), "higher in the order"),
+        ("evalreport/engine/ranks.py", "from evalreport.loading import ids", "higher in the order"),
+        (
+            "evalreport/schema/results.py",
+            "def f():\n    from evalreport.report import html",
+            "higher in the order",
+        ),
+        ("evalreport/errors.py", "import evalreport.options", "higher in the order"),
+        ("evalreport/loading/load.py", "def f():\n    import evalreport", "the package's own page"),
+        ("evalreport/schema/results.py", "import evalreport", "the package's own page"),
+        ("evalreport/report/html.py", "from evalreport.loading import load", "uses results alone"),
         ("evalreport/report/html.py", "from evalreport.metrics import labels", "uses results alone"),
         ("evalreport/refit/plans.py", "from evalreport.audit import store", "do not import one another"),
         (
-            "evalreport/results.py",
+            "evalreport/schema/results.py",
             "from importlib import import_module\nimport_module('evalreport.report')",
             "by a string",
         ),
         ("evalreport/report/html.py", "def f():\n    __import__('evalreport.metrics')", "by a string"),
         ("evalreport/metrics/labels.py", "def f():\n    import jinja2", "imports jinja2"),
-        ("evalreport/data/loading.py", "import matplotlib.pyplot", "at the top of the file"),
+        ("evalreport/loading/load.py", "import matplotlib.pyplot", "at the top of the file"),
         ("evalreport/cli/run.py", "import numpy as np", "`--help` would load it"),
-        ("evalreport/cli/run.py", "from evalreport.data import loading", "`--help` would load it"),
-        ("evalreport/__init__.py", "from evalreport.data import loading", "eagerly"),
+        ("evalreport/cli/run.py", "from evalreport.loading import load", "`--help` would load it"),
+        ("evalreport/__init__.py", "from evalreport.loading import load", "eagerly"),
         ("evalreport/cellar/wine.py", "", "in no line of the order"),
-        ("evalreport/data/utils.py", "", "says nothing"),
+        ("evalreport/loading/utils.py", "", "says nothing"),
         ("tests/helpers.py", "", "says nothing"),
     ],
 )
@@ -106,32 +110,32 @@ def test_each_breach_is_found_once(package, name, source, said):
 @pytest.mark.parametrize(
     "source",
     [
-        "from evalreport.data import loading",
-        "def f():\n    from evalreport.data import loading",
-        FOR_TYPES.format("data", "loading"),
+        "from evalreport.loading import load",
+        "def f():\n    from evalreport.loading import load",
+        FOR_TYPES.format("loading", "load"),
     ],
 )
 def test_a_circle_is_found_however_it_is_imported(package, check, tmp_path, source):
     """At the top of the file, inside a function, or for type checkers alone: both modules are named."""
-    assert package("evalreport/data/loading.py", "from evalreport.data import ids") == []
-    (tmp_path / "evalreport/data/ids.py").write_text(source, encoding="utf-8")
+    assert package("evalreport/loading/load.py", "from evalreport.loading import ids") == []
+    (tmp_path / "evalreport/loading/ids.py").write_text(source, encoding="utf-8")
     (found,) = check.breaches(tmp_path)
-    assert found.endswith("a circle of imports: evalreport.data.ids, evalreport.data.loading")
+    assert found.endswith("a circle of imports: evalreport.loading.ids, evalreport.loading.load")
 
 
 @pytest.mark.parametrize(
     "name, source",
     [
-        ("evalreport/metrics/labels.py", "import numpy as np\nfrom evalreport.data import loading"),
-        ("evalreport/results.py", "from evalreport.errors import UsageError"),
-        ("evalreport/results.py", "def f():\n    import evalreport"),
-        ("evalreport/cli/run.py", "def f():\n    from evalreport.data import loading\n    import rich"),
-        ("evalreport/report/html.py", "def f():\n    import jinja2\nfrom evalreport import results"),
+        ("evalreport/metrics/labels.py", "import numpy as np\nfrom evalreport.loading import load"),
+        ("evalreport/schema/results.py", "from evalreport.errors import UsageError"),
+        ("evalreport/schema/results.py", "def f():\n    import evalreport"),
+        ("evalreport/cli/run.py", "def f():\n    from evalreport.loading import load\n    import rich"),
+        ("evalreport/report/html.py", "def f():\n    import jinja2\nfrom evalreport.schema import results"),
         ("evalreport/report/html.py", "def f():\n    from evalreport.metrics import METRICS"),
         ("evalreport/cli/run.py", "import typing\nif typing.TYPE_CHECKING:\n    import numpy as np"),
-        ("evalreport/cli/run.py", FOR_TYPES.format("data", "loading")),
+        ("evalreport/cli/run.py", FOR_TYPES.format("loading", "load")),
         ("evalreport/refit/building.py", "import importlib\nimportlib.import_module('sklearn')"),
-        ("evalreport/data/loading.py", "def f():\n" + "    x = 1\n" * 700),
+        ("evalreport/loading/load.py", "def f():\n" + "    x = 1\n" * 700),
     ],
 )
 def test_what_is_allowed_is_not_found(package, name, source):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.results import ErrorEstimateRecord, Results
+from evalreport.schema.results import ErrorEstimateRecord, Results
 
 Fit = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Callable[[npt.NDArray[Any]], npt.NDArray[Any]]]
 

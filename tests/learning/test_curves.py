@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.algorithms.learning_curves import PointLosses, extrapolated
 from evalreport.errors import InputError
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.texts import Message
 
 from .tables import evaluate
@@ -63,7 +63,7 @@ def test_complexity_is_chosen_on_the_test_rows_and_that_is_warned_of() -> None:
 
 def test_the_order_of_rows_changes_nothing() -> None:
     """A curve's rows in any order give the same bytes."""
-    from evalreport.results import to_json
+    from evalreport.schema.results import to_json
 
     rows = curve({"a": {10.0: 0.5, 20.0: 0.3}, "b": {10.0: 0.4, 20.0: 0.35}}, repeats=2)
     order = np.random.default_rng(1).permutation(len(rows["id"]))

@@ -43,7 +43,7 @@ def test_a_plan_gives_the_committed_predictions(tmp_path: Path, name):
 @pytest.mark.parametrize("name", ["5x2cv", "bias-variance"])
 def test_the_data_are_those_that_scikit_learn_ships(tmp_path: Path, name):
     """make_data.py writes the committed file, whose digest stands in the record of the predictions."""
-    from evalreport.data.sources import digest
+    from evalreport.sources.files import digest
 
     shutil.copy(EXAMPLES / name / "make_data.py", tmp_path)
     runpy.run_path(str(tmp_path / "make_data.py"))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.data import load
-from evalreport.data.predictions import Predictions
+from evalreport.loading.load import load
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, available, estimate_all
 from evalreport.metrics.units import Units
+from evalreport.predictions.table import Predictions
 
 Rows = dict[str, Any]
 

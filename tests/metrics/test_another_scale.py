@@ -10,7 +10,7 @@ import pytest
 
 import evalreport
 from evalreport.metrics.registry import METRICS, affine, affine_map
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 ROUNDING = 1e-9
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 import evalreport
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 
 from .tables import binary_rows, ids, options, several_rows, value_rows
 

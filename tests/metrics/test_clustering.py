@@ -18,7 +18,7 @@ from evalreport.cli import main
 from evalreport.errors import InputError, UsageError
 from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_information
 from evalreport.metrics.registry import METRICS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 Labels = np.ndarray[Any, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.data.predictions import Predictions
 from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.predictions.table import Predictions
 from evalreport.slices.limits import by_row
 
 from .tables import ROWS, Rows, by_quantity, estimates_of, ids, predictions_of, weighted

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 HOSTILE = "<script>alert('$x_1^2$')</script> " + "long" * 20
 NAMES = (HOSTILE, "_hidden", "模型", "نموذج\u202e", "tree\n\x07", "plain")

@@ -11,7 +11,7 @@ import pytest
 import evalreport
 from evalreport import plots
 from evalreport.assembly import MOST_POINTS, SCORE_BINS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 
 def evaluated(rows: dict[str, Any], **options: Any) -> Results:

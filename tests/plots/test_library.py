@@ -21,7 +21,7 @@ from evalreport.plots.lookups import place_of_model, ranked
 from evalreport.plots.pairs import difference_rows
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style, to_svg
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .sources import HOSTILE, KINDS, binary, data_sets, folds, outcomes, regression, replicates, sizes
 

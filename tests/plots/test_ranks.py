@@ -8,7 +8,7 @@ import numpy as np
 
 import evalreport
 from evalreport.plots.pairs import critical_differences, groups_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 
 def scored(*levels: float) -> Results:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]
 MODELS = ("m0", "m1", "m2")

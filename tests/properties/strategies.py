@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.records import MetricRecord
-from evalreport.results import Results
+from evalreport.schema.records import MetricRecord
+from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]
 FEW = 100

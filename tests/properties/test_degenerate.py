@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import evalreport
 from evalreport.metrics.registry import METRICS
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, floats_within, ids
 

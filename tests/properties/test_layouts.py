@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalreport.comparisons.registry import TESTS
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 
 from .layouts import LAYOUTS, MODELS, evaluate, source_of
 from .strategies import same

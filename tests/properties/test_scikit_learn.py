@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 from evalreport.metrics.registry import METRICS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .strategies import evaluate, ids
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.kept_files import read_recorded
 from evalreport.cli.audit import _read
-from evalreport.data.sources import copies_of_addresses, find_files
 from evalreport.errors import InputError
 from evalreport.files import MOVE
+from evalreport.history.kept_files import read_recorded
+from evalreport.sources.files import copies_of_addresses, find_files
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .records import DATA, DATASETS
 

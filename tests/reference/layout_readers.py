@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalreport.comparisons.verdicts import adjust
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 
 from . import lookup
 from .records import Record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalreport.records import ComparisonRecord, Interval, MetricRecord
-from evalreport.results import OperatingPointRecord, Results
+from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.schema.results import OperatingPointRecord, Results
 
 Missing = LookupError
 TANGO = "tango"

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
 
-from evalreport.records import ComparisonRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import Results
 
 from . import lookup
 from .records import Record

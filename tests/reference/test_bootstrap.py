@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.data.predictions import Predictions
-from evalreport.records import Interval
-from evalreport.results import Results
+from evalreport.predictions.table import Predictions
+from evalreport.schema.records import Interval
+from evalreport.schema.results import Results
 
 from . import lookup
 from .records import DATA, DATASETS, Record, records_of

@@ -13,8 +13,8 @@ import pytest
 import evalreport
 from evalreport.algorithms.decomposition import squared
 from evalreport.algorithms.replicates import replicates_of
-from evalreport.data import load
-from evalreport.results import DecompositionRecord, ErrorEstimateRecord, Results
+from evalreport.loading.load import load
+from evalreport.schema.results import DecompositionRecord, ErrorEstimateRecord, Results
 
 from .records import CLOSED_FORM, DATA, Record, records_of
 

@@ -6,7 +6,7 @@ import collections
 
 import pytest
 
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from . import lookup
 from .conftest import Evaluated

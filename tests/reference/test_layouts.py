@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from . import lookup
 from .exclusions import reason

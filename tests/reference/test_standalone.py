@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from . import lookup
 from .conftest import Evaluated

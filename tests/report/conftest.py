@@ -9,7 +9,7 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
-from evalreport.records import (
+from evalreport.schema.records import (
     ComparisonRecord,
     ConfusionRecord,
     FoundRecord,
@@ -21,7 +21,7 @@ from evalreport.records import (
     VerdictRecord,
     WarningRecord,
 )
-from evalreport.results import CurveRecord, Results
+from evalreport.schema.results import CurveRecord, Results
 from evalreport.texts import Message
 
 SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 0.6}

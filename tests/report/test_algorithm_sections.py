@@ -12,7 +12,7 @@ import pytest
 import evalreport
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 HOSTILE = "<script>alert(1)</script>"
 

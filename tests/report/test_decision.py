@@ -9,12 +9,12 @@ import pytest
 
 import evalreport as er
 from evalreport.numbers import interval
-from evalreport.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.report.markdown import oneliner, summary_markdown
 from evalreport.report.naming import short_names
 from evalreport.report.sections import cases, decision, leaderboard
 from evalreport.report.view import difference_decimals, verdict_between, view_of
-from evalreport.results import DominanceRecord, Results
+from evalreport.schema.records import GateRecord, VerdictRecord, WarningRecord
+from evalreport.schema.results import DominanceRecord, Results
 
 Simulate = Callable[..., Results]
 

@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.config import OutputOptions
+from evalreport.options import OutputOptions
 from evalreport.plots.pairs import Strip, strip
 from evalreport.plots.pictures import drawn
-from evalreport.records import (
+from evalreport.report import render
+from evalreport.report.sections import pairs
+from evalreport.report.sections.methods import holds_here, why_chosen
+from evalreport.report.view import view_of
+from evalreport.schema.records import (
     AgreementRecord,
     AverageRankRecord,
     BaselineRecord,
@@ -23,11 +27,7 @@ from evalreport.records import (
     OmnibusRecord,
     RankingRecord,
 )
-from evalreport.report import render
-from evalreport.report.sections import pairs
-from evalreport.report.sections.methods import holds_here, why_chosen
-from evalreport.report.view import view_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 TWO = {"forest": 1.8, "tree": 0.6}
 BAD = "<script>alert('x')</script>\u202e{{ 7 * 7 }}"

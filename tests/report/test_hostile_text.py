@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from campaign.names import NASTY, structure, tokens
-from evalreport.config import OutputOptions
-from evalreport.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.html import html_page, paper_page
 from evalreport.report.markdown import escaped, oneliner, summary, summary_markdown
@@ -27,7 +26,8 @@ from evalreport.report.naming import SHAPELESS, code_point, short_names, visible
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.report.writing import _figures
-from evalreport.results import Results
+from evalreport.schema.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.schema.results import Results
 
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.connection import open_history
-from evalreport.audit.store import results_of, runs
 from evalreport.cli import main
-from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
+from evalreport.history.connection import open_history
+from evalreport.history.store import results_of, runs
+from evalreport.options import OutputOptions
 from evalreport.report import render, writing
 from evalreport.report.brand import TemplateError, brand_of, catalogue_of
 from evalreport.report.html import environment, rendered, template_folder
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 from evalreport.texts import Message
 
 

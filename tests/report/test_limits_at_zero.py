@@ -16,7 +16,7 @@ from evalreport.report.sections.leaderboard import describe as describe_board
 from evalreport.report.sections.pairs import describe as describe_pairs
 from evalreport.report.view import view_of
 from evalreport.report.writing import _figures as figures_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 CUT, STRETCHED = "A round bracket at 0: ", "A square bracket at 0: "
 

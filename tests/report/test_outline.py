@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from evalreport.config import OutputOptions
+from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.html import light_tokens, template_folder
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from scripts.golden_reports import outline
 
 GOLDEN = Path(__file__).parent / "outline.txt"

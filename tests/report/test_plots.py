@@ -12,10 +12,10 @@ from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.pairs import confusion, forest
 from evalreport.plots.pictures import drawn
 from evalreport.plots.style import MARKS, to_svg
-from evalreport.records import ConfusionRecord
 from evalreport.report.sections import metrics as confusion_section
 from evalreport.report.view import view_of
-from evalreport.results import Results
+from evalreport.schema.records import ConfusionRecord
+from evalreport.schema.results import Results
 
 
 @pytest.mark.parametrize("plot", [roc, precision_recall])

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.config import OutputOptions
-from evalreport.records import WarningRecord
+from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.markdown import escaped, leaderboard_html, oneliner, summary
 from evalreport.report.naming import distinct_names, visible, without_missing_glyphs
-from evalreport.results import Results
+from evalreport.schema.records import WarningRecord
+from evalreport.schema.results import Results
 
 HOSTILE = {
     "<script>alert(1)": 1.9,

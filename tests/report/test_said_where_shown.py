@@ -13,7 +13,7 @@ from evalreport.metrics.registry import METRICS
 from evalreport.report.html import held, unbroken
 from evalreport.report.sections import cases, curves, estimates
 from evalreport.report.view import Row, Table, view_of
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.texts import has
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from evalreport.plots.style import MARKS, mark_of
-from evalreport.records import GateRecord
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.naming import distinct_names
 from evalreport.report.sections import curves, methods, metrics
 from evalreport.report.view import view_of
-from evalreport.results import Results
+from evalreport.schema.records import GateRecord
+from evalreport.schema.results import Results
 from evalreport.texts import say
 
 Simulate = Callable[..., Results]

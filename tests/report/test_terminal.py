@@ -10,7 +10,6 @@ from collections.abc import Callable
 from rich.console import Console
 
 import evalreport as er
-from evalreport.records import GateRecord, WarningRecord
 from evalreport.report.markdown import (
     leaderboard_html,
     not_summarised,
@@ -18,7 +17,8 @@ from evalreport.report.markdown import (
     summary,
     summary_text,
 )
-from evalreport.results import Results
+from evalreport.schema.records import GateRecord, WarningRecord
+from evalreport.schema.results import Results
 
 
 def printed(results: Results) -> str:

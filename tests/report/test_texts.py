@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import evalreport as er
-from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
+from evalreport.options import OutputOptions
 from evalreport.report import render, sections
 from evalreport.report.brand import TemplateError, catalogue_of, shipped_texts
 from evalreport.report.html import template_folder
 from evalreport.report.sections import SECTIONS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 from scripts.golden_reports import CASES
 from scripts.golden_reports import _source as source_of
@@ -73,7 +73,8 @@ def uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
     imported = {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in ("evalreport.texts", "evalreport.records")
+        if isinstance(node, ast.ImportFrom)
+        and node.module in ("evalreport.texts", "evalreport.schema.records")
         for alias in node.names
     }
     ours = {"say", "Message", "warning"} & imported

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.config import OutputOptions
 from evalreport.errors import OutputError
+from evalreport.options import OutputOptions
 from evalreport.report import html, render, sections, writing
-from evalreport.results import Results, to_json
+from evalreport.schema.results import Results, to_json
 
 ALL = {
     *("report.html", "report.pdf", "results.json", "summary.md"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit import reviews
+from evalreport.reviews import comment as reviews
 
 from .host import Host, served
 from .sources import SUMMARY

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit import reviews
-from evalreport.audit.reviews import body_of, links_of, marker_of, publish, review_of
 from evalreport.cli import main
 from evalreport.errors import OutputError, UsageError
+from evalreport.reviews import comment as reviews
+from evalreport.reviews.comment import body_of, links_of, marker_of, publish, review_of
 
 from .host import Host
 from .sources import SUMMARY

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit import reviews
 from evalreport.cli import main
+from evalreport.reviews import comment as reviews
 
 from .host import Host
 

@@ -9,9 +9,9 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.errors import OutputError
-from evalreport.records import GateRecord
 from evalreport.report.junit import junit_xml, write_junit
-from evalreport.results import Results
+from evalreport.schema.records import GateRecord
+from evalreport.schema.results import Results
 
 from .sources import write
 

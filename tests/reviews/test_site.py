@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from evalreport.audit.auditing import audit, record
-from evalreport.audit.connection import History, open_history
 from evalreport.audit.site import limits_around, timelines, write_site
-from evalreport.audit.store import accept, results_of
 from evalreport.cli import main
-from evalreport.config import Options, OutputOptions
 from evalreport.errors import UsageError
+from evalreport.history.connection import History, open_history
+from evalreport.history.store import accept, results_of
+from evalreport.options import Options, OutputOptions
 from evalreport.report import render
 
 from .sources import write

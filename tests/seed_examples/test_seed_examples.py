@@ -12,8 +12,8 @@ import pytest
 
 import evalreport
 from evalreport.algorithms.replicates import bootstrap_632, bootstrap_632plus
-from evalreport.records import Interval, MetricRecord
-from evalreport.results import Results
+from evalreport.schema.records import Interval, MetricRecord
+from evalreport.schema.results import Results
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {

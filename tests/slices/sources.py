@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.records import ComparisonRecord, DisparityRecord, MetricRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord, DisparityRecord, MetricRecord
+from evalreport.schema.results import Results
 
 Columns = dict[str, Any]
 Source = dict[str, Columns]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.data.selection import survey
-from evalreport.data.slicing import (
+from evalreport.errors import UsageError
+from evalreport.predictions.selection import survey
+from evalreport.predictions.slicing import (
     MOST_VALUES,
     bin_codes,
     bin_names,
@@ -18,7 +19,6 @@ from evalreport.data.slicing import (
     quantile_edges,
     read_slicing,
 )
-from evalreport.errors import UsageError
 
 from .sources import answers, run, values_of, within
 

@@ -10,10 +10,10 @@ import pytest
 
 import evalreport
 from evalreport.comparisons.verdicts import adjust
-from evalreport.config import Options
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
-from evalreport.records import Slice
+from evalreport.options import Options
+from evalreport.schema.records import Slice
 from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
 from evalreport.slices.limits import Successes, fisher, smallest_fisher, testable
 from evalreport.slices.slice_estimates import Side

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.conditions import parse, terms_of
 from evalreport.errors import UsageError
+from evalreport.gates.conditions import parse, terms_of
 from evalreport.intervals.proportions import clopper_pearson_limits
 
 from .sources import Source, run, values_of

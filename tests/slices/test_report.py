@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import evalreport
-from evalreport.records import WarningRecord
 from evalreport.report.sections import slices as section
 from evalreport.report.view import view_of
+from evalreport.schema.records import WarningRecord
 
 from .sources import answers, run
 

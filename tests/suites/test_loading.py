@@ -10,8 +10,9 @@ import pytest
 
 import evalreport
 from evalreport import Options
-from evalreport.data import load, survey
 from evalreport.errors import EvalreportError, InputError, UsageError
+from evalreport.loading.load import load
+from evalreport.predictions.selection import survey
 from tests.suites.sources import outcomes, write
 
 

@@ -14,13 +14,13 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 import evalreport
 from evalreport.comparisons.verdicts import adjust
-from evalreport.data import load
 from evalreport.intervals import INTERVALS
+from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import units_of
-from evalreport.records import ComparisonRecord, MetricRecord, Slice
-from evalreport.results import to_json
+from evalreport.schema.records import ComparisonRecord, MetricRecord, Slice
+from evalreport.schema.results import to_json
 from tests.reference.second_round import agrees, each
 from tests.suites.sources import TASKS, outcomes, scores, write
 

@@ -32,7 +32,7 @@ def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     from campaign import fuzz
     from campaign.answers import host
     from campaign.targets import Case
-    from evalreport.data import formats
+    from evalreport.sources import formats
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")

@@ -186,7 +186,7 @@ import sys, json, warnings
 from pathlib import Path
 from pyspark.sql import SparkSession
 import evalreport as er
-from evalreport.results import to_json
+from evalreport.schema.results import to_json
 
 warnings.simplefilter("ignore")
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()

@@ -17,10 +17,11 @@ from campaign.histories import at_statement, killed_at, new_run, record_once, st
 from campaign.processes import DONE, KILLED, REFUSED, ended, forked
 from campaign.servers import Server, fresh, installed
 from campaign.servers import server as running
-from evalreport.audit import connection as migrations
-from evalreport.audit import connection as present
-from evalreport.audit.connection import MIGRATION_LOCK, History, _engine, _parsed, open_history, writing
-from evalreport.audit.store import (
+from evalreport.errors import HistoryError
+from evalreport.history import connection as migrations
+from evalreport.history import connection as present
+from evalreport.history.connection import MIGRATION_LOCK, History, _engine, _parsed, open_history, writing
+from evalreport.history.store import (
     accept,
     acceptances,
     append,
@@ -33,7 +34,6 @@ from evalreport.audit.store import (
     series_key,
     standing,
 )
-from evalreport.errors import HistoryError
 from tests.audit_history.sources import audited, gate_of, right, share, write
 
 pytestmark = pytest.mark.system
@@ -189,7 +189,7 @@ def lose(connection: object, *_words: object) -> None:
 
 def test_a_connection_lost_before_any_statement_of_recording_is_taken_up_again(server, monkeypatch):
     """The server ends the connection before each statement and before the commit: recorded once, and whole."""
-    monkeypatch.setattr("evalreport.audit.store.PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr("evalreport.history.store.PAUSES", (0.01, 0.01, 0.01))
     counted = open_history(fresh(server), create=True)
     total = statements_of(lambda: append(counted, new_run(1), after=None))
     history = open_history(fresh(server), create=True)
@@ -231,7 +231,7 @@ def test_a_server_that_is_gone_is_said_and_the_report_stands(server, tmp_path, m
 
     url, models = fresh(server), write(tmp_path / "models", share(90, 100))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evalreport.audit.store.PAUSES", (0.01,))
+    monkeypatch.setattr("evalreport.history.store.PAUSES", (0.01,))
     evaluate = pipeline.evaluate
 
     def meanwhile(*words: object, **given: object) -> object:

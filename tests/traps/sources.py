@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.records import ComparisonRecord, Interval, MetricRecord
-from evalreport.results import Results
+from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]
 

@@ -11,7 +11,7 @@ import pytest
 
 import evalreport
 from evalreport.errors import InputError
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 Row = tuple[str, str, str]
 HEADER = ("id", "y_true", "y_pred")

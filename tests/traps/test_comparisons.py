@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.records import ComparisonRecord
-from evalreport.results import to_json
+from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.results import to_json
 
 from .sources import (
     Source,

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from evalreport.metrics.registry import METRICS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .sources import (
     evaluate,

@@ -9,7 +9,7 @@ import pytest
 
 import evalreport
 from evalreport.metrics.registry import METRICS
-from evalreport.results import Results
+from evalreport.schema.results import Results
 
 from .sources import evaluate, labelled, noisy_scores, paired_counts
 

@@ -9,10 +9,10 @@ from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
-from evalreport.records import HistoryRecord
 from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
-from evalreport.results import AuditRecord
+from evalreport.schema.records import HistoryRecord
+from evalreport.schema.results import AuditRecord
 from evalreport.texts import Message, coded, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -10,7 +10,6 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
-from evalreport.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.report.naming import entry, find_key, listed, visible
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
@@ -39,6 +38,7 @@ from evalreport.report.view import (
     verdict_word,
     weights_note,
 )
+from evalreport.schema.records import GateRecord, VerdictRecord, WarningRecord
 from evalreport.texts import coded, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -8,7 +8,6 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.lookups import negated
-from evalreport.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.view import (
     Cell,
@@ -22,6 +21,7 @@ from evalreport.report.view import (
     metric_decimals,
     pair_row,
 )
+from evalreport.schema.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.texts import coded, say
 
 MOST_PAIRS = 10

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from evalreport import numbers
 from evalreport.plots.lookups import true_counts
-from evalreport.records import COMPANIONS, VerdictRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -38,6 +37,7 @@ from evalreport.report.view import (
     verdict_between,
     verdict_word,
 )
+from evalreport.schema.records import COMPANIONS, VerdictRecord
 from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import in_sentence
 

@@ -9,11 +9,10 @@ from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.conditions import asks_an_audit
-from evalreport.config import Options
+from evalreport.gates.conditions import asks_an_audit
+from evalreport.options import Options
 from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
-from evalreport.records import ComparisonRecord
 from evalreport.report.naming import (
     Kind,
     count_range,
@@ -30,6 +29,7 @@ from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, leading_comparison, n_cautions, text_of
+from evalreport.schema.records import ComparisonRecord
 from evalreport.texts import coded, has, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
 

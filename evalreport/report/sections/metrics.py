@@ -10,7 +10,6 @@ from evalreport import numbers
 from evalreport.plots.lookups import confusion_of
 from evalreport.plots.pairs import confusion
 from evalreport.plots.pictures import Figure
-from evalreport.records import ComparisonRecord, Interval, MetricRecord
 from evalreport.report.naming import (
     MetricKey,
     distinct_names,
@@ -37,6 +36,7 @@ from evalreport.report.view import (
     records_of,
     text_of,
 )
+from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -12,7 +12,6 @@ from statistics import fmean, stdev
 from evalreport import numbers
 from evalreport.plots.pairs import critical_differences, strip, strips, values_of_fits
 from evalreport.plots.pictures import Figure
-from evalreport.records import EffectRecord, OmnibusRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -38,6 +37,7 @@ from evalreport.report.view import (
     text_of,
     verdict_between,
 )
+from evalreport.schema.records import EffectRecord, OmnibusRecord
 from evalreport.texts import group_of, has, in_words, named, say
 
 MOST_OPEN, MOST_DRAWN = 8, 24

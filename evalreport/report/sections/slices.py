@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.plots.lookups import quarter
-from evalreport.records import DisparityRecord, MetricRecord, distinct_tests
 from evalreport.report.naming import MetricKey, distinct_names, listed, metric_label, visible
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
@@ -27,6 +26,7 @@ from evalreport.report.view import (
     text_of,
     value_cell,
 )
+from evalreport.schema.records import DisparityRecord, MetricRecord, distinct_tests
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.records import AttemptVarianceRecord, MetricRecord, TaskVerdictRecord
 from evalreport.report.naming import listed, shorten, test_in_words, visible
 from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
+from evalreport.schema.records import AttemptVarianceRecord, MetricRecord, TaskVerdictRecord
 from evalreport.texts import coded, in_words, named, say
 from evalreport.texts.labels import sentence_start
 

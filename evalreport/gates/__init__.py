@@ -1,0 +1,1 @@
+"""Conditions on results, and their outcomes: pass, fail or undecided."""

@@ -1,0 +1,364 @@
+"""Gates: a condition on a metric, a paired difference or a count; pass, fail, or undecided by the interval.
+
+A gate passes where a two-sided interval lies wholly on the right side of the limit, fails where it lies wholly on the
+wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
+
+A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
+miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
+recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
+so that ``a - b > 0`` and that verdict never contradict each other. Within a slice it is the slice's own values that
+decide. How a gate is written: ``gates/conditions.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Literal, cast
+
+from evalreport.comparisons.verdicts import agreeing, decides
+from evalreport.errors import UsageError
+from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
+from evalreport.intervals import INTERVALS
+from evalreport.intervals.proportions import clopper_pearson_limits
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import parse as parse_metric
+from evalreport.numbers import decimals_of
+from evalreport.options import Task
+from evalreport.registry import unknown_name
+from evalreport.schema.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
+from evalreport.schema.results import Results
+from evalreport.texts import Message, Text, parts
+
+__all__ = ["decide", "judge", "outcome_of", "parse"]
+
+Outcome = Literal["pass", "fail", "undecided"]
+
+_MOST_DECIMALS = 12
+_MOST_TIMES = 1000
+
+
+def judge(
+    results: Results, expressions: Sequence[str], *, since: Callable[[Gate], GateRecord] | None = None
+) -> Results:
+    """Decide gates, and return the results with them in the order in which they were written.
+
+    Parameters
+    ----------
+    since
+        Decides the gates that are about an earlier run; None: there is no history.
+
+    Raises
+    ------
+    UsageError
+        A gate that cannot be parsed, or about a model, metric or comparison that the results do not hold; or about an
+        earlier run, where there is no history.
+    """
+    gates = [parse(text, models=results.models) for text in expressions]
+    for gate in gates:
+        if gate.reference is not None and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: what was {gate.reference} is known to a history:"
+                " use `evalreport audit MODELS --history URL`"
+            )
+        if gate.every_night and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: every night is known to a history: use `evalreport audit MODELS --history URL`"
+            )
+        if gate.count != "n" and since is None:
+            raise UsageError(
+                f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
+            )
+    decided = [
+        since(gate)
+        if since is not None and (gate.reference is not None or gate.every_night)
+        else decide(gate, results)
+        for gate in gates
+    ]
+    blockers = [warning for warning in results.warnings if warning.level == "blocker"]
+    if blockers:
+        # What takes the verdict lets no metric pass; a failure stands, and a count needs no verdict.
+        decided = [
+            _blocked(record, blockers[0].text) if gate.terms and record.outcome == "pass" else record
+            for gate, record in zip(gates, decided, strict=True)
+        ]
+    return replace(results, gates=tuple(decided))
+
+
+def _blocked(record: GateRecord, why: Text) -> GateRecord:
+    return replace(
+        record, outcome="undecided", text=parts(record.text, Message("audit.not_decided", why=why))
+    )
+
+
+def decide(gate: Gate, results: Results) -> GateRecord:
+    """Decide one gate by an interval.
+
+    Raises
+    ------
+    UsageError
+        A metric or comparison that the results do not hold.
+    """
+    if not gate.terms:
+        return _decide_count(gate, results)
+    record = _decide_value(gate, results)
+    if record.outcome == "undecided" and results.design == "test-set":
+        needs = what_it_needs(record, gate.limit)
+        record = record if needs is None else replace(record, text=parts(record.text, needs))
+    return record
+
+
+def what_it_needs(record: GateRecord, limit: float) -> Message | None:
+    """Say how many times as many examples would decide a gate, if the value stayed as it is.
+
+    An interval's width goes with one over the square root of the number of examples, so that its side towards the
+    limit has to shrink to the distance between value and limit.
+
+    Examples
+    --------
+    >>> record = GateRecord(
+    ...     gate="a.accuracy >= 0.9", outcome="undecided", value=0.92, low=0.88, high=0.95, text=""
+    ... )
+    >>> str(what_it_needs(record, 0.9))
+    'if the value stayed the same, about 4 times as many examples would decide it'
+    """
+    value, low, high = record.value, record.low, record.high
+    if value is None or low is None or high is None:
+        return None
+    gap, side = abs(value - limit), value - low if value > limit else high - value
+    if gap == 0 or (times := (side / gap) ** 2) > _MOST_TIMES:
+        return Message("gates.too_near")
+    times = max(times, 1.1)
+    return Message("gates.times_as_many", times=times, decimals=1 if times < 3 else 0)
+
+
+def _decide_value(gate: Gate, results: Results) -> GateRecord:
+    if len(gate.terms) == 1:
+        metric = metric_record(gate, gate.terms[0], results)
+        return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+    row, sign = _comparison_record(gate, results)
+    found = Interval(
+        method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
+    )
+    decided = None
+    if quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
+        found, decided = as_verdict(found, row.difference, row.p_value)
+    if sign < 0:
+        found = replace(found, low=_negative(found.high), high=_negative(found.low))
+    return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+
+
+def judging_interval(metric: MetricRecord) -> Interval:
+    """Return the interval that a gate on a value is decided by: exact for proportions, else the recommended one."""
+    if not metric.intervals:
+        return Interval(method="", level=0.0, reason=metric.reason, low=None, high=None)
+    first = metric.intervals[0]
+    if metric.trials is None or metric.value is None:
+        return first
+    low, high = clopper_pearson_limits(round(metric.value * metric.trials), metric.trials, first.level)
+    return Interval(method="clopper_pearson", level=first.level, low=low, high=high)
+
+
+def as_verdict(limits: Interval, difference: float | None, p_value: float | None) -> tuple[Interval, bool]:
+    """Return the interval that a verdict on this pair alone would have, and whether it would be decided."""
+    decided = decides(difference, p_value, limits, 1 - limits.level)
+    return agreeing(limits, difference, decided=decided), decided
+
+
+def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float) -> Outcome:
+    """Return pass where the whole closed interval fulfils the condition, fail where none of it does.
+
+    Examples
+    --------
+    >>> outcome_of(">=", 0.9, low=0.9, high=0.95), outcome_of(">", 0.9, low=0.9, high=0.95)
+    ('pass', 'undecided')
+    """
+    if comparator in ("<", "<="):
+        return outcome_of(MIRRORED[comparator], -limit, low=-high, high=-low)
+    if low > limit or (comparator == ">=" and low == limit):
+        return "pass"
+    if high < limit or (comparator == ">" and high == limit):
+        return "fail"
+    return "undecided"
+
+
+def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
+    """Read the metric as ``--metric`` does: its name, average and class."""
+    try:
+        return parse_metric(term.spelling, cast(Task, results.task), results.classes)
+    except UsageError as error:
+        raise wrong(gate.text, term.metric_at, str(error)) from None
+
+
+def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
+    """Find the model's value of the metric, over all examples or in the slice that the gate names."""
+    wanted = quantity_of(gate, term, results)
+    within = slice_of(gate, term, results)
+    for row in results.metrics:
+        if row.model == term.model and row.slice == within and Quantity.of(row) == wanted:
+            return row
+    if within is not None and term.label is not None:
+        raise wrong(
+            gate.text,
+            term.metric_at,
+            f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}: single classes within slices"
+            " are computed where they are named",
+        )
+    raise wrong(
+        gate.text,
+        term.metric_at,
+        f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}, or leave -m out to compute every"
+        " metric",
+    )
+
+
+def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
+    """Find the slice that a gate is about; two columns in either order."""
+    if not term.slices:
+        return None
+    known = {row.slice: None for row in results.metrics if row.slice is not None}
+    names = " and ".join(column for column, _ in term.slices)
+    wanted = [
+        Slice(column="*".join(column for column, _ in order), value=joined)
+        for order in permutations(term.slices)
+        for joined in _joined([value for _, value in order])
+    ]
+    for candidate in wanted:
+        if candidate in known:
+            return candidate
+    columns = {candidate.column for candidate in wanted}
+    values = [found.value for found in known if found.column in columns]
+    if not values:
+        raise wrong(
+            gate.text, term.metric_at, f"there are no slices of {names}: add --slice {wanted[0].column}"
+        )
+    raise wrong(gate.text, term.metric_at, unknown_name(f"value of {names}", wanted[0].value, values))
+
+
+def _joined(values: Sequence[str]) -> tuple[str, ...]:
+    """Return how a pair of values may be written: bare, or in quotes where that is needed to tell pairs apart."""
+    quoted = ['"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values]
+    return " * ".join(values), " * ".join(quoted)
+
+
+def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, int]:
+    """Find the recommended comparison of the two models, and 1 or -1 for its orientation."""
+    first, second = gate.terms
+    for term in gate.terms:
+        metric_record(gate, term, results)
+    wanted, within = quantity_of(gate, first, results), slice_of(gate, first, results)
+    pair = {first.model, second.model}
+    rows = [
+        row
+        for row in results.comparisons
+        if row.recommended and {row.a, row.b} == pair and row.slice == within
+    ]
+    for row in rows:
+        if Quantity.of(row) == wanted:
+            return row, 1 if row.a == first.model else -1
+    if rows:
+        if within is None:
+            raise wrong(
+                gate.text, first.metric_at, f"{first.spelling} is not compared between models; name another"
+            )
+        raise wrong(
+            gate.text,
+            first.metric_at,
+            f"{first.spelling} is not compared between models there; within slices {results.primary_metric} is: name it"
+            " first, -m",
+        )
+    problem = f"{first.model} and {second.model} are not compared"
+    raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
+
+
+def gate_record(
+    gate: Gate,
+    outcome: Outcome,
+    text: Text,
+    *,
+    value: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> GateRecord:
+    return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
+
+
+def _decide_count(gate: Gate, results: Results) -> GateRecord:
+    """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
+    if gate.count != "n":
+        return _decide_audit(gate, results)
+    n = float(results.n)
+    outcome = outcome_of(gate.comparator, gate.limit, low=n, high=n)
+    return gate_record(gate, outcome, Message("gates.n", n=results.n), value=n)
+
+
+def _decide_audit(gate: Gate, results: Results) -> GateRecord:
+    """Count what is alarming; a model that could not be asked about may be alarming or not."""
+    by_count = {"alarms": ("worse",), "fallen_slices": ("slice",)}
+    rows = [row for row in results.audit if row.question != "worse_this_run"]
+    others = {question for questions in by_count.values() for question in questions}
+    asked = by_count.get(gate.count)
+    rows = [row for row in rows if (row.question in asked if asked else row.question not in others)]
+    found = sum(row.alarm for row in rows)
+    open_ = [row for row in rows if asked and row.reason is not None and not row.alarm]
+    outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
+    text = (
+        Message(f"gates.count.{gate.count}", n=found) if results.audit else Message("gates.nothing_accepted")
+    )
+    if outcome == "undecided":
+        text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
+    return gate_record(gate, outcome, text, value=float(found))
+
+
+def decided_by(
+    gate: Gate,
+    value: float | None,
+    limits: Interval,
+    *,
+    decided: bool | None = None,
+    reason: Text | None = None,
+) -> GateRecord:
+    """Decide a gate on a value by its limits; undecided with the reason where there are none.
+
+    Parameters
+    ----------
+    decided
+        Of a difference on the primary metric: whether its test decides, which settles a limit of 0. A limit that was
+        cut there is no part of the interval, and one that was stretched to it reaches beyond.
+    """
+    low, high = limits.low, limits.high
+    if value is None or low is None or high is None:
+        said = limits.reason or reason or Message("gates.not_computed")
+        return gate_record(
+            gate, "undecided", Message("gates.no_interval", why=said), value=value, low=low, high=high
+        )
+    span = (low, high)
+    if decided is not None and gate.limit == 0:
+        span = (value, value) if decided else (-math.inf, math.inf)
+    outcome = outcome_of(gate.comparator, gate.limit, low=span[0], high=span[1])
+    decimals = decimals_of([(high - low) / 4])
+    # A bound must not look as if it stood on the gate's limit when it stands beside it.
+    while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
+        decimals += 1
+    text = Message(
+        "gates.value_decided" if decided else "gates.value",
+        value=value,
+        limits=(low, high),
+        method=_interval_label(limits.method),
+        decimals=decimals,
+    )
+    if outcome == "undecided":
+        text = parts(text, Message("gates.both_answers"))
+    return gate_record(gate, outcome, text, value=value, low=low, high=high)
+
+
+def _interval_label(name: str) -> str:
+    """Return the label of an interval; of an unregistered one its name in words."""
+    return INTERVALS[name].label if name in INTERVALS else name.replace("_", " ")
+
+
+def _negative(number: float | None) -> float | None:
+    # 0.0 - x, because -0.0 would stand in results.json.
+    return None if number is None else 0.0 - number

@@ -1,0 +1,1 @@
+"""The store of audited runs, and the comparison of two runs."""

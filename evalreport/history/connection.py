@@ -1,0 +1,461 @@
+"""Opening a history: SQLite's file or PostgreSQL's server, at the present version, and what can go wrong in words."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
+from evalreport.schema.records import JsonObject
+from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine, MetaData, Table
+    from sqlalchemy.exc import DBAPIError
+
+
+VERSION = 3
+"""The version of the tables below; it stands in the database, too."""
+MIGRATION_LOCK = 0x6576616C_6D696772
+"""Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
+PATIENCE = 60
+"""Seconds to wait for another process's short transaction."""
+EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one version.
+
+    Attributes
+    ----------
+    schema
+        One row: the version.
+    runs
+        One row an audited run: who, when, with which outcome, and its results.json (zlib).
+    predictions
+        The aligned predictions of a run, as long as they are kept (see ``columnar``).
+    acceptances
+        Which runs of a series were accepted when; rows pinned ``together`` have one number, the newest the greatest.
+    """
+
+    metadata: MetaData
+    schema: Table
+    runs: Table
+    predictions: Table
+    acceptances: Table
+
+
+@cache
+def schema() -> Schema:
+    """Return the tables of the present version."""
+    from sqlalchemy import Column, Integer, MetaData
+
+    metadata = MetaData()
+    acceptances = acceptances_table(metadata)
+    acceptances.append_column(Column("together", Integer, nullable=False, server_default="0"))
+    return Schema(
+        metadata, version_table(metadata), runs_table(metadata), predictions_table(metadata), acceptances
+    )
+
+
+def version_table(metadata: MetaData) -> Table:
+    """Return the table that holds the schema's version; the same in every version."""
+    from sqlalchemy import Column, Integer, Table
+
+    return Table("evalreport_schema", metadata, Column("version", Integer, nullable=False))
+
+
+def runs_table(metadata: MetaData) -> Table:
+    """Return the table of runs; unchanged since version 1.
+
+    ``accepted_run`` and ``last_run`` name the runs that this one was compared with; they may have been pruned.
+    Times are ISO 8601 in UTC, so that their order as text is their order. Ids are never used twice.
+    """
+    from sqlalchemy import Column, Integer, LargeBinary, String, Table, Text, UniqueConstraint
+
+    return Table(
+        "evalreport_runs",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("series", Text, nullable=False),
+        Column("identity", String(64), nullable=False),
+        Column("signature", Text, nullable=False),
+        Column("time", Text, nullable=False),
+        Column("exit_code", Integer, nullable=False),
+        Column("accepted_run", Integer),
+        Column("last_run", Integer),
+        Column("summary", Text, nullable=False),
+        Column("results", LargeBinary, nullable=False),
+        Column("results_sha256", String(64), nullable=False),
+        UniqueConstraint("series", "identity", name="evalreport_runs_once"),
+        sqlite_autoincrement=True,
+    )
+
+
+def acceptances_table(metadata: MetaData) -> Table:
+    """Return the log of accepted runs as version 2 made it."""
+    from sqlalchemy import Column, ForeignKey, Integer, Table, Text
+
+    return Table(
+        "evalreport_acceptances",
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("series", Text, nullable=False, index=True),
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
+        Column("time", Text, nullable=False),
+        Column("note", Text, nullable=False),
+        sqlite_autoincrement=True,
+    )
+
+
+def predictions_table(metadata: MetaData) -> Table:
+    """Return the table of aligned predictions; unchanged since version 1."""
+    from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table
+
+    return Table(
+        "evalreport_predictions",
+        metadata,
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), primary_key=True, autoincrement=False),
+        Column("rows", Integer, nullable=False),
+        Column("content", LargeBinary, nullable=False),
+        Column("content_sha256", String(64), nullable=False),
+    )
+
+
+def found_version(connection: Connection) -> int:
+    """Return the version of the tables that are there; 0: none.
+
+    Raises
+    ------
+    HistoryError
+        The tables are newer than this evalreport.
+    """
+    from sqlalchemy import inspect, select
+
+    tables = schema()
+    if not inspect(connection).has_table(tables.schema.name):
+        return 0
+    version = int(connection.execute(select(tables.schema.c.version)).scalar_one())
+    if version > VERSION:
+        raise HistoryError(
+            f"the history was written by a newer evalreport (its tables have version {version}, and this one knows"
+            f" up to {VERSION}): use that version, or another database"
+        )
+    return version
+
+
+def migrate(connection: Connection) -> int:
+    """Bring the tables up to the present version; return the version that was found.
+
+    The caller holds a transaction that keeps other writers out.
+    """
+    found = found_version(connection)
+    for step in STEPS[found:]:
+        step(connection)
+    if found < VERSION:
+        table = schema().schema
+        connection.execute(table.delete())
+        connection.execute(table.insert().values(version=VERSION))
+    return found
+
+
+def to_version_1(connection: Connection) -> None:
+    """Runs, their predictions, and one accepted run a series."""
+    metadata, _ = version_1()
+    metadata.create_all(connection)
+    connection.execute(metadata.tables["evalreport_schema"].insert().values(version=1))
+
+
+def version_1() -> tuple[MetaData, Table]:
+    """Return the tables of version 1, and among them the one that version 2 replaced."""
+    from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
+
+    metadata = MetaData()
+    version_table(metadata)
+    runs_table(metadata)
+    predictions_table(metadata)
+    pins = Table(
+        "evalreport_pins",
+        metadata,
+        Column("series", Text, primary_key=True),
+        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
+    )
+    return metadata, pins
+
+
+def to_version_2(connection: Connection) -> None:
+    """Keep when and why each run was accepted, not only which one is: what was a pin becomes a log."""
+    from sqlalchemy import literal, select
+
+    runs = schema().runs
+    metadata, pins = version_1()
+    acceptances = acceptances_table(metadata)
+    acceptances.create(connection)
+    pinned = (
+        select(pins.c.series, pins.c.run_id, runs.c.time, literal("accepted before this was noted"))
+        .join(runs, runs.c.id == pins.c.run_id)
+        .order_by(pins.c.series)
+    )
+    connection.execute(acceptances.insert().from_select(["series", "run_id", "time", "note"], pinned))
+    pins.drop(connection)
+
+
+def to_version_3(connection: Connection) -> None:
+    """Let several runs be accepted together, and keep each model's value of a night in place of condensed losses."""
+    from sqlalchemy import select, text
+
+    runs, acceptances = schema().runs, schema().acceptances
+    added = "ALTER TABLE evalreport_acceptances ADD COLUMN together INTEGER DEFAULT 0 NOT NULL"
+    connection.execute(text(added))
+    connection.execute(acceptances.update().values(together=acceptances.c.id))
+    query = select(runs.c.id, runs.c.summary, runs.c.results).where(runs.c.summary.contains('"evidence"'))
+    for run_id, stored, results in connection.execute(query).all():
+        summary = json.loads(stored)
+        losses = summary["evidence"].get("models")
+        if losses:
+            records = json.loads(zlib.decompress(results))["evidence"]
+            summary["evidence"]["models"] = _nights(losses, records)
+            changed = json.dumps(summary, sort_keys=True)
+            connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
+
+
+def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
+    """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
+    values = {row["model"]: row["value"] for row in records}
+    nights = {}
+    for model, (metric, levels, weights) in losses.items():
+        n = sum(weights)
+        mean = sum(x * w for x, w in zip(levels, weights, strict=True)) / n
+        squares = sum(w * (x - mean) ** 2 for x, w in zip(levels, weights, strict=True))
+        nights[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
+    return nights
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
+"""The step at place i leads from version i to version i + 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An open history: how to reach it, and what to call it where people read.
+
+    Attributes
+    ----------
+    name
+        The URL without its secrets.
+    path
+        SQLite's file; None on a server.
+    """
+
+    engine: Engine
+    name: str
+    path: Path | None
+
+
+def open_history(url: str, *, create: bool = False) -> History:
+    """Open a history and bring its tables up to the present version.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``; a password is better kept in ~/.pgpass.
+    create
+        Make the tables where there are none; SQLite's file, too.
+
+    Raises
+    ------
+    UsageError
+        What is no such URL, or a library that is missing.
+    HistoryError
+        A database that cannot be reached, holds no history, or was written by a newer evalreport.
+    """
+    parsed = _parsed(url)
+    path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
+    name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")
+    if path is not None and not create and not path.is_file():
+        raise HistoryError(
+            f"{name}: no such file; `evalreport audit MODELS --history {name}` starts a history"
+        )
+    history = History(_engine(parsed), name, path)
+    with reading(history) as connection:
+        version = found_version(connection)
+    if version == 0 and not create:
+        raise HistoryError(f"{name}: holds no history; `evalreport audit MODELS --history {name}` starts one")
+    if version < VERSION:
+        with writing(history, lock=MIGRATION_LOCK) as connection:
+            migrate(connection)
+    return history
+
+
+@contextmanager
+def reading(history: History) -> Iterator[Connection]:
+    """Yield a connection in a transaction that sees one state of the history."""
+    with translated(history), history.engine.connect() as connection:
+        if history.path is None:
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+@contextmanager
+def writing(history: History, *, lock: int) -> Iterator[Connection]:
+    """Yield a connection in a transaction that keeps other writers out; it is committed whole or not at all.
+
+    Parameters
+    ----------
+    lock
+        Which writers are kept out, on a server; SQLite has one writer at a time.
+    """
+    from sqlalchemy import text
+
+    with translated(history), history.engine.connect() as bare:
+        connection = bare.execution_options(evalreport_writes=True)
+        with connection.begin():
+            if history.path is None:
+                connection.execute(text(f"SET LOCAL lock_timeout = '{PATIENCE}s'"))
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock})
+            yield connection
+
+
+@contextmanager
+def translated(history: History) -> Iterator[None]:
+    """Turn what a database reports into one message that says what to do."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        said = " ".join(redacted(str(error.orig)).split())
+        raised = ConnectionLostError if history.path is None and _lost(error) else HistoryError
+        raise raised(f"{history.name}: {said}{_advice(said)}") from error
+
+
+def _lost(error: DBAPIError) -> bool:
+    """Say whether a server went away: class 08 (connection) or 57 (shut down), or no answer from it at all."""
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    state = getattr(error.orig, "sqlstate", None)
+    unanswered = state is None and isinstance(error, (OperationalError, InterfaceError))
+    return error.connection_invalidated or unanswered or str(state)[:2] in ("08", "57")
+
+
+class ConnectionLostError(HistoryError):
+    """The database could not be reached, or stopped answering: what was under way may be tried again."""
+
+
+def _advice(said: str) -> str:
+    """Say what to do about a database's message; empty where the message says it."""
+    for pattern, remedy in (
+        ("full|File too large|No space", "full"),
+        ("disk I/O", "disk"),
+        ("unable to open", "no_folder"),
+        ("readonly|read-only", "read_only"),
+        ("not a database|malformed", "no_database"),
+        ("locked|lock timeout", "locked"),
+        ("password|authentication|role", "password"),
+    ):
+        if re.search(pattern, said):
+            return f"; {say(f'history_remedy.{remedy}')}"
+    return ""
+
+
+def _parsed(url: str) -> URL:
+    """Read the URL and choose the driver.
+
+    Raises
+    ------
+    UsageError
+        No URL of the two kinds; or SQLAlchemy or the driver is missing.
+    """
+    try:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ImportError:
+        raise UsageError(
+            "a history needs SQLAlchemy: install evalreport with its extra history (in a clone: make env)"
+        ) from None
+    remember_address(url)
+    remember(os.environ.get("PGPASSWORD", ""))
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        # The text is not repeated: it may hold a password.
+        raise UsageError(f"--history: not the URL of a database; expected {EXAMPLES}") from None
+    backend = parsed.get_backend_name()
+    rest = url.partition("://")[2]
+    if backend != "sqlite" and "@" in re.sub("^[^/?#@]*@", "", rest):
+        raise UsageError(
+            "--history: an @ that ends neither user nor password; in a user, a password or a name write %40 for @,"
+            " %3A for :, %2F for / and %3F for ?"
+        )
+    if backend == "sqlite":
+        place = (parsed.username, parsed.password, parsed.host, parsed.port)
+        if any(part is not None for part in place) or parsed.query:
+            raise UsageError(
+                "--history sqlite: a file has no host, user or query; expected sqlite:///audits.db (relative) or"
+                " sqlite:////var/lib/audits.db (absolute)"
+            )
+        # SQLAlchemy 2.0 leaves %00 in the name as it is, 2.1 makes it the character that no name may hold.
+        if not parsed.database or parsed.database == ":memory:" or "\0" in unquote(parsed.database):
+            raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
+        return parsed
+    if backend not in ("postgresql", "postgres"):
+        raise UsageError(f"--history: {backend} is not supported; expected {EXAMPLES}")
+    try:
+        import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
+    except ImportError:
+        raise UsageError(
+            "a history on PostgreSQL needs its driver: install evalreport with its extra"
+            " postgresql (in a clone: make env)"
+        ) from None
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def _engine(url: URL) -> Engine:
+    """Return an engine that opens a connection when one is needed and keeps none."""
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import ArgumentError
+    from sqlalchemy.pool import NullPool
+
+    sqlite = url.get_backend_name() == "sqlite"
+    # Keepalives find a server that vanished without a word.
+    server = {"connect_timeout": 15, "keepalives_idle": 30, "application_name": "evalreport"}
+    given = {key: value for key, value in server.items() if key not in url.query}
+    try:
+        engine = create_engine(
+            url,
+            poolclass=NullPool,
+            connect_args={"timeout": PATIENCE} if sqlite else given,
+            hide_parameters=True,
+        )
+    except ArgumentError as error:
+        raise UsageError(f"--history: {error}; expected {EXAMPLES}") from None
+    if sqlite:
+        # As SQLAlchemy documents: the driver's own idea of transactions leaves DDL out of them.
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    # A commit is on the disk before it is reported; the default, stated because histories hang on it.
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("evalreport_writes", False)
+    # A writer takes its turn at the beginning: two that read first and write later would block each other.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

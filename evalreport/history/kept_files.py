@@ -1,0 +1,422 @@
+"""What runs leave behind: a results.json that is read as hostile, and predictions as columns."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import logging
+import math
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evalreport.errors import HistoryError, InputError, OutputError
+from evalreport.files import content_of, recover, with_each_key_once
+from evalreport.options import AnyPath, Options
+from evalreport.predictions.slicing import may_be_sliced_by
+from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
+from evalreport.schema.records import JsonObject
+from evalreport.schema.results import SCHEMA, Results, to_json
+from evalreport.texts import Message
+
+FORMAT = 1
+HEAD = b"evalreport"
+_OUTPUTS = ("y_pred", "score", "outcome", "gold", "present")
+_ATTEMPTS = ("count", "spread", "passed")
+
+
+def packed(predictions: Predictions, options: Options) -> bytes:
+    """Return predictions as bytes.
+
+    Metadata columns are kept where the options use them (slices, cluster, weight): others may hold whole documents,
+    or what a history of figures has no business with.
+    """
+    named = {options.cluster, options.weight}
+    used = {
+        name: column
+        for name, column in predictions.metadata.items()
+        if name in named or may_be_sliced_by(name, options.slices, options.gates)
+    }
+    kept = replace(predictions, metadata=used)
+    columns: dict[str, Any] = {"id": kept.ids.take(pa.array(kept.example)).dictionary_encode()}
+    columns.update({name: pa.array(values) for name, values in _arrays(kept)})
+    head = {
+        "format": FORMAT,
+        "task": kept.task,
+        "design": kept.design,
+        "classes": list(kept.classes),
+        "positive": kept.positive,
+        **({"outside": kept.outside} if kept.outside else {}),
+        "models": [_head_of_model(model) for model in kept.models],
+        "keys": _heads(kept.keys),
+        "metadata": _heads(kept.metadata),
+    }
+    table = pa.table(columns).replace_schema_metadata({HEAD: json.dumps(head).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", compression_level=9)
+    return buffer.getvalue()
+
+
+def unpacked(content: bytes) -> Predictions:
+    """Return predictions as they were packed, without what was found in their files.
+
+    Raises
+    ------
+    HistoryError
+        Bytes that hold no predictions, or those of a newer evalreport.
+    """
+    try:
+        table = pq.read_table(io.BytesIO(content))
+        head = json.loads((table.schema.metadata or {})[HEAD])
+        if head["format"] != FORMAT:
+            raise HistoryError("the stored predictions were written by a newer evalreport: use that version")
+        return _predictions(table, head)
+    except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+        raise HistoryError(f"the stored predictions cannot be read: {error}") from error
+
+
+def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
+    if predictions.y_true is not None:
+        yield "y_true", predictions.y_true
+    for place, model in enumerate(predictions.models):
+        for name in _OUTPUTS:
+            values = getattr(model, name)
+            if values is not None:
+                yield f"{place}.{name}", values
+        if model.proba is not None:
+            for code in range(model.proba.shape[1]):
+                yield f"{place}.proba.{code}", model.proba[:, code]
+        for name in _held(model.attempts):
+            yield f"{place}.attempts.{name}", getattr(model.attempts, name)
+        for number, column in enumerate(model.columns.values()):
+            yield f"{place}.column.{number}", column.values
+    for kind in ("keys", "metadata"):
+        for number, column in enumerate(getattr(predictions, kind).values()):
+            yield f"{kind}.{number}", column.values
+
+
+def _held(attempts: Attempts | None) -> list[str]:
+    """Name what is known of the attempts at each question."""
+    return [] if attempts is None else [name for name in _ATTEMPTS if getattr(attempts, name) is not None]
+
+
+def _head_of_model(model: ModelOutputs) -> JsonObject:
+    outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
+    width = None if model.proba is None else model.proba.shape[1]
+    attempts = {"attempts": held} if (held := _held(model.attempts)) else {}
+    return {
+        "name": model.name,
+        "outputs": outputs,
+        "proba": width,
+        "columns": _heads(model.columns),
+        **attempts,
+    }
+
+
+def _heads(columns: Mapping[str, Column]) -> list[Any]:
+    return [[name, None if c.categories is None else list(c.categories)] for name, c in columns.items()]
+
+
+def _predictions(table: Any, head: JsonObject) -> Predictions:
+    def values(name: str) -> Any:
+        return table.column(name).to_numpy()
+
+    def columns(heads: list[Any], prefix: str) -> dict[str, Column]:
+        return {
+            name: Column(values(f"{prefix}.{number}"), None if categories is None else tuple(categories))
+            for number, (name, categories) in enumerate(heads)
+        }
+
+    def model(place: int, of: JsonObject) -> ModelOutputs:
+        outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
+        if of["proba"] is not None:
+            outputs["proba"] = np.column_stack(
+                [values(f"{place}.proba.{code}") for code in range(of["proba"])]
+            )
+        if "attempts" in of:
+            outputs["attempts"] = Attempts(
+                **{name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
+            )
+        return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
+
+    ids = table.column("id").combine_chunks()
+    return Predictions(
+        task=head["task"],
+        design=head["design"],
+        # The rows are sorted by id, so that ids in the order in which they come first are sorted, too.
+        ids=ids.dictionary,
+        example=ids.indices.to_numpy().astype(np.int64),
+        y_true=values("y_true") if "y_true" in table.column_names else None,
+        models=tuple(model(place, of) for place, of in enumerate(head["models"])),
+        classes=tuple(head["classes"]),
+        outside=head.get("outside", 0),
+        positive=head["positive"],
+        keys=columns(head["keys"], "keys"),
+        metadata=columns(head["metadata"], "metadata"),
+    )
+
+
+EARLIER = "evalreport/results/1"
+"""What version 0.1 wrote: sentences without code and parameters, and warnings of the level ``warning``."""
+NAME = "results.json"
+PDF = "report.pdf"
+_SPOKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a results.json says.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    content
+        As it was read; every part that this version knows has the right type.
+    bytes_
+        The file itself.
+    attached
+        The results.json inside the PDF of the same folder, where both are there.
+    """
+
+    name: str
+    content: JsonObject
+    bytes_: bytes
+    attached: bytes | None = None
+
+
+def as_recorded(run: Results | AnyPath) -> Recorded:
+    """Return a run as it was recorded, or as it would be.
+
+    Raises
+    ------
+    InputError
+        Results that cannot be read.
+    """
+    if not isinstance(run, Results):
+        return read_recorded(Path(run))
+    written = to_json(run)
+    return Recorded("results", parsed(written, "results"), written)
+
+
+def read_recorded(path: Path) -> Recorded:
+    """Read a results.json, or the one that is attached to a PDF, or the one of an output folder.
+
+    Raises
+    ------
+    InputError
+        There is none, it is no JSON, or not of the shape that results have; the message says where. Or a killed run
+        left the folder half moved in, and this user cannot end that.
+    """
+    try:
+        recover(path if path.is_dir() else path.parent)
+    except OutputError as error:
+        raise InputError(str(error)) from None
+    place = path
+    attached = None
+    if path.is_dir():
+        pdf = path / PDF
+        place = path / NAME if (path / NAME).is_file() or not pdf.is_file() else pdf
+        if place != pdf and pdf.is_file():
+            attached = attachment(_bytes(pdf), str(pdf))
+    data = _bytes(place)
+    name = str(place)
+    if data.startswith(b"%PDF-"):
+        data, name = attachment(data, name), f"{name} ({NAME})"
+    return Recorded(name, parsed(data, name), data, attached)
+
+
+def attachment(data: bytes, name: str) -> bytes:
+    """Return the results.json that is attached to a PDF.
+
+    Raises
+    ------
+    InputError
+        The PDF cannot be read, or does not hold exactly one.
+    """
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong is said below, once
+    try:
+        found = [part.content for part in PdfReader(io.BytesIO(data)).attachment_list if part.name == NAME]
+    except Exception as error:  # noqa: BLE001 - a broken PDF raises whatever its bytes lead to
+        raise InputError(
+            f"the PDF cannot be read ({type(error).__name__}: {str(error)[:120]})",
+            file=name,
+            expected=_EXPECTED,
+        ) from None
+    if len(found) != 1:
+        raise InputError(
+            f"the PDF has {len(found)} attachments called {NAME}",
+            file=name,
+            expected="one, as `evalreport run` writes it",
+        )
+    return found[0]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return content_of(path)
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=str(path), expected=_EXPECTED, remedy="check the path"
+        ) from None
+
+
+def parsed(data: bytes, name: str) -> JsonObject:
+    """Read and check the bytes of a results.json.
+
+    Raises
+    ------
+    InputError
+        They are no JSON in UTF-8, name a key twice, hold a number that JSON has not, or are not of the right shape.
+    """
+    try:
+        content = json.loads(
+            data.decode("utf-8"), object_pairs_hook=with_each_key_once, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError) as error:
+        # Besides syntax: bytes that are no UTF-8, digits without end, brackets without end.
+        raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
+    if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
+        said = content.get("schema") if isinstance(content, dict) else type(content).__name__
+        raise InputError(f"has the schema {str(said)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}")
+    if content["schema"] == EARLIER:
+        _rename_levels(content.get("warnings"))
+    try:
+        _check(content, Results, "")
+    except ValueError as error:
+        raise InputError(str(error), file=name, expected="the types of results.json") from None
+    return content
+
+
+def _rename_levels(warnings: object) -> None:
+    for row in warnings if isinstance(warnings, list) else ():
+        if isinstance(row, dict) and row.get("level") == "warning":
+            row["level"] = "caution"
+
+
+def completed(value: Any, wanted: Any = Results) -> Any:
+    """Return results that were checked, with what their version did not write yet: empty lists, null.
+
+    Examples
+    --------
+    >>> from evalreport.schema.records import WarningRecord
+    >>> completed({"code": "one_example", "text": "There is one example."}, WarningRecord)["about"]
+    []
+    """
+    if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
+        hints = _hints(wanted)
+        known = {f.name: f for f in dataclasses.fields(wanted)}
+        found = {
+            name: completed(part, hints[name]) if name in known else part for name, part in value.items()
+        }
+        return {**{name: _default(f) for name, f in known.items() if name not in value}, **found}
+    if get_origin(wanted) is tuple and isinstance(value, list):
+        return [completed(part, get_args(wanted)[0]) for part in value]
+    records = [kind for kind in get_args(wanted) if dataclasses.is_dataclass(kind)]
+    return completed(value, records[0]) if records else value
+
+
+def _default(entry: dataclasses.Field[Any]) -> Any:
+    made = entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory()
+    return [] if made == () else None if made is dataclasses.MISSING else made
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a JSON number")
+
+
+# --- the shape of results -------------------------------------------------------------------------------------------
+
+
+def _check(value: object, wanted: Any, where: str) -> None:
+    """Check a value against a type of the records; what a later version added passes.
+
+    Raises
+    ------
+    ValueError
+        It is of another type; the message says where.
+    """
+    origin = get_origin(wanted)
+    if dataclasses.is_dataclass(wanted):
+        _check_record(value, wanted, where)
+    elif origin in (Union, types.UnionType):
+        _check_union(value, get_args(wanted), where)
+    elif origin is tuple:
+        _check_list(value, get_args(wanted), where)
+    elif origin is Literal:
+        if value not in get_args(wanted):
+            _refuse(value, f"one of {', '.join(map(str, get_args(wanted)))}", where)
+    elif origin is not None and issubclass(origin, Mapping):
+        if not isinstance(value, dict):
+            _refuse(value, "an object", where)
+        for key, part in value.items():
+            _check(part, get_args(wanted)[1], f"{where}.{key}")
+    elif wanted is not Any and not _is(value, wanted):
+        _refuse(value, _SPOKEN[wanted], where)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    if wanted is float:
+        # A number that is not finite is written as null.
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return value is None or (number and math.isfinite(value))
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, wanted)
+
+
+def _check_record(value: Any, wanted: Any, where: str) -> None:
+    if not isinstance(value, dict):
+        _refuse(value, "an object", where)
+    hints = _hints(wanted)
+    for entry in dataclasses.fields(wanted):
+        place = f"{where}.{entry.name}" if where else entry.name
+        if entry.name in value:
+            _check(value[entry.name], hints[entry.name], place)
+        elif entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{place} is missing")
+
+
+def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
+    if value is None and types.NoneType in choices:
+        return
+    # A message is written as its text.
+    rest = [choice for choice in choices if choice not in (types.NoneType, Message)]
+    if len(rest) == 1:
+        _check(value, rest[0], where)
+    elif not any(_is(value, choice) for choice in rest):
+        _refuse(value, " or ".join(_SPOKEN[choice] for choice in rest), where)
+
+
+def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
+    if not isinstance(value, list):
+        _refuse(value, "a list", where)
+    wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+    if len(wanted) != len(value):
+        _refuse(value, f"{len(wanted)} values", where)
+    for place, (part, kind) in enumerate(zip(value, wanted, strict=True)):
+        _check(part, kind, f"{where}[{place}]")
+
+
+def _hints(record: Any) -> JsonObject:
+    if record not in _HINTS:
+        _HINTS[record] = get_type_hints(record)
+    return _HINTS[record]
+
+
+_HINTS: dict[type, JsonObject] = {}
+
+
+def _refuse(value: object, wanted: str, where: str) -> NoReturn:
+    shown = repr(value)
+    raise ValueError(f"{where} must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")

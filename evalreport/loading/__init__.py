@@ -1,0 +1,1 @@
+"""Raw columns, made into a validated table of predictions."""

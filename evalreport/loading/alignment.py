@@ -1,0 +1,384 @@
+"""Rows of several models -> canonical cells (example x fit), and each model's row for each cell."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from evalreport.errors import InputError, InputErrors
+from evalreport.loading.columns import IDENTITY_COLUMNS, category_column
+from evalreport.loading.ids import code_ids
+from evalreport.loading.rows import Rows, fault, first_of, ids_by_table, place_of, whence
+from evalreport.options import Join
+from evalreport.predictions.table import Arrow, Column, Indices, Mask, from_numpy
+from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_AT_ONCE = 500_000
+_SECOND_IDENTITY = ("train_size", "complexity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """Where each model's prediction of each cell stands.
+
+    Attributes
+    ----------
+    ids
+        The distinct ids in use, sorted by code point (Arrow strings).
+    example
+        (C,) position of each cell's id in ``ids``.
+    rows
+        (models, C) index into ``Rows``, -1 where the model lacks the cell.
+    keys
+        The columns that tell one fit from another, by row of ``Rows`` (not by cell).
+    group
+        (rows,) number of the (id, dataset) of each row: what one true value belongs to.
+    """
+
+    ids: pa.Array
+    example: Indices
+    rows: Indices
+    keys: dict[str, Column]
+    group: Indices
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
+    """Match the rows of all models by id and by the columns that say which fit predicted them.
+
+    Raises
+    ------
+    InputError
+        Where one model has two rows for one cell, or (join ``error``) not all models have the same cells.
+    UsageError
+        Where the memory limit leaves no room to sort the ids.
+    """
+    keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
+    ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
+    telling = {
+        name: column for name, column in keys.items() if name != "seed" or not _one_seed_each(rows, column)
+    }
+    alike = _spelled_twice(ids)
+    rows_by_model, of_series = _cells(rows, code, telling, independent=join == "independent")
+    group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
+    if join == "independent":
+        group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
+    found: tuple[FoundRecord, ...] = ()
+    if join == "independent":
+        why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
+        found = (FoundRecord(what="join", value="independent", why=why),)
+    elif (rows_by_model < 0).any() and not of_series:
+        shared = (rows_by_model >= 0).all(axis=0)
+        of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
+        if of_seeds and (join == "error" or not shared.any()):
+            shared, found = _with_own_seeds(rows, rows_by_model, code, telling, join)
+        if join == "error" and not shared.all():
+            _refuse_missing(rows, rows_by_model, alike)
+        if not shared.any():
+            _refuse_missing(rows, rows_by_model, alike)
+        if not shared.all():
+            counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
+            of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
+            why = Message("found.join.intersect", n=int(shared.sum()), of=of)
+            found = (*found, FoundRecord(what="join", value="intersect", why=why))
+            rows_by_model = rows_by_model[:, shared]
+    ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
+    warnings: tuple[WarningRecord, ...] = ()
+    if alike:
+        warnings = (warning("ids_look_alike", alike=alike),)
+    return Alignment(
+        ids=ids,
+        example=example,
+        rows=rows_by_model,
+        keys=keys,
+        group=group,
+        found=found,
+        warnings=warnings,
+    )
+
+
+def _spelled_twice(ids: pa.Array) -> Message | None:
+    """Say which ids are one text in two forms of Unicode (é as one character or as two); None where none are."""
+    import pyarrow.compute as pc
+
+    beyond = ids.filter(pc.invert(pc.string_is_ascii(ids)))
+    alike = (
+        len(beyond) - pc.count_distinct(pc.utf8_normalize(beyond, form="NFC")).as_py() if len(beyond) else 0
+    )
+    if not alike:
+        return None
+    first: dict[str, str] = {}
+    for text in beyond.to_pylist():
+        other = first.setdefault(unicodedata.normalize("NFC", text), text)
+        if other != text:
+            break
+    return Message("found.alike", n=alike, a=ascii(other[:40]), b=ascii(text[:40]))
+
+
+def _one_seed_each(rows: Rows, seed: Column) -> bool:
+    """Say whether every model was trained with one seed, which then tells no fit from another."""
+    codes, count = _with_empty(seed)
+    return len(np.unique(rows.model.astype(np.int64) * count + codes)) == len(rows.models)
+
+
+def _with_own_seeds(
+    rows: Rows, matrix: Indices, code: Indices, keys: dict[str, Column], join: Join
+) -> tuple[Mask, tuple[FoundRecord, ...]]:
+    """Say which cells are in use where models have seeds of their own: those of ids with every seed of every model.
+
+    Seeds of two models with the same names are paired, with other names unpaired.
+
+    Raises
+    ------
+    InputError
+        Where two models share some of their seeds but not all, or (join ``error``) a model lacks an id in a seed.
+    """
+    given, any_row = matrix >= 0, matrix.max(axis=0)
+    seed, names = keys["seed"].values[any_row], keys["seed"].categories or ()
+    own = [frozenset(seed[row].tolist()) for row in given]
+    if len(set(own)) == 1:
+        return np.asarray(given.all(axis=0)), ()
+    for i, j in itertools.combinations(range(len(own)), 2):
+        if own[i] != own[j] and own[i] & own[j]:
+            raise _seeds_in_part_shared(rows, (i, j), own, names)
+    parts = [(code[any_row], int(code.max()) + 1)]
+    if "part" in keys:
+        codes, count = _with_empty(keys["part"])
+        parts.append((codes[any_row], count))
+    place = np.unique(_pack(parts), return_inverse=True)[1]
+    complete = np.ones(len(place), dtype=np.bool_)
+    for model, row in enumerate(given):
+        lacking = np.bincount(place[row], minlength=int(place.max()) + 1) < len(own[model])
+        if lacking.any() and join == "error":
+            raise _lacks_a_seed(rows, model, any_row[lacking[place]])
+        complete &= ~lacking[place]
+    return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
+
+
+def used_ids(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
+    """Leave out the ids of no cell."""
+    seen = np.zeros(len(ids), dtype=np.bool_)
+    seen[code] = True
+    if seen.all():
+        return ids, code
+    return ids.filter(from_numpy(seen)), (np.cumsum(seen) - 1)[code]
+
+
+def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Indices]:
+    """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
+    import pyarrow as pa
+
+    if rows.ids is not None:
+        return code_ids(ids_by_table(rows), memory_limit=memory_limit)
+    if "dataset" not in keys:
+        return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
+    names, codes = keys["dataset"].categories or (), keys["dataset"].values
+    datasets = pa.array(["", *names], pa.string()).take(pa.array(codes + 1))
+    return code_ids([pa.chunked_array([datasets])], memory_limit=memory_limit)
+
+
+def _with_empty(column: Column) -> tuple[Indices, int]:
+    """Return a column's codes counted from 0 = empty, and how many there are."""
+    assert column.categories is not None
+    return column.values.astype(np.int64) + 1, len(column.categories) + 1
+
+
+def _pack(parts: list[tuple[Indices, int]]) -> Indices:
+    """Combine codes into one number that sorts as they do, from left to right; it never overflows."""
+    packed, size = parts[0]
+    for codes, count in parts[1:]:
+        if size * count >= 2**62:
+            values, packed = np.unique(packed, return_inverse=True)
+            size = len(values)
+        packed, size = packed * count + codes, size * count
+    return packed
+
+
+def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool) -> tuple[Indices, bool]:
+    """Number the cells in canonical order, and find each model's row for each of them.
+
+    Also says whether they are points of learning or complexity curves, of which every model may have its own.
+    """
+    parts = [(code, int(code.max()) + 1), *(_with_empty(column) for column in keys.values())]
+    if independent:
+        parts.append((rows.model.astype(np.int64), len(rows.models)))
+    matrix = _by_model(rows, parts)
+    second = [name for name in _SECOND_IDENTITY if name in rows.columns]
+    of_series = matrix is None and bool(second)
+    if of_series:
+        # A learning curve: the same example, predicted after training on more and more rows.
+        ranks = {name: _ranks(rows.columns[name]) for name in second}
+        of_fits, parts = parts, [*parts, *ranks.values()]
+        matrix = _by_model(rows, parts)
+        for name in second:
+            others = [ranks[other] for other in second if other != name]
+            if (
+                matrix is not None
+                and rows.columns[name].null_count
+                and _by_model(rows, of_fits + others) is None
+            ):
+                _refuse_off_the_curve(rows, name)
+    if matrix is None:
+        _refuse_twice(rows, _pack(parts))
+    return matrix, of_series
+
+
+def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
+    """Return the (models, cells) rows, or None where a model has two rows for a cell."""
+    if len(parts) == 1:
+        cell, count = parts[0]
+    else:
+        values, cell = np.unique(_pack(parts), return_inverse=True)
+        count = len(values)
+    matrix = np.full(len(rows.models) * count, -1, dtype=np.int64)
+    # Some rows at a time: fresh memory for all of them costs more than the work.
+    for start in range(0, rows.n, _ROWS_AT_ONCE):
+        some = slice(start, min(start + _ROWS_AT_ONCE, rows.n))
+        matrix[rows.model[some].astype(np.int64) * count + cell[some]] = np.arange(some.start, some.stop)
+    if np.count_nonzero(matrix >= 0) < rows.n:
+        return None
+    by_model = matrix.reshape(len(rows.models), count)
+    if rows.coded is None or len(parts) > 1:
+        return by_model
+    # Among the ids there are those of the file of true values: one that no model predicts is no cell.
+    predicted = (by_model >= 0).any(axis=0)
+    return by_model if predicted.all() else by_model[:, predicted]
+
+
+def _ranks(array: Arrow) -> tuple[Indices, int]:
+    values = array.to_numpy(zero_copy_only=False)
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes.astype(np.int64), len(distinct)
+
+
+def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
+    """Name the first row whose model, id and fit have stood before, and the row where they did."""
+    pair = _pack([(packed, int(packed.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[inverse] != np.arange(rows.n))
+    row = int(again[0])
+    before = int(first[inverse[row]])
+    what = "data set" if rows.ids is None else "id"
+    name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
+    (here, _), (there, _) = whence(rows, row), whence(rows, before)
+    remedy = "remove one of the rows, or add the column (attempt, repeat, fold ...) that tells them apart"
+    if here is not there and here.part and there.part:
+        remedy = (
+            "remove one of the rows; if these files are two models and no parts of one, name the folder that"
+            " they are in, so that each is a model"
+        )
+    raise fault(
+        rows,
+        row,
+        "dataset" if rows.ids is None else "id",
+        f"the {what}{name} appears twice for the model {quoted(rows.models[rows.model[row]])}"
+        f" (before: {place_of(rows, before)})",
+        expected="one row for each model, id, attempt, repeat, fold, replicate and seed",
+        remedy=remedy,
+        count=len(again),
+    )
+
+
+def _seeds_in_part_shared(
+    rows: Rows, models: tuple[int, int], own: list[frozenset[int]], names: tuple[str, ...]
+) -> InputError:
+    """Say which seeds two models share, and which only one of them has."""
+    first, second = (own[m] for m in models)
+    a, b = (quoted(rows.models[m]) for m in models)
+    common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
+    table, _ = whence(rows, int(np.flatnonzero(rows.model == models[1])[0]))
+    return InputError(
+        f"the models {a} and {b} share the seeds {common}, but only one of them has {apart}",
+        file=table.name,
+        column="seed",
+        expected="the same seeds for both, which pairs them, or none in common, which does not",
+        remedy="predict with the missing seeds, pass --join intersect to compare on the common ones, or give other"
+        " names to seeds that have nothing to do with each other",
+    )
+
+
+def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
+    return first_of(sorted(quoted(names[code]) if code >= 0 else "(empty)" for code in codes), 5)
+
+
+def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
+    """Name the ids that a model does not predict with each of its seeds."""
+    some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
+    table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
+    return InputError(
+        f"the model {quoted(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
+        f" {first_of(some, 3)}",
+        file=table.name,
+        column="id",
+        expected="every id with every seed of a model",
+        remedy="predict the missing examples, or pass --join intersect to compare on the ids that are complete",
+    )
+
+
+def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
+    """Name the first row without its place on the curve that the other rows are points of."""
+    empty = np.flatnonzero(rows.columns[name].is_null().to_numpy(zero_copy_only=False))
+    raise fault(
+        rows,
+        int(empty[0]),
+        name,
+        f"the row has no {name}, along which the other rows make a curve",
+        expected=f"the {name} of every row",
+        remedy="fill in the cell, or put the row into a file of another model",
+        count=len(empty),
+    )
+
+
+def _refuse_missing(rows: Rows, matrix: Indices, alike: Message | None) -> NoReturn:
+    """Say of each model that lacks rows which others have how many, with the first ids; which ids look ``alike``.
+
+    Raises
+    ------
+    InputError
+        Always; the model that lacks most comes first.
+    """
+    lacking = (matrix < 0).sum(axis=1)
+    order = [int(model) for model in np.argsort(-lacking, kind="stable") if lacking[model]]
+    errors = [_missing(rows, matrix, model, alike) for model in order]
+    raise errors[0] if len(errors) == 1 else InputErrors(errors)
+
+
+def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> InputError:
+    absent = np.flatnonzero(matrix[model] < 0)
+    witnesses = matrix[:, absent].max(axis=0)
+    names = [_described(rows, int(row)) for row in witnesses[:3]]
+    more = ", ..." if len(absent) > 3 else ""
+    own = int(matrix[model].max())
+    table, _ = whence(rows, own)
+    other, _ = whence(rows, int(witnesses[0]))
+    shared = int((matrix >= 0).all(axis=0).sum())
+    things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
+    return InputError(
+        f"the model {quoted(rows.models[model])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
+        f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all"
+        + (f"; {alike}" if alike else ""),
+        file=table.name,
+        column="id",
+        expected=f"the same {things} for every model",
+        remedy="predict the missing examples, or pass --join intersect to compare on the shared ones"
+        " (--join independent where each model has its own test set)",
+    )
+
+
+def _described(rows: Rows, row: int) -> str:
+    fit = [
+        f"{name} {rows.columns[name][row].as_py()}"
+        for name in IDENTITY_COLUMNS
+        if name in rows.columns and rows.columns[name][row].as_py() is not None
+    ]
+    own = [] if rows.ids is None else [rows.quoted_id(row)]
+    return own[0] + (f" ({', '.join(fit)})" if fit else "") if own else ", ".join(fit)

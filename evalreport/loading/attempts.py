@@ -1,0 +1,362 @@
+"""Several answers of a model to one question: outcomes -> one row a question, labels -> rows that are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.loading.alignment import Alignment
+from evalreport.loading.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
+from evalreport.loading.design import Found
+from evalreport.loading.ids import code_ids
+from evalreport.loading.outputs import Parsed
+from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
+from evalreport.loading.task import FoundTask
+from evalreport.options import Options
+from evalreport.predictions.slicing import may_be_sliced_by
+from evalreport.predictions.table import (
+    Arrow,
+    Attempts,
+    Floats,
+    Indices,
+    Mask,
+    ModelOutputs,
+    flags,
+    from_numpy,
+    from_texts,
+)
+from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ATTEMPT = "attempt"
+_OF_A_CURVE = ("train_size", "complexity")
+_OF_OTHER_DESIGNS = ("dataset", "repeat", "fold", "replicate", "seed", "inner_fold", *_OF_A_CURVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The rows that are left, what they say, and how often each was answered (by row; None: once)."""
+
+    rows: Rows
+    parsed: Parsed
+    attempts: Attempts | None = None
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+    def of_models(self, models: Sequence[ModelOutputs], alignment: Alignment) -> tuple[ModelOutputs, ...]:
+        """Give each model the attempts at its questions, in the order of the cells; none where it lacks the cell."""
+        if self.attempts is None:
+            return tuple(models)
+        one_more = self.attempts.with_none()
+        return tuple(
+            replace(model, attempts=one_more.of(index))
+            for model, index in zip(models, alignment.rows, strict=True)
+        )
+
+    def design(self, found: Found) -> FoundRecord:
+        """Say which design was found; on one test set, that questions are answered several times."""
+        repeated = bool(self.found) and found.design == "test-set"
+        why = Message("found.design.attempts") if repeated else found.why
+        return FoundRecord(what="design", value=found.design, why=why)
+
+
+def settle_attempts(
+    rows: Rows, task: FoundTask, parsed: Parsed, options: Options, *, memory_limit: int | None = None
+) -> Answers:
+    """Average the outcomes of each question's attempts, model by model; keep the attempts of anything else as rows.
+
+    The numbers of attempts have no meaning across models: what one calls attempt 3 is not paired with another's. Where
+    no model answers a question more than once, the column is metadata like any other.
+
+    Returns
+    -------
+    Answers
+        Outcomes: one row a model and question (and fit). Else: all rows, their attempts numbered from 1.
+
+    Raises
+    ------
+    InputError
+        Where an attempt appears twice, the column of an option differs between the attempts of a question, or labels or
+        numbers have unlike numbers of attempts or stand in another design than one test set.
+    """
+    if ATTEMPT not in rows.columns:
+        return Answers(rows, parsed)
+    if rows.ids is None:
+        return Answers(as_metadata(rows, ATTEMPT), parsed)
+    coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
+    rows = replace(rows, coded=coded)
+    question, attempt = _questions(rows), dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
+    counts = np.bincount(question)
+    _refuse_twice(rows, question, attempt)
+    if counts.max() == 1:
+        return Answers(as_metadata(rows, ATTEMPT), parsed)
+    _refuse_differing(rows, question, options)
+    if task.task == "outcome":
+        return _averaged(rows, question, parsed, options)
+    return _told_apart(rows, question, attempt, counts, parsed)
+
+
+def category_array(array: Arrow) -> pa.DictionaryArray:
+    """Return a dictionary column whose codes are in the order of the categories."""
+    import pyarrow as pa
+
+    column = category_column(combined(array))
+    codes = column.values
+    return pa.DictionaryArray.from_arrays(from_numpy(codes, codes >= 0), from_texts(column.categories or ()))
+
+
+def _questions(rows: Rows) -> Indices:
+    """Number the questions of each model: by id and by whatever else tells one fit from another."""
+    assert rows.coded is not None
+    telling = [rows.model.astype(np.int64), rows.coded[1]]
+    telling += [
+        dictionary_codes(rows.columns[name]).astype(np.int64) + 1
+        for name in IDENTITY_COLUMNS
+        if name in rows.columns and name != ATTEMPT
+    ]
+    telling += [
+        np.unique(rows.columns[name].to_numpy(zero_copy_only=False), return_inverse=True)[1]
+        for name in _OF_A_CURVE
+        if name in rows.columns
+    ]
+    found = np.zeros(rows.n, dtype=np.int64)
+    for codes in telling:
+        found = np.unique(found * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+    return found.astype(np.int64)
+
+
+def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32]) -> None:
+    """Name the first row whose attempt of its question has stood before."""
+    pair = question * (int(attempt.max()) + 1) + attempt
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[inverse] != np.arange(rows.n))
+    if not len(again):
+        return
+    row = int(again[0])
+    name = rows.columns[ATTEMPT][row].as_py()
+    which = "the same attempt" if name is None else f"the attempt {quoted(name)}"
+    raise fault(
+        rows,
+        row,
+        ATTEMPT,
+        f"the id {rows.quoted_id(row)} appears twice for the model {quoted(rows.models[rows.model[row]])} with {which}"
+        f" (before: {place_of(rows, int(first[inverse[row]]))})",
+        expected="each attempt of a model at a question once",
+        remedy="number the attempts of each question, 1, 2, 3 ..., or remove one of the rows",
+        count=len(again),
+    )
+
+
+def _differing(array: Arrow, question: Indices) -> Indices:
+    """Return the rows whose cell is not that of the first attempt of their question."""
+    codes = dictionary_codes(combined(array))
+    first = np.unique(question, return_index=True)[1]
+    return np.flatnonzero(codes != codes[first][question])
+
+
+def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
+    """Refuse a column that an option names and that is no fact about the question."""
+    named = {options.cluster, options.weight, options.same_input}
+    for name in sorted(rows.metadata):
+        if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
+            continue
+        rows_of = _differing(rows.metadata[name], question)
+        if len(rows_of):
+            row = int(rows_of[0])
+            raise fault(
+                rows,
+                row,
+                name,
+                f"{{cell}} is not what another attempt at the question {rows.quoted_id(row)} has in this column",
+                expected="the same in all attempts at a question, since questions are what is sliced, clustered and"
+                " weighed",
+                remedy="correct the column, or leave it out of the options",
+                count=len(rows_of),
+            )
+
+
+# --- outcomes: one row a question -------------------------------------------------------------------------------------
+
+
+def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -> Answers:
+    assert parsed.outcome is not None
+    values, in_use, odd = _given(rows, parsed.outcome, options)
+    # In the order of the values, so that the order of the rows moves no last digit.
+    order = np.lexsort((values, question))
+    group, values, used = question[order], values[order], in_use[order]
+
+    def total(of: Floats) -> Floats:
+        return np.bincount(group, weights=np.where(used, of, 0.0)).astype(np.float64)
+
+    count = total(np.ones_like(values))
+    with np.errstate(invalid="ignore"):
+        mean = total(values) / count
+    graded = values[used & ~np.isnan(values)]
+    attempts = Attempts(
+        count=count,
+        spread=total((values - mean[group]) ** 2),
+        passed=total(values) if np.isin(graded, (0.0, 1.0)).all() else None,
+    )
+    kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
+    place = question[kept]
+    gold = None if parsed.gold is None else _people_said(rows, question, parsed.gold, in_use)[place]
+    differing = [name for name, array in rows.metadata.items() if len(_differing(array, question))]
+    left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in differing})
+    without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
+    least, most = int(count[count > 0].min(initial=np.inf)), int(count.max())
+    if differing:
+        names = tuple(sorted(differing))
+        odd = (
+            *odd,
+            warning("column_differs_between_attempts", about=names, n=len(names), columns=names),
+        )
+    if least < most:
+        odd = (*odd, warning("unlike_attempts", least=least, most=most))
+    return Answers(
+        some_rows(replace(left, columns=without), kept),
+        replace(parsed, outcome=mean[place], gold=gold),
+        attempts.of(place),
+        (_said(least, most),),
+        odd,
+    )
+
+
+def _people_said(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
+    """Return the mean of people's outcomes by question, nan where they judged no attempt at it.
+
+    Raises
+    ------
+    InputError
+        Where they judged some attempts at a question only: the judge's mean is of all of them.
+    """
+    known = used & ~np.isnan(gold)
+    judged, count = np.bincount(question, weights=known), np.bincount(question, weights=used)
+    partly = (judged > 0) & (judged < count)
+    lacking = np.flatnonzero(partly[question] & used & ~known)
+    if len(lacking):
+        row = int(lacking[0])
+        of = question[row]
+        raise fault(
+            rows,
+            row,
+            "gold",
+            f"people judged {int(judged[of])} of the {int(count[of])} attempts of the model"
+            f" {quoted(rows.models[rows.model[row]])} at the question {rows.quoted_id(row)}",
+            expected="an outcome by people of all attempts at a question, or of none",
+            remedy="let people judge the other attempts too, or empty gold for this question",
+            count=int(partly.sum()),
+        )
+    # In the order of the values, so that the order of the rows moves no last digit.
+    order = np.lexsort((gold, question))
+    total = np.bincount(question[order], weights=np.where(known, gold, 0.0)[order])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(judged > 0, total / judged, np.nan))
+
+
+def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask, tuple[WarningRecord, ...]]:
+    """Settle empty outcomes: return the values, which of them count, and what is to be said.
+
+    One that is refused stays empty, and so makes its question's mean empty, which is refused where all empty cells are;
+    a question of which no attempt is left is left out there for every model.
+    """
+    empty = np.isnan(outcome)
+    silent = np.bincount(rows.model, weights=~empty, minlength=len(rows.models)) == 0
+    empty &= ~silent[rows.model]
+    all_used = np.ones(len(outcome), dtype=np.bool_)
+    lacking = np.bincount(rows.model, weights=empty).astype(int).tolist()
+    counts = {model: n for model, n in zip(rows.models, lacking, strict=True) if n}
+    n, why = sum(counts.values()), tuple(f"{model}: {n}" for model, n in counts.items())
+    if options.missing == "refuse" or not counts:
+        return outcome, all_used, ()
+    if options.missing == "drop":
+        said = warning("attempts_left_out", about=tuple(counts), total=len(outcome), n=n, why=why)
+        return outcome, ~empty, (said,)
+    if not np.isin(outcome[~np.isnan(outcome)], (0.0, 1.0)).all():
+        return outcome, all_used, ()  # and no number is just wrong: refused with the other empty cells
+    said = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
+    return np.where(empty, 0.0, outcome), all_used, (said,)
+
+
+def _one_each(question: Indices, empty: Mask) -> Indices:
+    """Return one row of each question, sorted: the first that is to be complained of, else the first."""
+    order = np.lexsort((np.arange(len(question)), ~empty, question))
+    first = np.unique(question[order], return_index=True)[1]
+    return np.sort(order[first])
+
+
+def _said(least: int, most: int) -> FoundRecord:
+    value = (
+        Message("found.attempts.alike", most=most)
+        if least == most
+        else Message("found.attempts.unlike", least=least, most=most)
+    )
+    return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"))
+
+
+# --- labels, probabilities, numbers: rows that are told apart ---------------------------------------------------------
+
+
+def _told_apart(
+    rows: Rows, question: Indices, attempt: npt.NDArray[np.int32], counts: Indices, parsed: Parsed
+) -> Answers:
+    """Number the attempts at each question from 1, so that those of all models stand beside each other."""
+    import pyarrow as pa
+
+    _refuse_unequal(rows, question, counts)
+    order = np.lexsort((attempt, question))
+    number = np.empty(rows.n, dtype=np.int64)
+    number[order] = np.arange(rows.n) % counts[0]
+    names = pa.array([str(n + 1) for n in range(int(counts[0]))], pa.string())
+    column = pa.DictionaryArray.from_arrays(pa.array(number.astype(np.int32)), names)
+    most = int(counts[0])
+    found = FoundRecord(
+        what="attempts",
+        value=Message("found.attempts.alike", most=most),
+        why=Message("found.attempts.rows"),
+    )
+    return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, (found,))
+
+
+def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
+    """Refuse what has no honest value beyond outcomes.
+
+    Raises
+    ------
+    InputError
+        Unlike numbers of attempts, or another design than one test set.
+    """
+    instead = (
+        "write how well each answer did as the column outcome (1 where it is right, else 0; or minus its loss), without"
+        " predictions: outcomes are averaged question by question"
+    )
+    for name in _OF_OTHER_DESIGNS:
+        if name in rows.columns and len(rows.columns[name].drop_null().unique()) > 1:
+            row = int(np.argmin(flags(rows.columns[name].is_null())))
+            problem = f"there are several attempts at a question, and several values of {name}"
+            raise fault(rows, row, name, problem, remedy=instead,
+                        expected="attempts at the questions of one test set, unless they are outcomes")  # fmt: skip
+    if counts.min() == counts.max():
+        return
+    row = int(np.flatnonzero(counts[question] < counts.max())[0])
+    n = int(counts[question[row]])
+    raise fault(
+        rows,
+        row,
+        "id",
+        f"the model {quoted(rows.models[rows.model[row]])} answers the question {rows.quoted_id(row)} {_times(n)},"
+        f" another is answered {_times(int(counts.max()))}",
+        expected="as many attempts at every question by every model, where they are labels, probabilities or numbers",
+        remedy=instead,
+        count=int((counts < counts.max()).sum()),
+    )
+
+
+def _times(n: int) -> str:
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")

@@ -1,0 +1,288 @@
+"""Tables of counts: a line for each combination of truth and answers, and how many examples it stands for.
+
+A line is no example: it has no id, and its examples are drawn one by one. So a table becomes ``Predictions`` of its
+distinct lines in canonical order, each with its ``multiplicity``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evalreport.errors import InputError, UsageError
+from evalreport.loading.columns import PROBABILITY_PREFIXES, Roles, combined, floats, refuse_twice, spellings
+from evalreport.loading.rows import Rows, Table, gather, positions
+from evalreport.options import Options
+from evalreport.predictions.selection import subset
+from evalreport.predictions.table import Indices, Predictions, ScoreSums
+from evalreport.schema.records import FoundRecord, warning
+from evalreport.sources.reading import Columns, empty_file
+from evalreport.texts import Message, quoted
+
+ANSWERS = "y_pred."
+"""A column that begins so holds the answers of the model that the rest of its name says."""
+MOST_EXAMPLES = 2**53
+"""Up to here floating-point numbers are exact for every whole number."""
+
+ENOUGH_FOR_SUMS = 1_000
+"""With fewer examples of a class the normal distribution is a rough one for what is ranked."""
+
+_OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
+_NOT_OF_COUNTS = _OF_EXAMPLES | set(spellings("id", "model"))
+
+
+def are_counts(names: Collection[str]) -> bool:
+    """Say whether headers are those of a table of counts: answers of models by name, and no other predictions."""
+    stripped = {str(name).strip() for name in names}
+    predicted = _OF_EXAMPLES & stripped or any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
+    return not predicted and any(name.startswith(ANSWERS) for name in stripped)
+
+
+def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Roles:
+    """Find which header plays which part in a table of counts.
+
+    Raises
+    ------
+    InputError
+        Where a header appears twice, there is not a count or no truth, or a column of answers names no model.
+    """
+    refuse_twice(names, file)
+    stripped = {name.strip(): name for name in names if name.strip()}
+    answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
+    truth = next((name for name in spellings("y_true") if name in stripped), None)
+    if "count" not in stripped:
+        raise InputError(
+            f"there is no column 'count' beside {next(iter(answers.values()))!r}",
+            file=file,
+            line=1,
+            column="count",
+            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
+            remedy="count the lines that are alike (docs/counts.md has the SQL); if each row is an example, write one"
+            " file for each model with the columns id, y_true and y_pred",
+        )
+    if truth is None:
+        raise InputError(
+            "there is no column 'y_true'",
+            file=file,
+            line=1,
+            column="y_true",
+            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
+            remedy="add the true label to the GROUP BY (docs/counts.md)",
+        )
+    if not all(name.strip() for name in answers):
+        raise InputError(
+            "the column 'y_pred.' names no model",
+            file=file,
+            line=1,
+            column="y_pred.",
+            expected="y_pred.<model>, such as y_pred.forest",
+            remedy="rename the column",
+        )
+    used = {stripped["count"], stripped[truth], *answers.values()}
+    unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
+    metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)
+    named = (name for name in (options.cluster, options.weight) if name is not None)
+    said = (*options.slices, *options.gates, *named)
+    asked = frozenset(h for h in metadata if any(h.strip() in text for text in said))
+    columns = {"y_true": stripped[truth], "count": stripped["count"]}
+    return Roles(columns, {}, metadata, unused, asked, answers=answers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a table that stand for an example at least: which they are, and for how many."""
+
+    table: Table
+    kept: Indices
+    counts: Indices
+
+
+def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Options) -> Rows | None:
+    """Turn a table of counts into rows of its models, one a line and model; None where no table holds counts.
+
+    Raises
+    ------
+    InputError
+        Where something stands beside the table, a count is no whole number of 0 or more, or a line has no truth.
+    UsageError
+        Where an option asks for what counts do not hold.
+    """
+    table = next((table for table in tables if table.roles.answers), None)
+    if table is None:
+        return None
+    refuse_options(table.name, options)
+    beside = truth or next((other for other in tables if other is not table), None)
+    if beside is not None:
+        raise InputError(
+            f"it holds counts, and stands beside {beside.name}",
+            file=table.name,
+            expected="one table of counts by itself: it holds the truth and every model",
+            remedy="join the models in one table (a GROUP BY over all of them); lines of several such tables can stand"
+            " below one another in one file",
+        )
+    lines = _lines(table)
+    # Metadata and remarks stand once: they are the same for every model.
+    models = [
+        _of_model(lines, name, header, first=place == 0)
+        for place, (name, header) in enumerate(sorted(table.roles.answers.items()))
+    ]
+    rows, n = gather(models), len(lines.kept)
+    places = np.tile(np.arange(n), len(models))
+    return replace(rows, times=np.tile(lines.counts, len(models)), coded=(positions(n), places))
+
+
+def refuse_options(name: str | None, options: Options) -> None:
+    """Refuse options that ask of a table of counts what it does not hold; ``name`` None: there is none.
+
+    Raises
+    ------
+    UsageError
+        With the option, and what it needs.
+    """
+    asked = {
+        "--outcome": options.outcome,
+        "--value": options.value,
+        "--same-input": options.same_input,
+        "--join independent": "" if options.join == "independent" else None,
+    }
+    for option, value in asked.items():
+        if name is not None and value is not None:
+            raise UsageError(
+                f"{option}{f' {value}' if value else ''}: {name} holds counts, whose lines stand for examples"
+                " that are alike and are drawn one by one; it needs the predictions themselves, a row for each"
+                " example"
+            )
+
+
+def _lines(table: Table) -> _Lines:
+    """Check the counts, and leave out the lines that stand for no example."""
+    header = table.roles.columns["count"]
+    array = combined(table.read.arrays[header])
+    counts, empty = floats(array), array.is_null().to_numpy(zero_copy_only=False)
+    with np.errstate(invalid="ignore"):
+        wrong = empty | ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        line, cell = table.read.locate(row, header)
+        raise InputError(
+            "the count is empty" if empty[row] else f"{quoted(cell)} is not a count",
+            file=table.name,
+            line=line,
+            column=header,
+            expected="a whole number, 0 or more: how many examples the line stands for",
+            remedy="write COUNT(*) of the rows that are alike; weights of examples are no counts",
+        )
+    total = float(counts.sum())
+    if total > MOST_EXAMPLES:
+        raise InputError(
+            f"the counts add up to {total:.4g}",
+            file=table.name,
+            column=header,
+            expected=f"at most {MOST_EXAMPLES:,} examples",
+            remedy="check the column: sums of bytes or of times are no counts",
+        )
+    kept = np.flatnonzero(counts > 0)
+    if not len(kept):
+        raise empty_file(table.name)
+    return _Lines(table, kept.astype(np.int64), counts[kept].astype(np.int64))
+
+
+def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
+    """Return one model's columns of the lines that stand for an example as a table of its own."""
+    import pyarrow as pa
+
+    roles, read, kept = lines.table.roles, lines.table.read, lines.kept
+    metadata = roles.metadata if first else ()
+    headers = (roles.columns["y_true"], header, *metadata)
+    taken = {name: combined(read.arrays[name]).take(pa.array(kept)) for name in headers}
+
+    def locate(row: int, name: str | None) -> tuple[int | None, str]:
+        return read.locate(int(kept[row]), name)
+
+    own = replace(
+        roles,
+        columns={"y_true": roles.columns["y_true"], "y_pred": header},
+        metadata=metadata,
+        unused=roles.unused if first else {},
+    )
+    columns = Columns(read.names, taken, len(kept), locate, texts=read.texts)
+    return Table(lines.table.name, model, own, columns, positional=True)
+
+
+def counts_found(rows: Rows) -> tuple[FoundRecord, ...]:
+    """Say what the lines are, and what they cannot give."""
+    assert rows.times is not None
+    models = len(rows.models)
+    lines, examples = rows.n // models, int(rows.times.sum()) // models
+    value = Message("found.counts.value", n=lines, examples=examples)
+    return (
+        FoundRecord(
+            what="models", value=", ".join(rows.models), why=Message("found.models.counts", n=models)
+        ),
+        FoundRecord(what="counts", value=value, why=Message("found.counts.why")),
+    )
+
+
+def with_scores(predictions: Predictions, scores: ScoreSums | None) -> Predictions:
+    """Put the sums of scores beside the counts that an engine made, and say what they give."""
+    if scores is None:
+        return predictions
+    why = Message("found.counts.why_with_scores")
+    found = [replace(record, why=why) if record.what == "counts" else record for record in predictions.found]
+    said = FoundRecord(
+        what="scores",
+        value=Message("found.scores.value", n=len(scores.models)),
+        why=Message("found.scores.why"),
+    )
+    rarest = min(scores.class_sizes) if scores.models else 0
+    few = (warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS),) if rarest < ENOUGH_FOR_SUMS else ()
+    return replace(predictions, scores=scores, found=(*found, said), warnings=(*predictions.warnings, *few))
+
+
+def distinct(predictions: Predictions) -> Predictions:
+    """Merge the lines that are alike and put them in canonical order, which that of the file does not change.
+
+    Raises
+    ------
+    InputError
+        Where the task has no classes: lines of numbers would be as many as examples.
+    """
+    if predictions.multiplicity is None:
+        return predictions
+    if not predictions.classes:
+        raise InputError(
+            "the labels are numbers, of which no table of counts is read",
+            column="y_true",
+            expected="classes: text, or at most 20 different whole numbers",
+            remedy="pass --task multiclass if the numbers are classes; a regression needs a row for each example",
+        )
+    assert predictions.y_true is not None
+    answers = [model.y_pred for model in predictions.models if model.y_pred is not None]
+    code = np.zeros(predictions.n, dtype=np.int64)
+    for values in (predictions.y_true, *answers, *(c.values for c in predictions.metadata.values())):
+        among, place = np.unique(values, return_inverse=True)
+        code = np.unique(code * len(among) + place.ravel(), return_inverse=True)[1].ravel()
+    first = np.unique(code, return_index=True)[1]
+    counts = np.bincount(code, weights=predictions.multiplicity).astype(np.int64)
+    n = len(first)
+    part = subset(predictions, first)
+    return replace(part, multiplicity=counts, ids=positions(n), example=np.arange(n))
+
+
+def require_examples(predictions: Predictions, why: str, otherwise: str) -> None:
+    """Refuse counts where examples are to be known by their ids.
+
+    Raises
+    ------
+    InputError
+        With what would do: the predictions themselves, or what stands in ``otherwise``.
+    """
+    if predictions.multiplicity is not None:
+        raise InputError(
+            f"it holds counts, whose examples have no ids, and {why}",
+            file=", ".join(record.path for record in predictions.inputs),
+            expected="predictions, a row for each example",
+            remedy=f"give the predictions themselves, or {otherwise}",
+        )

@@ -1,0 +1,346 @@
+"""How the predictions were made (one test set, folds, replicates ...), read from the key columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport.errors import InputError
+from evalreport.loading.alignment import Alignment
+from evalreport.loading.columns import IDENTITY_COLUMNS
+from evalreport.loading.rows import Rows, fault
+from evalreport.predictions.table import Column, Design, Indices, Mask
+from evalreport.texts import Message, parts, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Keys = Mapping[str, Column]
+Blame = Callable[[int, str, str, str], InputError]
+"""(cell, problem, expected, remedy) -> the error, which says where the cell stands."""
+
+FEW = 5
+"""Up to one in so many ids out of place is a mistake; where more are, the files mean another design."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of a table: what tells one fit from another, and which example each is about.
+
+    Attributes
+    ----------
+    keys
+        The key columns, (n,) each.
+    example
+        (n,) place of each cell's id in ``ids``; None where rows are scores, and no example shows whether folds are a
+        partition.
+    owner
+        (n,) code of each cell's model, where every model has its own test set; else None.
+    """
+
+    keys: Keys
+    example: Indices | None
+    n: int
+    ids: pa.Array
+    owner: Indices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A design, why it is that, and whether training seeds divide the examples each in its own way, as repeats do."""
+
+    design: Design
+    why: Message
+    seeds_are_repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Visits:
+    """Tested cells, (m,) codes each: ``group`` is a repeat (of one model, where each has its own test set)."""
+
+    cell: Indices
+    example: Indices
+    group: Indices
+    fold: Indices
+    seed: Indices
+    owner: Indices
+
+
+def find_design(rows: Rows, alignment: Alignment, *, apart: bool) -> Found:
+    """Find the design from the columns that tell one fit from another.
+
+    Parameters
+    ----------
+    apart
+        Whether every model has its own test set.
+
+    Returns
+    -------
+    Found
+        ``datasets`` before ``bootstrap`` before folds before repeats before ``seeds``; else ``test-set``.
+
+    Raises
+    ------
+    InputError
+        Where a few ids stand in two folds of a repeat, or in none.
+    """
+    any_row = alignment.rows.max(axis=0)
+    keys = {name: Column(c.values[any_row], c.categories) for name, c in alignment.keys.items()}
+    owner = rows.model[any_row].astype(np.int64) if apart else None
+    example = None if rows.ids is None else alignment.example
+
+    def blame(cell: int, problem: str, expected: str, remedy: str) -> InputError:
+        return fault(rows, int(any_row[cell]), "id", problem, expected=expected, remedy=remedy)
+
+    return design_of(Cells(keys, example, len(any_row), alignment.ids, owner), blame)
+
+
+def without_a_place(_cell: int, problem: str, expected: str, remedy: str) -> InputError:
+    """Return the error about a cell of a table that no file holds as it is."""
+    return InputError(problem, column="id", expected=expected, remedy=remedy)
+
+
+def with_seeds_as_repeats(keys: Keys) -> dict[str, Column]:
+    """Return the key columns with the seed in the column ``repeat``, beside the repeat where there are several."""
+    seed, repeat = keys["seed"], keys.get("repeat")
+    rest = {name: column for name, column in keys.items() if name != "seed"}
+    if repeat is None or len(np.unique(repeat.values)) < 2:
+        return {**rest, "repeat": seed}
+    seeds, repeats = seed.categories or (), repeat.categories or ()
+    both = np.where(
+        (seed.values < 0) | (repeat.values < 0), -1, repeat.values.astype(np.int64) * len(seeds) + seed.values
+    )
+    used, codes = np.unique(both, return_inverse=True)
+    names = tuple(f"{repeats[c // len(seeds)]}, seed {seeds[c % len(seeds)]}" for c in used if c >= 0)
+    return {**rest, "repeat": Column((codes - int(used[0] < 0)).astype(np.int32), names)}
+
+
+def design_of(cells: Cells, blame: Blame) -> Found:
+    """Find the design of a table from its key columns and examples.
+
+    Raises
+    ------
+    InputError
+        As ``find_design``, made by ``blame``.
+    """
+    codes = {
+        name: cells.keys[name].values.astype(np.int64) for name in IDENTITY_COLUMNS if name in cells.keys
+    }
+    tested = _tested(cells.keys.get("part"), codes.get("part"), cells.n)
+    inner = codes.get("inner_fold")
+    if inner is not None and (tested & (inner < 0)).any():
+        tested &= inner < 0  # rows of inner folds chose parameters
+    counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
+    if counts.get("dataset", 0) > 1:
+        return Found("datasets", Message("found.design.datasets", n=counts["dataset"]))
+    if counts.get("replicate", 0) > 0:
+        return Found("bootstrap", Message("found.design.replicates", n=counts["replicate"]))
+    folds, repeats, seeds = (counts.get(name, 0) for name in ("fold", "repeat", "seed"))
+    if max(folds, repeats, seeds) < 2:
+        return Found("test-set", Message("found.design.test_set"))
+    visits = _visits(cells, codes, np.flatnonzero(tested))
+    if folds < 2 and repeats < 2:
+        return _seeds(cells, visits, seeds, blame)
+    own = seeds > 1 and cells.example is not None and _each_its_own(cells, visits, seeds, blame)
+    if own:
+        visits = _with_seeds_in_groups(visits)
+    found = _folds(cells, visits, folds, blame) if folds > 1 else _repeats(repeats)
+    if seeds < 2:
+        return found
+    said = (
+        Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
+    )
+    return Found(found.design, parts(found.why, said), own)
+
+
+def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
+    """Say which cells are test predictions."""
+    if part is None or codes is None:
+        return np.ones(n, dtype=np.bool_)
+    assert part.categories is not None
+    test = part.categories.index("test") if "test" in part.categories else -2
+    return np.asarray(codes == test, dtype=np.bool_)
+
+
+def _visits(cells: Cells, codes: Mapping[str, Indices], kept: Indices) -> _Visits:
+    zero = np.zeros(len(kept), dtype=np.int64)
+    repeat, fold, seed = (
+        codes[name][kept] + 1 if name in codes else zero for name in ("repeat", "fold", "seed")
+    )
+    owner = zero if cells.owner is None else cells.owner[kept]
+    example = zero if cells.example is None else cells.example[kept]
+    return _Visits(kept, _coded(owner, example), _coded(owner, repeat), fold, seed, owner)
+
+
+def _coded(*parts: Indices) -> Indices:
+    """Number the distinct combinations of codes, in their order."""
+    return np.unique(np.stack(parts), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _with_seeds_in_groups(visits: _Visits) -> _Visits:
+    group = _coded(visits.group, visits.seed)
+    return _Visits(visits.cell, visits.example, group, visits.fold, np.zeros_like(group), visits.owner)
+
+
+# --- seeds ------------------------------------------------------------------------------------------------------------
+
+
+def _seeds(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> Found:
+    """Every seed tests every example, or the seeds are hold-outs."""
+    why = Message("found.design.seeds", n=seeds)
+    if cells.example is None:
+        return Found("seeds", why)
+    if _covered(cells, _with_seeds_in_groups(visits), "seed", blame):
+        return Found("seeds", why)
+    return Found("repeated-holdout", Message("found.design.seeds_apart", n=seeds), True)
+
+
+def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bool:
+    """Say whether the seeds divide the examples differently.
+
+    Raises
+    ------
+    InputError
+        Where they divide all but a few alike.
+    """
+    place = _coded(visits.group, visits.example)
+    once, first = np.unique(_coded(place, visits.fold, visits.seed), return_index=True)
+    with_fold = _coded(place, visits.fold)[first]
+    alike = np.bincount(with_fold, minlength=len(once)) == seeds
+    unlike = np.unique(place[first][~alike[with_fold]])
+    if not len(unlike):
+        return False
+    if len(unlike) * FEW > int(place.max()) + 1:
+        return True
+    lost = np.flatnonzero(np.isin(place, unlike))
+    raise blame(
+        int(visits.cell[lost[0]]),
+        f"{_ids(cells, visits, lost, 'is', 'are')} not in the same fold with every seed, though all others are",
+        "the same folds for every seed, or a division of its own for each",
+        "correct the columns fold and seed, or predict what is missing",
+    )
+
+
+# --- folds ------------------------------------------------------------------------------------------------------------
+
+
+def _repeats(repeats: int) -> Found:
+    return Found("repeated-holdout", Message("found.design.repeats", n=repeats))
+
+
+def _folds(cells: Cells, visits: _Visits, folds: int, blame: Blame) -> Found:
+    """Tell cross-validation, whose folds divide the examples, from repeated hold-out."""
+    repeats = len(np.unique(visits.group)) // len(np.unique(visits.owner))
+    two = _two_folds(visits)
+    if cells.example is None:
+        why = Message("found.design.folds", repeats=repeats, folds=folds)
+        return Found("5x2cv" if two is not None and repeats == 5 else "cross-validation", why)
+    if not _once(cells, visits, blame) or not _covered(cells, visits, "repeat", blame):
+        return Found("repeated-holdout", Message("found.design.no_partition", repeats=repeats, folds=folds))
+    why = Message("found.design.partition", repeats=repeats, folds=folds)
+    if two is None or repeats == 1:
+        return Found("cross-validation", why)
+    large, small = two
+    if large - small > max(2, (large + small) // 10):
+        return Found("repeated-holdout", Message("found.design.no_halves", why=why, large=large, small=small))
+    return Found("5x2cv" if repeats == 5 else "cross-validation", why)
+
+
+def _two_folds(visits: _Visits) -> tuple[int, int] | None:
+    """Return the examples of the larger and of the smaller fold where every repeat has two; those furthest apart."""
+    fit = _coded(visits.group, visits.fold)
+    of_group = visits.group[np.unique(fit, return_index=True)[1]]
+    if (np.bincount(of_group) != 2).any():
+        return None
+    sizes = np.bincount(fit[np.unique(_coded(fit, visits.example), return_index=True)[1]])
+    by_group = sizes[np.argsort(of_group, kind="stable")].reshape(-1, 2)
+    worst = by_group[np.argmax(np.abs(by_group[:, 0] - by_group[:, 1]))]
+    return int(worst.max()), int(worst.min())
+
+
+def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
+    """Say whether no repeat tests an example in two folds.
+
+    Raises
+    ------
+    InputError
+        Where a few examples are tested twice: neither a division nor hold-outs.
+    """
+    place = _coded(visits.group, visits.example)
+    fit = _coded(place, visits.fold)
+    in_folds = np.bincount(place[np.unique(fit, return_index=True)[1]])
+    lost = np.flatnonzero(in_folds[place] > 1)
+    few = len(np.unique(visits.example[lost]))
+    if few == 0:
+        return True
+    if few * FEW > max(int(visits.example.max()) + 1, FEW):
+        return False
+    ids, repeat = _ids(cells, visits, lost, "stands", "stand"), _repeat(cells, visits, lost[-1], "one repeat")
+    raise blame(
+        int(visits.cell[lost[-1]]),
+        f"{ids} in two folds of {repeat}",
+        "every id in exactly one fold of each repeat, which is cross-validation",
+        "correct the column fold; number repeated hold-outs, whose test sets overlap, in the column repeat and leave"
+        " out the column fold",
+    )
+
+
+def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
+    """Say whether every repeat (or seed) tests every example.
+
+    Raises
+    ------
+    InputError
+        Where a few examples are left out.
+    """
+    place = np.unique(_coded(visits.group, visits.example), return_index=True)[1]
+    groups, examples = (int(codes.max()) + 1 for codes in (visits.group, visits.example))
+    seen = np.zeros((groups, examples), dtype=np.bool_)
+    seen[visits.group[place], visits.example[place]] = True
+    of_group, of_example = np.zeros(groups, dtype=np.int64), np.zeros(examples, dtype=np.int64)
+    of_group[visits.group], of_example[visits.example] = visits.owner, visits.owner
+    wanted = of_group[:, None] == of_example
+    left_out = np.argwhere(wanted & ~seen)
+    if not len(left_out):
+        return True
+    if len(left_out) * FEW > int(wanted.sum()):
+        return False
+    first = left_out[0, 0]
+    witness = np.flatnonzero(np.isin(visits.example, left_out[left_out[:, 0] == first, 1]))
+    here = int(np.flatnonzero(visits.group == first)[0])
+    ids, repeat = (
+        _ids(cells, visits, witness, "is", "are"),
+        _repeat(cells, visits, here, f"a {column}", column),
+    )
+    raise blame(
+        int(visits.cell[witness[0]]),
+        f"{ids} not tested in {repeat}",
+        f"every id once in every {column}",
+        "predict what is missing, or leave the id out everywhere"
+        if column == "seed"
+        else "predict what is missing, or leave the id out everywhere; number repeated hold-outs, whose test sets"
+        " overlap, in the column repeat and leave out the column fold",
+    )
+
+
+def _ids(cells: Cells, visits: _Visits, places: Indices, one: str, several: str) -> str:
+    """Name the ids of some visits, the first few of them, with the verb that follows."""
+    assert cells.example is not None
+    codes = dict.fromkeys(int(code) for code in cells.example[visits.cell[places]])
+    said = ", ".join(quoted(cells.ids[code].as_py()) for code in list(codes)[:3])
+    if len(codes) == 1:
+        return f"the id {said} {one}"
+    return f"{len(codes)} ids, {'first ' if len(codes) > 3 else ''}{said}, {several}"
+
+
+def _repeat(
+    cells: Cells, visits: _Visits, place: int | np.int64, otherwise: str, column: str = "repeat"
+) -> str:
+    """Name the repeat (or seed) of a visit, where the files name several."""
+    held = cells.keys.get(column)
+    if held is None or held.categories is None or len(held.categories) < 2:
+        return otherwise
+    return f"the {column} {quoted(held.categories[int(held.values[visits.cell[place]])])}"

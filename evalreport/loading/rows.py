@@ -1,0 +1,402 @@
+"""Several tables -> one long list of rows (model, id, columns), each of which knows where it came from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport.errors import InputError, refuse_all
+from evalreport.loading.columns import (
+    IDENTITY_COLUMNS,
+    NUMBER_COLUMNS,
+    Roles,
+    combined,
+    dictionary_codes,
+    whole,
+)
+from evalreport.predictions.table import Arrow, Codes, Indices, Mask, flags, from_numpy
+from evalreport.sources.reading import Columns
+from evalreport.texts import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
+"""What pandas calls an index without a name when it writes or reads one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One source, read: ``model`` is the name that its file gives, used where it has no column ``model``."""
+
+    name: str
+    model: str
+    roles: Roles
+    read: Columns
+    positional: bool = False
+    """Arrays of the API without ids: rows are known by their position."""
+    part: bool = False
+    """Other tables may hold more rows of the same model: parts in one folder."""
+
+    @property
+    def told(self) -> str:
+        """What results call it: the same wherever the folder lies and however it was named."""
+        return self.name if self.name.startswith("<") else PurePath(self.name).name
+
+    def fault(self, row: int, column: str | None, problem: str, *, expected: str, remedy: str) -> InputError:
+        """Return the error about one row, with the line on which it stands."""
+        line, _ = self.read.locate(row, None)
+        return InputError(problem, file=self.name, line=line, column=column, expected=expected, remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Every row of every table, one below the other.
+
+    Attributes
+    ----------
+    tables, starts
+        Where a row came from: ``starts`` (number of tables + 1,) holds the first row of each table. The tables'
+        own arrays are gone: they would be in memory twice.
+    models, model
+        The models' names, sorted, and each row's code into them.
+    ids
+        Each row's id (Arrow strings in chunks); None where rows are scores on data sets.
+    columns, probabilities, metadata
+        Arrow arrays by standard name, by label as the header spells it, and by header; empty (null) for the
+        rows of a table without that column.
+    """
+
+    tables: tuple[Table, ...]
+    starts: Indices
+    models: tuple[str, ...]
+    model: Codes
+    ids: pa.ChunkedArray | None
+    columns: Mapping[str, Arrow]
+    probabilities: Mapping[str, Arrow]
+    metadata: Mapping[str, Arrow]
+    coded: tuple[pa.Array, Indices] | None = None
+    """The distinct ids in order and each row's place among them, where they were found before the alignment."""
+    truth: pa.Array | None = None
+    """Each row's true value from the file of true values (dictionary of strings), where there is one."""
+    truth_table: Table | None = None
+    truth_place: Indices | None = None
+    """That file, and each row's place in it (-1 where it does not have the id)."""
+    place: Indices | None = None
+    """Each row's place in its own table, where rows were left out since."""
+    times: Indices | None = None
+    """(n,) how many examples each row stands for, of a table of counts."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.starts[-1])
+
+    @property
+    def n_predictions(self) -> int:
+        """Number of predictions: rows, each as often as it stands for an example."""
+        return self.n if self.times is None else int(self.times.sum())
+
+    def labels(self, column: str) -> pa.DictionaryArray | None:
+        """Return y_true or y_pred, or ``truth``: the true values of the separate file."""
+        return self.truth if column == "truth" else self.columns.get(column)
+
+    def quoted_id(self, row: int) -> str:
+        """Return a row's id as messages quote it."""
+        assert self.ids is not None
+        return quoted(self.ids[row].as_py())
+
+
+def gather(tables: Sequence[Table]) -> Rows:
+    """Put the rows of all tables below one another.
+
+    Raises
+    ------
+    InputError
+        Where two tables hold the same model, a model has no name, or an id is missing.
+    """
+    starts = np.concatenate([[0], np.cumsum([table.read.rows for table in tables])]).astype(np.int64)
+    models, model = _models(tables)
+    rows = Rows(
+        tables=tuple(replace(table, read=replace(table.read, arrays={})) for table in tables),
+        starts=starts,
+        models=models,
+        model=model,
+        ids=_ids(tables),
+        columns=_with_part(_concatenated(tables, _data_columns)),
+        probabilities=_concatenated(tables, lambda roles: roles.probabilities, number=True),
+        # Whatever it is called: beside `--value cluster` a column `value` is one like any other.
+        metadata=_concatenated(
+            tables, lambda roles: {header.strip(): header for header in roles.metadata}, number=False
+        ),
+    )
+    if rows.ids is not None and rows.ids.null_count:
+        empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
+        said = "the id is empty"
+        raise fault(
+            rows, empty, "id", said, expected="an id in every row", remedy="give every example its id"
+        )
+    return rows
+
+
+def some_rows(rows: Rows, kept: Indices) -> Rows:
+    """Return some rows, in their order, which still know where they came from."""
+    taken = from_numpy(kept)
+
+    def of(columns: Mapping[str, Arrow]) -> dict[str, Arrow]:
+        return {name: array.take(taken) for name, array in columns.items()}
+
+    starts = np.searchsorted(kept, rows.starts).astype(np.int64)
+    place = kept - np.repeat(rows.starts[:-1], np.diff(starts)) if rows.place is None else rows.place[kept]
+    return replace(
+        rows,
+        starts=starts,
+        model=rows.model[kept],
+        ids=None if rows.ids is None else rows.ids.take(taken),
+        columns=of(rows.columns),
+        probabilities=of(rows.probabilities),
+        metadata=of(rows.metadata),
+        coded=None if rows.coded is None else (rows.coded[0], rows.coded[1][kept]),
+        truth=None if rows.truth is None else rows.truth.take(taken),
+        truth_place=None if rows.truth_place is None else rows.truth_place[kept],
+        place=place,
+    )
+
+
+def as_metadata(rows: Rows, column: str) -> Rows:
+    """Make a standard column one like any other, under the name that the files give it."""
+    headers = {table.roles.columns.get(column) for table in rows.tables} - {None}
+    name = headers.pop() if len(headers) == 1 else None
+    columns = {other: array for other, array in rows.columns.items() if other != column}
+    own = {(name or column).strip(): rows.columns[column]}
+    return replace(rows, columns=columns, metadata={**own, **rows.metadata})
+
+
+def headers_of(rows: Rows, column: str | None) -> tuple[str, ...]:
+    """Return how the files spell a standard column, each spelling once, in order."""
+    headers = (table.roles.columns.get(column) for table in rows.tables) if column is not None else ()
+    return tuple(sorted({header.strip() for header in headers if header is not None}))
+
+
+def first_of(names: Iterable[str], most: int) -> str:
+    """Return the first names as messages list them, and dots where there are more."""
+    every = list(names)
+    return ", ".join(every[:most]) + (", ..." if len(every) > most else "")
+
+
+def ids_by_table(rows: Rows) -> list[pa.ChunkedArray]:
+    """Return the ids of each table's rows."""
+    assert rows.ids is not None
+    return [rows.ids[start:end] for start, end in itertools.pairwise(rows.starts)]
+
+
+def _data_columns(roles: Roles) -> dict[str, str]:
+    return {name: header for name, header in roles.columns.items() if name not in ("id", "model")}
+
+
+def _with_part(columns: dict[str, Arrow]) -> dict[str, Arrow]:
+    """Say ``test`` where the part is not given."""
+    if "part" in columns:
+        columns["part"] = columns["part"].dictionary_decode().fill_null("test").dictionary_encode()
+    return columns
+
+
+def whence(rows: Rows, row: int) -> tuple[Table, int]:
+    """Return the table that a row came from, and the row's place in it."""
+    table = int(np.searchsorted(rows.starts, row, side="right")) - 1
+    place = row - int(rows.starts[table]) if rows.place is None else int(rows.place[row])
+    return rows.tables[table], place
+
+
+def place_of(rows: Rows, row: int, column: str | None = None) -> str:
+    """Say where a row stands: file and line (or row, in a file without lines)."""
+    table, place = _table_of(rows, row, column)
+    line, _ = table.read.locate(place, None)
+    return f"{table.name}, line {line}" if line is not None else f"{table.name}, row {place + 1}"
+
+
+def _table_of(rows: Rows, row: int, column: str | None) -> tuple[Table, int]:
+    """Return where a row's cell stands; ``truth`` is the column y_true of the file of true values."""
+    if column == "truth" and rows.truth_table is not None and rows.truth_place is not None:
+        return rows.truth_table, int(rows.truth_place[row])
+    return whence(rows, row)
+
+
+def fault(
+    rows: Rows, row: int, column: str | None, problem: str, *, expected: str, remedy: str, count: int = 1
+) -> InputError:
+    """Return the error about one row, with its file, line and column as the file spells it.
+
+    ``problem`` may hold ``{cell}`` for the cell's own text; ``count`` says how many rows have the same fault;
+    the column ``truth`` is y_true of the file of true values.
+    """
+    table, place = _table_of(rows, row, column)
+    header = _header(table.roles, "y_true" if column == "truth" else column)
+    known = header in table.read.names if header is not None else False
+    line, cell = table.read.locate(place, header if known else None)
+    problem = problem.replace("{cell}", quoted(cell))
+    if line is None and table.read.rows > 1:
+        problem = f"row {place + 1}: {problem}"
+    if count > 1:
+        problem += f" (the first of {count} such rows)"
+    return InputError(
+        problem, file=table.name, line=line, column=header or column, expected=expected, remedy=remedy
+    )
+
+
+def refuse_where(wrong: Mask, rows: Rows, column: str, problem: str, *, expected: str, remedy: str) -> None:
+    """Refuse the first of the rows of each file that are wrong, where any is.
+
+    Raises
+    ------
+    InputError
+        Its file, line and column, and how many there are; one for each file.
+    """
+    if not wrong.any():
+        return
+    errors: list[InputError] = []
+    bounds = [0, rows.n] if column == "truth" else rows.starts.tolist()
+    for start, end in itertools.pairwise(bounds):
+        count = int(wrong[start:end].sum())
+        if count:
+            row = start + int(np.argmax(wrong[start:end]))
+            errors.append(fault(rows, row, column, problem, expected=expected, remedy=remedy, count=count))
+    refuse_all(errors)
+
+
+def _header(roles: Roles, column: str | None) -> str | None:
+    if column is None:
+        return None
+    if column.startswith("p_"):
+        alike = [
+            header for label, header in roles.probabilities.items() if column[2:] in (label, whole(label))
+        ]
+        return alike[0] if alike else column
+    return roles.columns.get(column, column)
+
+
+def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
+    """Return all models' names in order, and each row's code."""
+    owner: dict[str, Table] = {}
+    local: list[tuple[list[str], Codes]] = []
+    for table in tables:
+        names, codes = _models_of(table)
+        header = table.roles.columns.get("model")
+        if (codes < 0).any() or not all(name.strip() for name in names):
+            blank = [code for code, name in enumerate(names) if not name.strip()]
+            raise _no_name(table, header, int(np.flatnonzero((codes < 0) | np.isin(codes, blank))[0]))
+        for name in np.flatnonzero(np.bincount(codes)):
+            first = owner.setdefault(names[name], table)
+            apart = _tells_fits_apart(first) or _tells_fits_apart(table) or (first.part and table.part)
+            if first is not table and not apart:
+                raise _same_model(names[name], first.name, table.name)
+        local.append((names, codes))
+    models = tuple(sorted(owner))
+    place = {name: code for code, name in enumerate(models)}
+    coded = np.empty(sum(table.read.rows for table in tables), dtype=np.int32)
+    end = 0
+    for table, (names, codes) in zip(tables, local, strict=True):
+        start, end = end, end + table.read.rows
+        coded[start:end] = np.array([place.get(name, -1) for name in names], dtype=np.int32)[codes]
+    return models, coded
+
+
+def _models_of(table: Table) -> tuple[list[str], Codes]:
+    """Return the models of a table and each row's code: one code for all rows where there is one model."""
+    header = table.roles.columns.get("model")
+    if header is None:
+        return [table.model], np.zeros(1, dtype=np.int32)
+    array = combined(table.read.arrays[header])
+    return array.dictionary.to_pylist(), dictionary_codes(array)
+
+
+def _tells_fits_apart(table: Table) -> bool:
+    """Say whether the rows of a model may go on in another file: folds, replicates, training rows beside test rows."""
+    return bool({*IDENTITY_COLUMNS, "train_size", "complexity"} & set(table.roles.columns))
+
+
+def _no_name(table: Table, header: str | None, row: int) -> InputError:
+    expected, remedy = "a file named after its model, e.g. forest.csv", "rename the file"
+    if header:
+        expected, remedy = "the model's name in every row", "fill in the column"
+    return table.fault(row, header, "the model has no name", expected=expected, remedy=remedy)
+
+
+def _same_model(model: str, first: str, second: str) -> InputError:
+    return InputError(
+        f"the model {quoted(model)} is in {first} and in {second}",
+        file=second,
+        expected="each model in one file",
+        remedy="rename one of the two files, or put all parts of a model into one folder of its name",
+    )
+
+
+def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
+    import pyarrow as pa
+
+    if all("value" in table.roles.columns for table in tables):
+        return None
+    parts = []
+    for table in tables:
+        header = table.roles.columns.get("id")
+        if header is not None:
+            parts.append(table.read.arrays[header])
+        elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
+            parts.append(positions(table.read.rows))
+        else:
+            remedy = "add a column id: rows are never matched by their order"
+            if not _NAMELESS.isdisjoint(table.read.names):
+                remedy = "give the index its name before it is written: frame.rename_axis('id')"
+            raise InputError(
+                "there is no column 'id'",
+                file=table.name,
+                line=None if table.positional else 1,
+                column="id",
+                expected="the example's id in every row, the same in every model's file",
+                remedy=remedy,
+            )
+    return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
+
+
+def in_chunks(array: Arrow) -> pa.ChunkedArray:
+    """Return an array as a chunked one."""
+    import pyarrow as pa
+
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def positions(rows: int) -> pa.Array:
+    """Return ids that say the position, padded with zeros so that their order as text is that of the rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    width = len(str(max(rows - 1, 0)))
+    return pc.utf8_lpad(pa.array(np.arange(rows)).cast(pa.string()), width, "0")
+
+
+def _concatenated(
+    tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool | None = None
+) -> dict[str, Arrow]:
+    """Concatenate each column over the tables, empty where a table lacks it; None: numbers where its name says so."""
+    import pyarrow as pa
+
+    own = [headers(table.roles) for table in tables]
+    names = dict.fromkeys(name for table_headers in own for name in table_headers)
+    columns = {}
+    for name in names:
+        numbers = name in NUMBER_COLUMNS if number is None else number
+        kind = pa.float64() if numbers else pa.dictionary(pa.int32(), pa.string())
+        parts: list[pa.Array] = []
+        for table, table_headers in zip(tables, own, strict=True):
+            header = table_headers.get(name)
+            if header is None:
+                parts.append(pa.nulls(table.read.rows, kind))
+            else:
+                parts += in_chunks(table.read.arrays[header]).chunks
+        columns[name] = combined(pa.chunked_array(parts, kind))
+    return columns

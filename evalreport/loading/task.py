@@ -1,0 +1,531 @@
+"""Which task the columns mean, its classes and its positive class; whatever is found is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+import numpy as np
+
+from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.loading.columns import (
+    MOST_CLASSES,
+    TRUTHS,
+    as_numbers,
+    dictionary_codes,
+    floats,
+    in_order,
+    is_number,
+    one_spelling,
+    used_only,
+    whole,
+)
+from evalreport.loading.rows import Rows, fault, first_of, whence
+from evalreport.options import Options, Task
+from evalreport.predictions.table import Floats, Indices, from_numpy
+from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_SPELLINGS = 20 * MOST_CLASSES
+MOST_WHOLE_CLASSES = 20
+FEW_OF_A_CLASS = 5
+"""With fewer rows for each whole number these look like values rather than like codes of classes."""
+POSITIVE_PAIRS = (
+    ("0", "1"),
+    ("-1", "1"),
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("negative", "positive"),
+    ("neg", "pos"),
+)
+"""Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
+A_LABEL = "a label; an empty cell where there is none"
+NO_LABEL = (
+    "leave the cell empty if the label is missing (--missing says what becomes of it); write the label in other words"
+    " if it is the name of a class"
+)
+_NO_FINITE_NUMBER = re.compile(
+    r"[+-]?(nan|inf|infinity|na|n/a|none|null|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTask:
+    """The task, its classes in canonical order, and how labels in files map to them.
+
+    ``groups``: for a clustering, the names of all groups, true or a model's, which need not have anything in common.
+    """
+
+    task: Task
+    classes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    positive: str | None = None
+    spelling: dict[str, str] | None = None
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+def find_task(rows: Rows, options: Options) -> FoundTask:
+    """Find the task from the columns, or check the one that was asked for.
+
+    Raises
+    ------
+    InputError
+        Where the task contradicts the columns, a label is not a finite number, or there are over 1,000 classes.
+    UsageError
+        Where the positive class is none of the classes.
+    """
+    _refuse_gold_alone(rows)
+    judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
+    if judged is not None:
+        return _judged(rows, judged, options)
+    if options.task in ("outcome", "scores"):
+        needed = "outcome" if options.task == "outcome" else "value"
+        raise _contradiction(
+            rows, options.task, f"there is no column {needed!r}", f"name it with --{needed} COLUMN"
+        )
+    if options.task is None:
+        _refuse_several_labels(rows)
+    task, why, guess = _classes_or_numbers(rows, options)
+    if task == "regression":
+        said = FoundRecord(what="task", value="regression", why=why)
+        return FoundTask(task="regression", found=(said,), warnings=guess)
+    if task == "clustering":
+        return _clustering(rows, why)
+    found = _classification(rows, options, why)
+    return replace(found, warnings=(*guess, *found.warnings))
+
+
+def _refuse_gold_alone(rows: Rows) -> None:
+    """Refuse what people said where no file holds what a judge said."""
+    tables = [table for table in rows.tables if "gold" in table.roles.columns]
+    if not tables or "outcome" in rows.columns:
+        return
+    raise InputError(
+        "the column gold, what a person said of an answer, stands without outcome, what the judge said of it",
+        file=tables[0].name,
+        line=1,
+        column=tables[0].roles.columns["gold"],
+        expected="outcome in every row, and gold in those that a person judged",
+        remedy="name the judge's column with --outcome; rename gold to y_true if it holds true labels or values, to"
+        " outcome if people judged every answer",
+    )
+
+
+def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
+    task: Task = "outcome" if column == "outcome" else "scores"
+    if options.task not in (None, task):
+        raise _contradiction(
+            rows,
+            options.task,
+            f"the column {column!r} means the task {task}",
+            f"drop --task, or the column {column!r}",
+        )
+    lacking = [table for table in rows.tables if column not in table.roles.columns]
+    if lacking:
+        other = next(table for table in rows.tables if column in table.roles.columns)
+        raise InputError(
+            f"there is no column {column!r}, which {other.name} has",
+            file=lacking[0].name,
+            expected="the same kind of columns in every file",
+            remedy=f"give every model a column {column!r}, or none",
+        )
+    header = rows.tables[0].roles.columns[column].strip()
+    return FoundTask(
+        task=task,
+        found=(FoundRecord(what="task", value=task, why=Message("found.task.column", column=header)),),
+    )
+
+
+Guess = tuple[WarningRecord, ...]
+
+
+def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Guess]:
+    """Say classes or numbers, and why (the contract's rule); and warn where that is a guess."""
+    truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
+    if not len(truth):
+        raise InputError(
+            "no row has a true value",
+            file=rows.tables[0].name,
+            column="y_true",
+            expected="the true label or value of every example",
+            remedy="add a column y_true, or name a file of id and y_true with --truth",
+        )
+    graded = "score" in rows.columns or bool(rows.probabilities)
+    if options.task is not None:
+        if options.task in ("regression", "clustering") and graded:
+            raise _contradiction(
+                rows, options.task, "columns score and p_<label> belong to classes", "drop --task"
+            )
+        return options.task, Message("found.task.asked"), ()
+    if _are_truths(truth, predicted):
+        return "binary", Message("found.task.truths"), ()
+    values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
+    texts = truth.filter(from_numpy(~np.isfinite(values))).to_pylist()
+    _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
+    if texts:
+        return "binary", Message("found.task.text", example=min(texts)), ()
+    if graded:
+        return "binary", Message("found.task.graded"), ()
+    if not _all_whole(values):
+        return "regression", Message("found.task.decimals"), ()
+    if not _all_whole(predictions):
+        few = len(np.unique(values)) <= MOST_WHOLE_CLASSES
+        return (
+            "regression",
+            Message("found.task.predictions_not_whole"),
+            _guessed_numbers(truth) if few else (),
+        )
+    labels, said = _whole_set(truth), _whole_set(predicted)
+    distinct = len(np.unique(np.concatenate([values, predictions])))
+    if max(distinct, len(labels | said)) > MOST_WHOLE_CLASSES:
+        return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES), ()
+    if not labels & said:
+        return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
+    why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
+    return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
+
+
+def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
+    """Say whether true and false stand among the labels, and nothing else but 1 and 0."""
+    words = numbers = False
+    for label in (*truth.to_pylist(), *predicted.to_pylist()):
+        if label.strip(" \t").casefold() in TRUTHS:
+            words = True
+        elif is_number(label) and float(label) in (0, 1):
+            numbers = True
+        else:
+            return False
+    return words and numbers
+
+
+def _guessed_numbers(truth: pa.Array) -> Guess:
+    """Warn that the true values could be classes, though the predictions are no such class."""
+    return (warning("guessed_task", "numbers", about=("regression",), n=len(truth)),)
+
+
+def _guessed_classes(truth: Floats, predictions: Floats, rows: int) -> Guess:
+    """Warn where whole numbers are taken for classes: loudly unless they look like the codes of classes."""
+    values = np.union1d(truth, predictions)
+    if len(values) <= 2:
+        return ()
+    counted = values[0] in (0, 1) and bool((np.diff(values) == 1).all())
+    loud = not counted or len(truth) < len(values) or rows < FEW_OF_A_CLASS * len(values)
+    level: Literal["info", "caution"] = "caution" if loud else "info"
+    return (warning("guessed_task", "classes", about=("multiclass",), level=level, n=len(values)),)
+
+
+def _all_whole(values: Floats) -> bool:
+    return bool((np.isfinite(values) & (np.floor(values) == values)).all())
+
+
+def _whole_set(labels: pa.Array) -> set[str]:
+    return {whole(label) for label in labels.to_pylist()}
+
+
+def _refuse_unfinished_numbers(rows: Rows, numbers: Floats, texts: list[str], *, graded: bool) -> None:
+    """Take a "nan" or a "1,000" among numbers for what it is: a number gone wrong, not a class."""
+    if not texts or not len(numbers):
+        return
+    fractions = not _all_whole(numbers) and len(numbers) > len(texts) and not graded
+    wrong = texts if fractions else [label for label in texts if _NO_FINITE_NUMBER.fullmatch(label.strip())]
+    if wrong:
+        refuse_no_number(rows, "y_true", wrong)
+
+
+def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
+    """Refuse the first row whose label is one of ``wrong``.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
+    array = rows.labels(column)
+    if array is None:
+        refuse_no_number(rows, "truth", wrong)
+    otherwise = "" if all(map(is_nan, wrong)) else "; if these are labels, pass --task multiclass"
+    hits = _rows_with(array, wrong)
+    if not len(hits):
+        refuse_no_number(rows, "truth", wrong)
+    raise fault(
+        rows,
+        int(hits[0]),
+        column,
+        f"{quoted(array[int(hits[0])].as_py())} is not a finite number",
+        expected="a finite number with a decimal point and without thousands separators, as in the other rows",
+        remedy=f"correct the value, or remove the row{otherwise}",
+        count=len(hits),
+    )
+
+
+def _refuse_nan(rows: Rows) -> None:
+    """Refuse the text ``nan`` as a label: programs write what is missing so, and it would count as a class."""
+    for column in ("y_true", "truth", "y_pred"):
+        array = rows.labels(column)
+        if array is None:
+            continue
+        hits = _rows_with(array, [text for text in array.dictionary.to_pylist() if is_nan(text)])
+        if len(hits):
+            raise fault(
+                rows,
+                int(hits[0]),
+                column,
+                f"{quoted(array[int(hits[0])].as_py())} is no label",
+                expected=A_LABEL,
+                remedy=NO_LABEL,
+                count=len(hits),
+            )
+
+
+def is_nan(text: str) -> bool:
+    """Say whether a label is the text that programs write for a number that is none."""
+    return text.strip().lower() == "nan"
+
+
+def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
+    """Return which rows of a dictionary column hold one of some texts."""
+    some = set(texts)
+    codes = [code for code, text in enumerate(array.dictionary.to_pylist()) if text in some]
+    return np.flatnonzero(np.isin(dictionary_codes(array), codes))
+
+
+def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
+    _refuse_nan(rows)
+    _refuse_numbers_for_text(rows)
+    distinct = _distinct(rows, "y_true", "truth", "y_pred")
+    if len(distinct) > MOST_SPELLINGS:
+        # However the rest are spelled, these alone are too many: millions of numbers are no classes.
+        some = distinct.slice(0, MOST_SPELLINGS).to_pylist()
+        _refuse_many(rows, list(dict.fromkeys(map(whole, some))), "at least ")
+    spelling = one_spelling([*distinct.to_pylist(), *rows.probabilities])
+    classes = in_order(spelling.values())
+    _refuse_many(rows, classes)
+    if options.task == "binary" and len(classes) > 2:
+        raise _contradiction(
+            rows,
+            "binary",
+            f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
+            "pass --task multiclass",
+        )
+    if options.task != "multiclass":
+        classes = two_classes(classes)
+    task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
+    found = [FoundRecord(what="task", value=task, why=why), _classes_found(classes)]
+    positive, record, warnings = _positive(classes, task, options.positive)
+    held = {spelling[label] for label in distinct.to_pylist()}
+    warnings += [
+        warning("class_of_a_column", about=(label,), label=label, column=f"p_{label}", n=len(classes))
+        for label in classes
+        if held and label not in held and label in map(spelling.get, rows.probabilities)
+    ]
+    if record is not None:
+        found.append(record)
+    return FoundTask(
+        task=task,
+        classes=classes,
+        positive=positive,
+        spelling=spelling,
+        found=tuple(found),
+        warnings=tuple(warnings),
+    )
+
+
+def _clustering(rows: Rows, why: Message) -> FoundTask:
+    _refuse_nan(rows)
+    truth, said = (_distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",)))
+    spelling = one_spelling([*truth, *said])
+    n_true, n_said = (len({spelling[label] for label in labels}) for labels in (truth, said))
+    value = Message("found.groups.value", true=n_true, groups=n_said)
+    return FoundTask(
+        task="clustering",
+        groups=in_order(spelling.values()),
+        spelling=spelling,
+        found=(
+            FoundRecord(what="task", value="clustering", why=why),
+            FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
+        ),
+        warnings=(warning("clustering_bootstrap"),),
+    )
+
+
+def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
+    if len(classes) > MOST_CLASSES:
+        raise InputError(
+            f"there are {said}{len(classes)} classes, for example {', '.join(map(quoted, classes[:3]))}",
+            file=rows.tables[0].name,
+            column="y_true",
+            expected=f"at most {MOST_CLASSES:,} classes",
+            remedy="pass --task regression if these are numbers, or check which column is y_true",
+        )
+
+
+def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
+    return FoundRecord(what="classes", value=first_of(map(quoted, classes), 10), why=Message("found.classes"))
+
+
+def _counterpart(label: str) -> str:
+    """Name the class that was never seen, so that a binary task keeps two."""
+    for pair in POSITIVE_PAIRS:
+        for own, other in (pair, pair[::-1]):
+            if label.lower() == own:
+                return other.upper() if label.isupper() else other.capitalize() if label.istitle() else other
+    return f"not {label}"
+
+
+def two_classes(labels: Sequence[str]) -> tuple[str, ...]:
+    """Give a single class the counterpart that was never seen; more are returned as they are."""
+    return in_order((labels[0], _counterpart(labels[0]))) if len(labels) == 1 else tuple(labels)
+
+
+def positive_of(classes: Sequence[str], named: str | None) -> str:
+    """Return the positive one of two classes: the one that is named, else that of a usual pair, else the last.
+
+    Raises
+    ------
+    UsageError
+        Where the one that is named is none of the classes.
+    """
+    if named is None:
+        return _usual(classes) or classes[-1]
+    for label in (named, whole(named), one_spelling([*classes, named])[named]):
+        if label in classes:
+            return label
+    raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
+
+
+def _usual(classes: Sequence[str]) -> str | None:
+    lowered = {label.lower(): label for label in classes}
+    return next((lowered[pair[1]] for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
+
+
+def _positive(
+    classes: tuple[str, ...], task: Task, named: str | None
+) -> tuple[str | None, FoundRecord | None, list[WarningRecord]]:
+    if task != "binary":
+        if named is not None:
+            raise UsageError(
+                f"--positive {named}: only a binary task has a positive class, and there are {len(classes)}"
+            )
+        return None, None, []
+    label = positive_of(classes, named)
+    if named is not None:
+        why = Message("found.positive.asked")
+    elif _usual(classes) is not None:
+        why = Message("found.positive.usual", a=classes[0], b=classes[1])
+    else:
+        why = Message("found.positive.last")
+    warnings = (
+        []
+        if why.code != "found.positive.last"
+        else [warning("positive_class_guessed", about=(label,), label=label)]
+    )
+    return label, FoundRecord(what="positive class", value=label, why=why), warnings
+
+
+_LIST = re.compile(r"""\[\s*('[^']*'|"[^"]*"|[\w.+-]+)(\s*,\s*('[^']*'|"[^"]*"|[\w.+-]+))*\s*\]""")
+_SEPARATORS = "|;,"
+LONGEST_LABEL = 1000
+
+
+def _refuse_several_labels(rows: Rows) -> None:
+    """Refuse cells that hold several labels, which would each be a class of its own.
+
+    Raises
+    ------
+    InputError
+        With the first such row, and what to do where it is one label after all.
+    """
+    labels = {
+        column: used_only(array).dictionary.slice(0, MOST_SPELLINGS).to_pylist()
+        for column in ("y_true", "truth", "y_pred")
+        if (array := rows.labels(column)) is not None
+    }
+    every = {label for texts in labels.values() for label in texts}
+    for column, texts in labels.items():
+        several = [text for text in texts if len(text) <= LONGEST_LABEL and _holds_several(text, every)]
+        if several:
+            array = rows.labels(column)
+            assert array is not None
+            hits = _rows_with(array, several)
+            raise fault(
+                rows,
+                int(hits[0]),
+                column,
+                "{cell} holds several labels",
+                expected="one label for each example: several at once (multilabel) are planned, not read yet",
+                remedy="write one file for each label with y_true and y_pred 0 or 1; if it is one label after all,"
+                " pass --task multiclass",
+                count=len(hits),
+            )
+
+
+def _holds_several(text: str, every: set[str]) -> bool:
+    if _LIST.fullmatch(text.strip()):
+        return True
+    for separator in _SEPARATORS:
+        parts = [part.strip() for part in text.split(separator)]
+        if len(parts) > 1 and every.issuperset(parts):
+            return True
+    return False
+
+
+def _refuse_numbers_for_text(rows: Rows) -> None:
+    """Refuse a model whose predictions are numbers where all true labels are text: none of them can be right.
+
+    Raises
+    ------
+    InputError
+        For each such model, the first row.
+    """
+    array = rows.labels("y_pred")
+    truth = _distinct(rows, "y_true", "truth").to_pylist()
+    if array is None or any(is_number(label) or label.strip().casefold() in TRUTHS for label in truth):
+        return
+    codes = dictionary_codes(array)
+    number = np.array([*map(is_number, array.dictionary.to_pylist()), False])
+    errors: list[InputError] = []
+    for place, model in enumerate(rows.models):
+        own = codes[rows.model == place]
+        given = own[own >= 0]
+        if len(given) and number[given].all():
+            with together(errors):
+                raise fault(
+                    rows,
+                    int(np.flatnonzero((rows.model == place) & (codes >= 0))[0]),
+                    "y_pred",
+                    f"the model {quoted(model)} predicts numbers ({{cell}}), the true labels are text"
+                    f" ({', '.join(map(quoted, sorted(truth)[:3]))})",
+                    expected="labels spelled as the true ones are",
+                    remedy="write the labels (classes[prediction] of codes); name the column y_prob if it is the"
+                    " probability of the positive class, or score if it is any other number that grows with it; pass"
+                    " --task clustering if these are groups whose names mean nothing",
+                    count=len(given),
+                )
+    refuse_all(errors)
+
+
+def _distinct(rows: Rows, *columns: str) -> pa.Array:
+    """Return the distinct labels that the rows hold in each of the columns, as Arrow strings."""
+    import pyarrow as pa
+
+    arrays = [rows.labels(name) for name in columns]
+    found = [used_only(array).dictionary for array in arrays if array is not None]
+    return pa.concat_arrays(found) if found else pa.nulls(0, pa.string())
+
+
+def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:
+    table, _ = whence(rows, 0)
+    return InputError(
+        f"the task {task} contradicts the columns: {problem}",
+        file=table.name,
+        expected=f"columns that suit --task {task}",
+        remedy=remedy,
+    )

@@ -1,0 +1,1 @@
+"""One comment on a pull or merge request."""

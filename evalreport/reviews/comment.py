@@ -1,0 +1,544 @@
+"""One comment on a pull request or merge request, written once and then updated in place.
+
+The comment is known by a hidden marker at its beginning, so it is found again among all others, whoever runs next. What
+the host is, and where its interface stands, is read from the variables that its pipelines set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+from evalreport import numbers
+from evalreport.errors import OutputError, UsageError, redacted, remember, remember_address
+from evalreport.files import content_of
+from evalreport.report.markdown import escaped
+from evalreport.texts import Message, named, say
+from evalreport.verify.compare_runs import Compared, ValueChange
+
+Host = Literal["github", "gitlab"]
+
+MARKER = re.compile(r"\A<!-- evalreport:[0-9a-f]{12} -->")
+LONGEST: Mapping[Host, int] = {"github": 65_536, "gitlab": 1_000_000}
+"""Characters that the host takes in one comment."""
+A_PAGE = 100
+MOST_PAGES = 100
+"""A review with more than 10,000 comments is not searched to its end."""
+MOST_BYTES = 400_000_000
+"""Of one answer: a hundred comments of a million characters."""
+SECONDS = 20.0
+"""How long the host may be silent."""
+SECONDS_AN_ANSWER = 120.0
+PAUSES = (1.0, 3.0)
+"""Before each further try, after an answer that the host was busy or none at all."""
+BUSY = frozenset({429, 500, 502, 503, 504})
+REFUSED = frozenset({429, 503})
+"""Answers that say that nothing was done: after any other a comment may have been created all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Where comments go: the address of the list of them, of one of them, and the token's header."""
+
+    host: Host
+    comments: str
+    comment: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was done, and to which comment."""
+
+    done: Literal["created", "updated"]
+    id: int
+
+
+def review_of(environment: Mapping[str, str], *, number: int | None = None) -> Review | None:
+    """Find the review that a pipeline runs for; None: it runs for none.
+
+    Parameters
+    ----------
+    environment
+        The variables of GitHub Actions or GitLab CI.
+    number
+        Of the pull or merge request, where the event does not say it.
+
+    Raises
+    ------
+    UsageError
+        Neither host's variables are set, or the token is not.
+    """
+    if environment.get("GITLAB_CI") and environment.get("CI_API_V4_URL"):
+        return _gitlab(environment, number)
+    if environment.get("GITHUB_REPOSITORY"):
+        return _github(environment, number)
+    raise UsageError(
+        "no pull or merge request was found: set GITHUB_REPOSITORY, GITHUB_TOKEN and --number (GitHub), or GITLAB_CI,"
+        " CI_API_V4_URL, CI_PROJECT_ID, GITLAB_TOKEN and --number (GitLab)"
+    )
+
+
+def marker_of(key: str) -> str:
+    """Return the marker of a comment that is told apart by a key, such as a workflow and its job.
+
+    Examples
+    --------
+    >>> marker_of("nightly/audit")
+    '<!-- evalreport:d0aa6f3e8727 -->'
+    """
+    return f"<!-- evalreport:{hashlib.sha256(key.encode()).hexdigest()[:12]} -->"
+
+
+def body_of(summary: str, *, host: Host, key: str | None = None, links: str = "") -> str:
+    """Return a comment: the summary with the marker of the key at its beginning (or its own), and links at its end.
+
+    Raises
+    ------
+    UsageError
+        Without a key, the summary has no marker.
+    """
+    found = MARKER.match(summary)
+    if key is None and found is None:
+        raise UsageError("this summary.md has no marker of evalreport in its first line; name one with --key")
+    text = summary[found.end() :] if found else f"\n{summary}"
+    marker = marker_of(key) if key is not None else found[0] if found else ""
+    end = f"\n{links}\n" if links else ""
+    room = LONGEST[host] - len(marker) - len(end)
+    if len(text) > room:
+        cut = f"\n\n{say('review.cut')}\n"
+        text = text[: room - len(cut)] + cut
+    return marker + text + end
+
+
+def with_part(summary: str, part: str) -> str:
+    """Put a part of its own into a summary: before what is folded away at its end."""
+    before, fold, after = summary.partition("<details>")
+    return f"{before.rstrip()}\n\n{part}\n{fold}{after}"
+
+
+def publish(review: Review, body: str) -> Published:
+    """Create the comment, or update the one that begins with the same marker.
+
+    Raises
+    ------
+    OutputError
+        The host cannot be reached, refuses, or answers what no such host does.
+    """
+    body = redacted(body)
+    marker = body.split("-->", 1)[0] + "-->"
+    there = _find(review, marker)
+    if there is None:
+        made = _call(review, "POST", review.comments, {"body": body})
+        return Published("created", _id_of(made))
+    method = "PATCH" if review.host == "github" else "PUT"
+    _call(review, method, review.comment.format(id=there), {"body": body})
+    return Published("updated", there)
+
+
+# --- hosts ----------------------------------------------------------------------------------------------------------
+
+
+def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
+    repository = environment["GITHUB_REPOSITORY"]
+    # A name of dots alone would lead to another place of the interface.
+    if not re.fullmatch(r"(?!\.+/)[\w.-]+/(?!\.+$)[\w.-]+", repository, re.ASCII):
+        raise UsageError(f"GITHUB_REPOSITORY={repository!r}: expected OWNER/NAME")
+    number = number if number is not None else _number_of_event(environment.get("GITHUB_EVENT_PATH"))
+    if number is None:
+        return None
+    token = _token(environment, "GITHUB_TOKEN", "GH_TOKEN")
+    root = f"{_root(environment, 'GITHUB_API_URL', 'https://api.github.com')}/repos/{repository}/issues"
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    return Review("github", f"{root}/{number}/comments", f"{root}/comments/{{id}}", headers)
+
+
+def _gitlab(environment: Mapping[str, str], number: int | None) -> Review | None:
+    said = environment.get("CI_MERGE_REQUEST_IID", "")
+    number = number if number is not None else int(said) if re.fullmatch("[0-9]{1,18}", said) else None
+    if number is None:
+        return None
+    # CI_JOB_TOKEN may not write notes, so a token of the project's own is asked for.
+    token = _token(environment, "GITLAB_TOKEN", "EVALREPORT_TOKEN")
+    project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
+    if not project.strip("."):
+        raise UsageError(f"CI_PROJECT_ID={project!r}: expected a project's number or path")
+    root = f"{_root(environment, 'CI_API_V4_URL')}/projects/{project}/merge_requests/{number}/notes"
+    return Review("gitlab", root, f"{root}/{{id}}", {"PRIVATE-TOKEN": token})
+
+
+def _number_of_event(path: str | None) -> int | None:
+    """Read the number of the pull request from the event; None where the event is about none."""
+    if not path:
+        return None
+    try:
+        event = json.loads(content_of(path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _no_event(path, str(error)[:160]) from None
+    if not isinstance(event, dict) or not all(
+        isinstance(event.get(part, {}), dict) for part in ("pull_request", "issue")
+    ):
+        raise _no_event(path, "it is not of the form of an event")
+    about = [event.get("pull_request"), event.get("issue")]
+    pull = about[0] if about[0] is not None else about[1] if "pull_request" in (about[1] or {}) else None
+    if pull is None:
+        return None
+    number = _number(pull.get("number"))
+    if number is None:
+        raise _no_event(path, "its pull request has no number")
+    return number
+
+
+def _no_event(path: str, why: str) -> UsageError:
+    return UsageError(f"GITHUB_EVENT_PATH={path}: cannot be read ({why}); give --number")
+
+
+def _number(value: object) -> int | None:
+    """Return the number of a review or of a comment; None: it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _token(environment: Mapping[str, str], *names: str) -> str:
+    for name in names:
+        token = environment.get(name, "").strip()
+        if token.isascii() and token.isprintable() and token:
+            remember(token)
+            return token
+    raise UsageError(f"no token to comment with: set {' or '.join(names)}")
+
+
+def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str:
+    """Return the address of the interface that a variable names.
+
+    Raises
+    ------
+    UsageError
+        It is none, or holds user and password: the message does not repeat it.
+    """
+    address = environment.get(name) or otherwise
+    remember_address(address)
+    try:
+        parts = urlsplit(address)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        right = False
+    if not right or not re.fullmatch("[!-~]+", address) or set(address) & set("@?#\\"):
+        raise UsageError(
+            f"{name} is not the address of an API; expected https://HOST/PATH, without user, password or parameters"
+        )
+    return address.rstrip("/")
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token is for one host only."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _find(review: Review, marker: str) -> int | None:
+    """Return the number of the oldest comment that begins with the marker; None: there is none."""
+    for page in range(1, MOST_PAGES + 1):
+        order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
+        found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}")
+        if not isinstance(found, list) or not all(isinstance(comment, dict) for comment in found):
+            raise _not_understood("what it gives is no list of comments")
+        for comment in found:
+            if str(comment.get("body") or "").lstrip().startswith(marker):
+                return _id_of(comment)
+        if len(found) < A_PAGE:
+            return None
+    return None
+
+
+def _id_of(comment: object) -> int:
+    """Return the number of a comment as the host gives it."""
+    found = _number(comment.get("id")) if isinstance(comment, dict) else None
+    if found is None:
+        raise _not_understood("a comment has no number")
+    return found
+
+
+def _not_understood(why: str) -> OutputError:
+    return OutputError(f"unexpected answer from the host: {why}; is this the address of its API?")
+
+
+def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:
+    """Make one call, and try again where the host was busy."""
+    for pause in (*PAUSES, None):
+        try:
+            return _once(review, method, address, content)
+        except urllib.error.HTTPError as error:
+            said = _said(error)
+            again = REFUSED if method == "POST" else BUSY
+            if error.code not in again or pause is None:
+                raise OutputError(
+                    f"the comment could not be written: {method} {address}: {said}{_hint(error.code)}"
+                ) from error
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
+            if pause is None or method == "POST":
+                reason = redacted(str(getattr(error, "reason", error)) or type(error).__name__)[:200]
+                raise OutputError(
+                    f"the comment could not be written: {method} {address}: {reason}"
+                ) from error
+        time.sleep(pause)
+    raise AssertionError("the last try returns or raises")
+
+
+def _once(review: Review, method: str, address: str, content: Mapping[str, str] | None) -> Any:
+    data = None if content is None else json.dumps(content).encode()
+    headers = {**review.headers, "User-Agent": "evalreport", "Content-Type": "application/json"}
+    request = urllib.request.Request(address, data=data, headers=headers, method=method)  # noqa: S310 - _root checked it
+    with urllib.request.build_opener(_Staying).open(request, timeout=SECONDS) as answer:
+        return json.loads(_read(answer))
+
+
+def _read(answer: http.client.HTTPResponse) -> bytes:
+    """Read an answer that neither ends in time nor within bounds no further."""
+    until = time.monotonic() + SECONDS_AN_ANSWER
+    parts = [b""]
+    while part := answer.read1(1 << 20):
+        parts.append(part)
+        if sum(map(len, parts)) > MOST_BYTES or time.monotonic() > until:
+            raise ValueError("the answer does not end")
+    return b"".join(parts)
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """Return the host's own words, cut: they are from outside."""
+    try:
+        answer = json.loads(error.read(2000))
+        words = answer.get("message") or answer.get("error") or ""
+    except (OSError, ValueError, AttributeError, RecursionError, http.client.HTTPException):
+        words = ""
+    # Hidden before it is cut: half a token is one too many.
+    reason, words = redacted(str(error.reason))[:200], redacted(str(words))[:200]
+    return f"{error.code} {reason}" + (f" ({words})" if words else "")
+
+
+def _hint(code: int) -> str:
+    if code in (401, 403, 404):
+        return say("review.token")
+    return ""
+
+
+def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]] = ()) -> str:
+    """Return links in Markdown to the report's artefacts and to the pipeline's run."""
+    found = [(words, address) for words, address in extra if address]
+    server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
+    if server and run:
+        found.append(("run", f"{server}/{environment.get('GITHUB_REPOSITORY', '')}/actions/runs/{run}"))
+    elif environment.get("CI_JOB_URL"):
+        found.append(("job", environment["CI_JOB_URL"]))
+    return " · ".join(
+        f"[{words}]({address})" for words, address in found if re.fullmatch(r"https?://[^\s()<>]+", address)
+    )
+
+
+MOST_OTHERS = 40
+"""Other metrics, and other things that changed, are listed up to so many in a review; JSON has them all."""
+
+
+def headline(found: Compared) -> str:
+    """Say the most important thing in one sentence."""
+    judged = [value for value in found.values if value.primary and value.within is None]
+    settled = [
+        Message("changes.models", models=models, judgement=_judgement(word))
+        for word in ("better", "worse", "not comparable")
+        if (models := [v.model for v in judged if v.judgement == word])
+    ]
+    if not judged:
+        return say("changes.none_in_both", metric=found.primary_metric)
+    if settled:
+        return say("changes.settled", metric=found.primary_metric, models=settled)
+    if all(v.judgement == "same predictions" for v in judged):
+        return say("changes.same_predictions")
+    return say("changes.unsettled", metric=found.primary_metric)
+
+
+def _judgement(word: str) -> str:
+    return named("changes.judgement", word.replace(" ", "_"))
+
+
+def as_text(found: Compared) -> Iterator[str]:
+    """Write lines for a terminal."""
+    yield say("changes.line.old", run=found.old)
+    yield say("changes.line.new", run=found.new)
+    yield headline(found)
+    for value in _judged(found):
+        yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)}: {_change(value)}"
+        yield f"    {_words(value)}: {value.how}"
+    if not found.paired and _unsettled(found):
+        yield say("changes.alone")
+    yield from _models(found)
+    for verdict in found.verdicts:
+        old, new = (side or say("changes.no_verdict") for side in (verdict.old, verdict.new))
+        yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
+    for gate in found.gates:
+        old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
+    for value in _others(found):
+        name, old, new = _name(value), _side(value, old=True), _side(value)
+        yield say("changes.line.other", name=name, old=old, new=new)
+    for other in found.others:
+        yield f"{other.kind} {other.what}: {_shown(other.before)} -> {_shown(other.after)}"
+
+
+def as_markdown(found: Compared) -> str:
+    """Write Markdown for a review; every text from a file is escaped."""
+    marker = hashlib.sha256(f"compare-runs\n{found.primary_metric}".encode("utf-8", "backslashreplace"))
+    level = numbers.percent(found.level)
+    lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(headline(found))}**", ""]
+    judged = list(_judged(found))
+    if judged:
+        lines += _table(
+            (*_heads("model", "old_interval", level=level), *_heads("new", "change"), ""),
+            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in judged],
+        )
+        lines += [f"- {escaped(_name(v))}: {escaped(str(v.how))}" for v in judged] + [""]
+    if not found.paired and _unsettled(found):
+        lines += [escaped(say("changes.alone")), ""]
+    lines += [f"- {escaped(line)}" for line in _models(found)]
+    if found.verdicts:
+        none = say("changes.no_verdict")
+        rows = [(say("report.versus", a=v.a, b=v.b), v.old or none, v.new or none) for v in found.verdicts]
+        lines += ["", *_table(_heads("verdict", "old", "new"), rows)]
+    if found.gates:
+        before, after = say("changes.not_asked"), say("changes.taken_out")
+        gates = [(g.gate, g.old or before, g.new or after, g.text) for g in found.gates]
+        lines += ["", *_table((*_heads("gate", "old", "new"), ""), gates)]
+    others = [(_name(v), _side(v, old=True), _side(v)) for v in _others(found)]
+    lines += _folded(say("changes.other_metrics"), _heads("metric", "old", "new"), others)
+    rows = [(f"{c.kind} {c.what}", _shown(c.before), _shown(c.after)) for c in found.others]
+    lines += _folded(say("changes.others"), ("", *_heads("old", "new")), rows)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+
+def as_part(found: Compared) -> str:
+    """Write what a review's comment says of the base branch: what is settled, what moved, gates that changed."""
+    moved = [value for value in _judged(found) if value.judgement != "same predictions"]
+    lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
+    if moved:
+        lines += _table(
+            (
+                *_heads("model", "base_interval", level=numbers.percent(found.level)),
+                *_heads("new", "change"),
+                "",
+            ),
+            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in moved[:MOST_OTHERS]],
+        )
+    if not found.paired and _unsettled(found):
+        lines += [escaped(say("changes.alone_in_part")), ""]
+    lines += [f"- {escaped(line)}" for line in _models(found)]
+    for gate in found.gates:
+        if gate.old != gate.new:
+            old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
+            lines.append(f"- {escaped(said)}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _heads(*names: str, **values: object) -> tuple[str, ...]:
+    return tuple(say(f"changes.head.{name}", **values) for name in names)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = "|".join("---" for _ in heads)
+    body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
+    return [f"| {' | '.join(map(_cell, heads))} |", f"|{marks}|", *body, ""]
+
+
+def _cell(text: str) -> str:
+    return str(escaped(" ".join(text.split())))
+
+
+def _folded(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    if not rows:
+        return []
+    left = len(rows) - MOST_OTHERS
+    more = [say("changes.more", n=left), ""] if left > 0 else []
+    summary = f"<details><summary>{title}: {len(rows)}</summary>"
+    return ["", summary, "", *_table(heads, rows[:MOST_OTHERS]), *more, "</details>"]
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def _judged(found: Compared) -> Iterator[ValueChange]:
+    return (value for value in found.values if value.primary and value.within is None)
+
+
+def _unsettled(found: Compared) -> bool:
+    return any(value.judgement == "not settled" for value in _judged(found))
+
+
+def _others(found: Compared) -> list[ValueChange]:
+    """Return the other values that are not the same; within slices too."""
+    judged = set(map(id, _judged(found)))
+    return [value for value in found.values if id(value) not in judged and value.old != value.new]
+
+
+def _models(found: Compared) -> list[str]:
+    added = [say("changes.model_added", model=model) for model in found.models_added]
+    return added + [say("changes.model_removed", model=model) for model in found.models_removed]
+
+
+def _name(value: ValueChange) -> str:
+    inside = "" if value.within is None else f" [{value.within}]"
+    return f"{value.model} {value.metric}{inside}"
+
+
+def _side(value: ValueChange, *, old: bool = False) -> str:
+    at, low, high = (
+        (value.old, value.old_low, value.old_high) if old else (value.new, value.new_low, value.new_high)
+    )
+    decimals = _decimals(value)
+    return f"{numbers.number(at, decimals)} {numbers.interval(low, high, decimals)}".strip()
+
+
+def _change(value: ValueChange) -> str:
+    decimals = _decimals(value)
+    p = value.p_adjusted
+    said = f", Holm {numbers.p_phrase(p)}" if p is not None else ""
+    limits = numbers.interval(value.low, value.high, decimals, signed=True)
+    return f"{numbers.number(value.difference, decimals, signed=True)} {limits}".strip() + said
+
+
+def _decimals(value: ValueChange) -> int:
+    pairs = ((value.old_low, value.old_high), (value.new_low, value.new_high), (value.low, value.high))
+    return max(
+        numbers.decimals_of(
+            [(high - low) / 4 for low, high in pairs if low is not None and high is not None]
+        ),
+        3,
+    )
+
+
+def _words(value: ValueChange) -> str:
+    return _judgement(value.judgement) if value.judgement is not None else ""
+
+
+def _told(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,417 @@
+"""A folder of counts that `evalreport aggregate` writes once and `evalreport run` reads in a second, however large
+the predictions were: counts.parquet, of scores their histograms and sums of products, and a manifest of what it was
+made of and under which options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from evalreport.errors import InputError, InputErrors, UsageError, without_login
+from evalreport.files import Kind, content_of, publish
+from evalreport.options import ASKED, KEYS, AnyPath, Options, filled, with_fields
+from evalreport.predictions.table import ScoreSums
+from evalreport.scale.aggregation import Counted, count
+from evalreport.scale.engines import Engine, engine_of, lazy, started
+from evalreport.scale.label_sources import NotLabels, Source, unserved
+from evalreport.schema.records import InputRecord
+from evalreport.sources.files import (
+    File,
+    Found,
+    copies_of_addresses,
+    digest,
+    find_files,
+    places,
+    recorded_files,
+    stays_below,
+)
+from evalreport.texts import quoted
+from evalreport.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA = "evalreport/aggregate/1"
+MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS = (
+    "aggregate.json", "counts.parquet", "score_histograms.parquet", "score_products.parquet",
+)  # fmt: skip
+KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS))
+_BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
+_DEFAULTS = Options()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregated:
+    """What was written: where, of how many examples and models, in how many distinct cells, and what was left out."""
+
+    folder: Path
+    models: tuple[str, ...]
+    n: int
+    cells: int
+    left_out: tuple[str, ...]
+
+
+def aggregate(
+    models: object,
+    *,
+    output: AnyPath,
+    options: Options,
+    engine: str = "duckdb",
+    memory_limit: int | None = None,
+) -> Aggregated:
+    """Count predictions and write the counts with their manifest, both or neither.
+
+    Raises
+    ------
+    InputError
+        Wherever a run would refuse the predictions, and where they hold no labels.
+    UsageError
+        An option that counts cannot serve, an engine that cannot be had, or a folder that cannot be written to.
+    """
+    output = Path(output)
+    if isinstance(models, (str, Path)) and output.resolve() == Path(models).resolve():
+        raise UsageError(f"-o {output}: the folder of the predictions themselves; name another")
+    counted, inputs = counts_of(models, options, engine=engine, memory_limit=memory_limit)
+    tables = {COUNTS: counted.table}
+    if counted.scores is not None:
+        tables |= {HISTOGRAMS: counted.scores.histograms, PRODUCTS: counted.scores.products}
+    files = {name: _as_parquet(table) for name, table in tables.items()}
+    names = tuple(sorted({model for own in counted.models for model in own}))
+    n = sum(counted.table["count"].to_pylist())
+    manifest = {
+        "schema": SCHEMA,
+        "evalreport": __version__,
+        "options": {
+            name: list(value) if isinstance(value := getattr(options, name), tuple) else value
+            for name in ASKED
+            if name != "truth"
+        },
+        "truth": None if options.truth is None else PurePath(without_login(options.truth)).name,
+        "models": names,
+        "n": n,
+        "left_out": counted.left_out,
+        "inputs": [dataclasses.asdict(record) for record in inputs],
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    try:
+        publish(output, {MANIFEST: text.encode(), **files}, kind=KIND)
+    except OSError as error:
+        raise UsageError(f"{output}: the counts could not be written: {error.strerror or error}") from error
+    return Aggregated(
+        folder=output, models=names, n=n, cells=counted.table.num_rows, left_out=counted.left_out
+    )
+
+
+def counts_of(
+    models: object, options: Options, *, engine: str = "duckdb", memory_limit: int | None = None
+) -> tuple[Counted, tuple[InputRecord, ...]]:
+    """Count predictions in files, or in lazy frames of Dask or Spark; also say which files they were.
+
+    Raises
+    ------
+    InputError, UsageError
+        As ``aggregate``.
+    """
+    frames = lazy_frames(models)
+    if frames:
+        own = engine_of(next(iter(frames.values())))
+        assert own is not None, "lazy_frames() has asked"
+        return count(_of_memory(frames), options, own), ()
+    if not isinstance(models, (str, Path, Sequence, Found)):
+        raise UsageError(
+            "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
+        )
+    with copies_of_addresses() as copies, started(engine, memory_limit) as running:
+        found = models if isinstance(models, Found) else find_files(models, options.truth, copies)
+        files = [*((file, False) for file in found.files), *((file, True) for file in (found.truth,) if file)]
+        sources = [_of_file(file, running, is_truth=is_truth) for file, is_truth in files]
+        counted = count(sources, options, running)
+        inputs = [
+            InputRecord(
+                path=file.relative,
+                sha256=digest(file.path),
+                rows=rows,
+                model=own[0] if len(own) == 1 else None,
+            )
+            for (file, _), rows, own in zip(files, counted.rows, counted.models, strict=True)
+        ]
+    return counted, tuple(sorted(inputs, key=lambda record: record.path))
+
+
+def counted_frames(models: object, options: Options) -> Counted | None:
+    """Return the counts of lazy frames of Dask or Spark; None: they are others, or hold what is not counted.
+
+    Raises
+    ------
+    InputError
+        Where a run would refuse the rows.
+    """
+    frames = lazy_frames(models)
+    if not frames or unserved(options) is not None:
+        return None
+    try:
+        counted, _ = counts_of(models, options)
+    except InputError as error:
+        each = error.errors if isinstance(error, InputErrors) else (error,)
+        if any(isinstance(one, NotLabels) for one in each):
+            return None
+        raise
+    return None if counted.left_out else counted
+
+
+def lazy_frames(models: object) -> dict[str, Any]:
+    """Return lazy frames of Dask or Spark by their models' names (one frame: by ``model``); empty: these are others."""
+    frames = dict(models) if isinstance(models, Mapping) else {"model": models}
+    return frames if frames and all(engine_of(frame) is not None for frame in frames.values()) else {}
+
+
+def _of_memory(frames: Mapping[str, Any]) -> list[Source]:
+    return [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())]
+
+
+def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
+    import narwhals as nw
+
+    frame = engine.scan(file.path, file.name)
+    given = [nw.lit(value).alias(name) for name, value in file.belongs.columns.items()]
+    return Source(
+        file.name,
+        file.belongs.model,
+        frame.with_columns(*given) if given else frame,
+        is_truth,
+        part=file.belongs.part,
+    )
+
+
+def _as_parquet(table: pa.Table) -> bytes:
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()
+
+
+# --- reading one ------------------------------------------------------------------------------------------------------
+
+
+def aggregate_in(source: object) -> Path | None:
+    """Return the folder of an aggregate where the source is one, else None."""
+    if isinstance(source, (list, tuple)) and len(source) == 1:
+        source = source[0]
+    if not isinstance(source, (str, Path)):
+        return None
+    try:
+        return Path(source) if (Path(source) / MANIFEST).is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
+    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none.
+
+    Of several with the same counts it is the one whose sums of scores have the other digests.
+
+    Raises
+    ------
+    InputError
+        Several have the same files, and do not say that they were made of the same predictions in the same way.
+    """
+    found: dict[Path, dict[str, Any]] = {}
+    for path in sorted(folder.glob(f"*/{MANIFEST}")):
+        with contextlib.suppress(InputError, KeyError, TypeError, AttributeError):
+            manifest = _manifest(path.parent)
+            if manifest["files"][COUNTS] in digests:
+                found[path.parent] = manifest
+    exact = {one: own for one, own in found.items() if set(map(str, own["files"].values())) == set(digests)}
+    alike = exact or found
+    if any(own != next(iter(alike.values())) for own in alike.values()):
+        first = next(iter(alike))
+        raise InputError(
+            f"the aggregates {', '.join(map(quoted, (one.name for one in alike)))} hold the same counts",
+            file=str(folder),
+            expected="one aggregate with the recorded counts",
+            remedy=f"name the one that was run, for example --inputs {shlex.quote(str(first))}",
+        )
+    return next(iter(alike), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The file of counts of an aggregate, its sums of scores (None: it has none), and the files that these stand in."""
+
+    counts: Path
+    scores: ScoreSums | None
+    files: tuple[InputRecord, ...]
+
+
+def opened(folder: Path) -> Opened:
+    """Open an aggregate.
+
+    Raises
+    ------
+    InputError
+        A file is not the one that the manifest was written with.
+    """
+    manifest = _manifest(folder)
+    held = manifest["files"] if isinstance(manifest.get("files"), dict) else {}
+    for name in (COUNTS, *held):
+        try:
+            same = name in (COUNTS, HISTOGRAMS, PRODUCTS) and digest(folder / name) == held[name]
+        except (OSError, KeyError):
+            same = False
+        if not same:
+            raise InputError(
+                "the counts are not those of the manifest beside them",
+                file=str(folder / name),
+                expected=f"the file that {MANIFEST} was written with",
+                remedy=f"aggregate anew: {_line(Options(), folder)}",
+            )
+    if HISTOGRAMS not in held or PRODUCTS not in held:
+        return Opened(folder / COUNTS, None, ())
+    import pyarrow.parquet as pq
+
+    tables = [pq.read_table(folder / name) for name in (HISTOGRAMS, PRODUCTS)]
+    records = [
+        InputRecord(path=name, sha256=held[name], rows=table.num_rows, model=None)
+        for name, table in zip((HISTOGRAMS, PRODUCTS), tables, strict=True)
+    ]
+    return Opened(folder / COUNTS, ScoreSums(*tables), tuple(records))
+
+
+def aggregated_again(folder: Path, near: Path) -> bool | None:
+    """Add up once more the files that an aggregate was made of, and say whether the same comes out.
+
+    Parameters
+    ----------
+    near
+        Holds these files, or a folder that does; None is returned where they are in neither.
+    """
+    manifest = _manifest(folder)
+    rows, named = manifest["inputs"], manifest.get("truth")
+    lies = places(rows)
+
+    def held(place: Path) -> bool:
+        return all(
+            stays_below(lies[row["path"]]) and _is(place / lies[row["path"]], row["sha256"]) for row in rows
+        )
+
+    place = next((one for one in (near, *sorted(p for p in near.iterdir() if p.is_dir())) if held(one)), None)
+    if place is None or not rows:
+        return None
+    path = next((lies[row["path"]] for row in rows if PurePath(row["path"]).name == named), None)
+    truth = None if path is None else str(place / path)
+    options = dataclasses.replace(filled(Options, _plain(manifest["options"])), truth=truth)
+    counted, _ = counts_of(recorded_files(rows, place, truth), options)
+    recorded = opened(folder)
+    import pyarrow.parquet as pq
+
+    sums = counted.scores
+    return pq.read_table(recorded.counts).equals(counted.table) and (
+        sums is None if recorded.scores is None else sums is not None and recorded.scores.agrees(sums)
+    )
+
+
+def _is(path: Path, sha256: str) -> bool:
+    try:
+        return path.is_file() and digest(path) == sha256
+    except OSError:
+        return False
+
+
+def under_manifest(source: object, options: Options) -> Options:
+    """Return the options of a run, with those that its aggregate was made under where the run names none.
+
+    Raises
+    ------
+    UsageError
+        The run asks for what the aggregate was not made for; the message has the line that aggregates anew.
+    """
+    folder = aggregate_in(source)
+    if folder is None:
+        return options
+    try:
+        made = filled(Options, _plain(_manifest(folder)["options"]))
+    except (KeyError, TypeError, AttributeError):
+        raise _no_manifest(folder) from None
+    if options.truth is not None:
+        raise UsageError(
+            "--truth: the counts hold the true values; leave it out, or run on the files themselves"
+        )
+    lacking = [column for column in options.slices if not _divides(column, made.slices)]
+    wanted = dataclasses.replace(made, slices=tuple(dict.fromkeys((*made.slices, *lacking))))
+    changed = [f"--slice {column}" for column in lacking]
+    for name in _BINDING:
+        asked, default, kept = (getattr(record, name) for record in (options, _DEFAULTS, made))
+        free = name not in ("threshold", "cluster", "weight") and kept == default
+        if asked == default:
+            options = dataclasses.replace(options, **{name: kept})
+        elif asked != kept and not free:
+            wanted = dataclasses.replace(wanted, **{name: asked})
+            changed.append(f"--{name} {asked}")
+    if changed:
+        raise UsageError(
+            f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {_line(wanted, folder)}"
+        )
+    return options
+
+
+def _divides(text: str, made: Sequence[str]) -> bool:
+    """Whether the columns of a slicing are among those that an aggregate keeps."""
+    kept = {part.partition(":")[0].strip() for one in made for part in one.split("*")} | set(made)
+    return all(part.partition(":")[0].strip() in kept for part in text.split("*")) or text in kept
+
+
+def _line(options: Options, folder: Path) -> str:
+    words = ["evalreport", "aggregate", "MODELS", "-o", str(folder)]
+    for key in KEYS:
+        value = getattr(options, key.field, None) if key.field in ASKED else None
+        if value is None or value == getattr(_DEFAULTS, key.field):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [key.flag, str(one)]
+    return shlex.join(words)
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, object]:
+    known = {name: value for name, value in options.items() if name in ASKED}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(content_of(folder / MANIFEST))
+    except (OSError, ValueError, RecursionError):
+        raise _no_manifest(folder) from None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise _no_manifest(folder)
+    return found
+
+
+def _no_manifest(folder: Path) -> InputError:
+    return InputError(
+        "this version cannot read this manifest",
+        file=str(folder / MANIFEST),
+        expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
+        remedy="aggregate the predictions anew",
+    )
+
+
+def settled_options(
+    options: Options | None, truth: Any, fields: Mapping[str, object], models: object
+) -> tuple[Options, Any]:
+    """Return the validated options, under an aggregate's manifest where MODELS are one; and a truth given as values."""
+    given = dict(fields)
+    if isinstance(truth, (str, PathLike)):
+        given, truth = {**given, "truth": fspath(truth)}, None
+    return under_manifest(models, with_fields(Options() if options is None else options, given)), truth

@@ -1,0 +1,414 @@
+"""What a table of predictions of any size holds: its headers, its models and its distinct labels, not its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import A_WEIGHT, InputError, UsageError
+from evalreport.loading.columns import (
+    IDENTITY_COLUMNS,
+    KEY_COLUMNS,
+    MOST_CLASSES,
+    Roles,
+    about_truth,
+    as_numbers,
+    floats,
+    is_number,
+    is_whole,
+    keep,
+    one_spelling,
+    require_usable,
+    understand,
+    whole,
+)
+from evalreport.loading.counts import ANSWERS
+from evalreport.loading.task import A_LABEL, MOST_SPELLINGS, MOST_WHOLE_CLASSES, NO_LABEL, is_nan
+from evalreport.options import Options
+from evalreport.predictions.slicing import read_slicing
+from evalreport.registry import unknown_name
+from evalreport.sources.reading import MOST_TEXTS, empty_file
+from evalreport.texts import quoted
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
+    from evalreport.scale.engines import Frame
+
+COUNT, TRUTH, PREDICTION = "count", "y_true", ANSWERS
+"""The columns of a table of counts: a prediction's is followed by the model's name."""
+
+
+class NotLabels(InputError):  # noqa: N818 - it says what they are not
+    """What a source holds is no test set of labels, and may well be analysed row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table of predictions, or of true values: what messages call it, its model, and its rows, not yet read.
+
+    ``part``: other tables may hold more rows of the same model.
+    """
+
+    name: str
+    model: str
+    frame: Frame
+    is_truth: bool = False
+    part: bool = False
+
+
+_TASKS = (None, "binary", "multiclass")
+
+
+def unserved(options: Options) -> str | None:
+    """Say which option joint counts of labels cannot serve, and why; None: there is none."""
+    if options.task not in _TASKS:
+        return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
+    if options.join != "error" or options.same_input is not None:
+        return "--join and --same-input need single examples, which counts do not hold"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    """A source and its headers by their parts, read off its schema."""
+
+    source: Source
+    roles: Roles
+    schema: nw.Schema
+
+    @property
+    def labelled(self) -> bool:
+        """Whether it holds labels; where not, they are cut from scores."""
+        return "y_pred" in self.roles.columns
+
+    @property
+    def graded(self) -> tuple[str, ...]:
+        """The headers of scores and probabilities."""
+        score = [self.roles.columns["score"]] if "score" in self.roles.columns else []
+        lone = [self.roles.lone] if self.roles.lone is not None else []
+        return (*score, *self.roles.probabilities.values(), *lone, *self.roles.unlabelled)
+
+
+def open_source(source: Source, options: Options) -> OpenedSource:
+    """Understand the headers of a source, and refuse what is no test set of labels.
+
+    Raises
+    ------
+    InputError
+        With what counts need.
+    """
+    schema = source.frame.collect_schema()
+    names = tuple(schema.names())
+    roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
+    if source.is_truth:
+        needed: tuple[str, ...] = ("id", "y_true")
+    else:
+        require_usable(roles, names, source.name)
+        needed = ("id",)
+        _refuse_other_designs(roles, source.name)
+    found = OpenedSource(source, roles, schema)
+    for name in needed:
+        if name not in roles.columns:
+            raise NotLabels(
+                f"there is no column {name!r}",
+                file=source.name,
+                column=name,
+                expected="the columns id and y_pred, or a probability of two classes (of true values: id and y_true)",
+                remedy=f"add the column {name}: rows are never matched by their order",
+            )
+    if not source.is_truth and not found.labelled and not found.graded:
+        raise without_labels(found)
+    return found
+
+
+def without_labels(one: OpenedSource) -> NotLabels:
+    """Return the error of a source that has no labels, and none can be cut from what it has."""
+    return NotLabels(
+        "there is no column 'y_pred'",
+        file=one.source.name,
+        column="y_pred",
+        expected="the column y_pred, or of two classes a probability (or a score and --threshold) to cut labels from",
+        remedy="write each model's label as y_pred, or run on the files themselves",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What ranks the examples of a binary source: the expressions of its score and its probability, and their headers.
+
+    ``score`` is None where the probability ranks, ``probability`` where there is none.
+    """
+
+    score: nw.Expr | None
+    probability: nw.Expr | None
+    headers: tuple[str, ...]
+
+    @property
+    def ranking(self) -> nw.Expr:
+        """What ranks: the score, else the probability."""
+        found = self.probability if self.score is None else self.score
+        assert found is not None
+        return found
+
+    @property
+    def cut(self) -> nw.Expr:
+        """What labels are cut from: the probability, else the score."""
+        found = self.score if self.probability is None else self.probability
+        assert found is not None
+        return found
+
+
+def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded | None:
+    """Return what ranks the examples of a source of two classes; None: it gives nothing that does."""
+    import narwhals as nw
+
+    roles = one.roles
+    header = roles.columns.get("score")
+    score = None if header is None else nw.col(header).cast(nw.Float64)
+    known = {one_spelling([*classes, label])[label]: own for label, own in roles.probabilities.items()}
+    own = known.get(positive, roles.lone)
+    other = next((h for label, h in known.items() if label in classes and label != positive), None)
+    probability = None
+    if own is not None:
+        probability = nw.col(own).cast(nw.Float64)
+    elif other is not None:
+        probability = 1.0 - nw.col(other).cast(nw.Float64)
+    if score is None and probability is None:
+        return None
+    used = (header, own, other if known.get(positive) is not None or own is None else None)
+    return Graded(score, probability, tuple(h for h in used if h is not None))
+
+
+def _refuse_other_designs(roles: Roles, name: str) -> None:
+    found = [
+        column
+        for column in (*IDENTITY_COLUMNS, *KEY_COLUMNS, "outcome", "value")
+        if column in roles.columns and column != "time"
+    ]
+    if found:
+        raise NotLabels(
+            f"the column {roles.columns[found[0]]!r} says more than which label is right",
+            file=name,
+            column=roles.columns[found[0]],
+            expected="one test set with y_true and y_pred: only labels of such are aggregated yet",
+            remedy="run on the files themselves, or leave the column out if it plays no part",
+        )
+
+
+def counted_columns(opened: Sequence[OpenedSource], options: Options) -> dict[str, str]:
+    """Return the columns that the slices are cut from, that of the clusters and that of the weights: by option.
+
+    Raises
+    ------
+    UsageError
+        A column that is not there, that is called as one of the counts', or that is the weight and something else.
+    """
+    known = {header.strip() for one in opened for header in one.roles.metadata}
+    columns = {part.column: "slice" for text in options.slices for part in read_slicing(text, known)}
+    for option, named in (("cluster", options.cluster), ("weight", options.weight)):
+        column = (named or "").strip()
+        if named is not None and column not in known:
+            raise UsageError(f"--{option} {column}: {unknown_name('column', column, sorted(known))}")
+        if option == "weight" and column in columns:
+            raise UsageError(f"--{columns[column]} {column}: the column is the weight; it cannot be both")
+        if named is not None:
+            columns[column] = option
+    for column, option in columns.items():
+        if column == COUNT or column.startswith(PREDICTION):
+            raise UsageError(f"--{option} {column}: a table of counts has a column of this name; rename it")
+    return dict(sorted(columns.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSource:
+    """A source with its models and, by column (``TRUTH``, ``PREDICTION``, a slice ...), what its texts stand for."""
+
+    opened: OpenedSource
+    models: tuple[str, ...]
+    rows: int
+    values: dict[str, dict[str, str]]
+    """Text, as the engine writes it, to text, as the reader of files does."""
+
+
+def headers_of(one: OpenedSource, columns: Iterable[str]) -> dict[str, str]:
+    """Return the source's own header of each column that it has."""
+    metadata = {header.strip(): header for header in one.roles.metadata}
+    headers = {name: metadata[name] for name in columns if name in metadata}
+    for name, column in ((TRUTH, "y_true"), (PREDICTION, "y_pred")):
+        if column in one.roles.columns and not (one.source.is_truth and name == PREDICTION):
+            headers[name] = one.roles.columns[column]
+    return headers
+
+
+def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
+    """Look at the distinct values of each column: a scan of that column alone.
+
+    Raises
+    ------
+    InputError
+        No row, a column of neither text nor numbers, a weight that is none, a model without a name, or too many labels.
+    UsageError
+        Too many values of a column.
+    """
+    import narwhals as nw
+
+    name, frame = one.source.name, one.source.frame
+    rows = int(collected(frame.select(nw.len().alias("n")))["n"][0].as_py())
+    if rows == 0:
+        raise empty_file(name)
+    values = {
+        column: _distinct(one, header, option=columns.get(column))
+        for column, header in headers_of(one, columns).items()
+    }
+    models: tuple[str, ...] = (one.source.model,)
+    if "model" in one.roles.columns and not one.source.is_truth:
+        header = one.roles.columns["model"]
+        named = _distinct(one, header)
+        models = tuple(sorted(set(named.values())))
+        text = as_text(one, header)
+        empty = (
+            frame.select(text.alias(header)).filter(nw.col(header).is_null() | (nw.col(header) == "")).head(1)
+        )
+        if not all(model.strip() for model in models) or collected(empty).num_rows:
+            raise InputError(
+                "the model has no name",
+                file=name,
+                column=header,
+                expected="the model's name in every row",
+                remedy="fill in the column",
+            )
+        values["model"] = named
+    return LabelledSource(one, () if one.source.is_truth else models, rows, values)
+
+
+def as_text(one: OpenedSource, header: str) -> nw.Expr:
+    """Return a column as text, as the engine writes it.
+
+    Raises
+    ------
+    InputError
+        A column of neither text nor numbers.
+    """
+    import narwhals as nw
+
+    kind, column = one.schema[header], nw.col(header)
+    is_id = header == one.roles.columns.get("id")
+    texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
+    if kind in texts or kind.is_integer() or (kind.is_float() and not is_id):
+        return column.cast(nw.String)
+    raise NotLabels(
+        f"a column of the type {kind} is no text",
+        file=one.source.name,
+        column=header,
+        expected="text or whole numbers" if is_id else "text, numbers or true and false",
+        remedy="write the column as text",
+    )
+
+
+def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> dict[str, str]:
+    """Return the texts of a column as the engine writes them, and each as the readers of files do; none is empty.
+
+    ``option`` says what a column is that holds no labels. Equal weights are one text.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    is_label = option is None
+    most = MOST_SPELLINGS if is_label else MOST_TEXTS
+    texts = one.source.frame.select(as_text(one, header).alias("text"))
+    found = (
+        texts.group_by("text").agg(nw.len().alias("rows")).head(most + 2)
+    )  # one of them may be the empty cell
+    array = collected(found)["text"].combine_chunks().cast(pa.string()).drop_null()
+    if len(array) > most and is_label:
+        raise NotLabels(
+            f"there are more than {most:,} different labels",
+            file=one.source.name,
+            column=header,
+            expected=f"at most {MOST_CLASSES:,} classes: only labels are aggregated yet",
+            remedy="run on the files themselves if these are numbers to be predicted",
+        )
+    if len(array) > most:
+        why = " (weights of any size make as many counts as examples)" if option == "weight" else ""
+        raise UsageError(
+            f"--{option} {header}: the column has more than {most:,} values, too many to count{why}"
+        )
+    kind = one.schema[header]
+    # Engines write a true and a 1.0 each in its own way.
+    typed = array
+    if kind == nw.Boolean:
+        typed = pa.array([text.capitalize() for text in array.to_pylist()], pa.string())
+    elif kind.is_float():
+        typed = pa.array([float(text) for text in array.to_pylist()], pa.float64())
+    kept = keep(typed, "codes" if is_label else "metadata")
+    spelled = kept.to_pylist()
+    if kind.is_float():
+        spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
+    given = {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
+    if is_label and (wrong := next(filter(is_nan, given.values()), None)) is not None:
+        raise InputError(
+            f"{quoted(wrong)} is no label",
+            file=one.source.name,
+            column=header,
+            expected=A_LABEL,
+            remedy=NO_LABEL,
+        )
+    return _as_weights(given, name=one.source.name, header=header) if option == "weight" else given
+
+
+def _as_weights(texts: dict[str, str], *, name: str, header: str) -> dict[str, str]:
+    """Spell equal weights alike, and refuse what a run refuses."""
+    import pyarrow as pa
+
+    numbers = floats(as_numbers(pa.array(texts.values(), pa.string())))
+    for text, number in zip(texts.values(), numbers.tolist(), strict=True):
+        if not 0 <= number < math.inf:
+            raise InputError(
+                f"{quoted(text)} is not a finite number that this column can hold",
+                file=name,
+                column=header,
+                expected=A_WEIGHT,
+                remedy="correct the value",
+            )
+    return {own: repr(number + 0.0) for own, number in zip(texts, numbers.tolist(), strict=True)}
+
+
+def collected(frame: Frame) -> pa.Table:
+    """Let the engine work, and return what it found."""
+    table: pa.Table = frame.collect(backend="pyarrow").to_native()
+    return table
+
+
+def whole_numbers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    """Return a column of whole numbers, of whatever width the engine has made them."""
+    import pyarrow as pa
+
+    values: npt.NDArray[np.int64] = table[column].cast(pa.int64()).to_numpy()
+    return values
+
+
+def require_classes(labels: set[str], options: Options, file: str) -> None:
+    """Refuse labels that are numbers to be predicted, by the rule of a run.
+
+    Raises
+    ------
+    NotLabels
+        More numbers than classes have, or numbers with decimals.
+    """
+    if options.task is not None or not labels or not all(is_number(label) for label in labels):
+        return
+    if len(set(map(whole, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
+        raise NotLabels(
+            "the true values and the predictions are numbers",
+            file=file,
+            column="y_true",
+            expected=f"classes: text, or at most {MOST_WHOLE_CLASSES} whole numbers; only labels are aggregated yet",
+            remedy="run on the files themselves, or pass --task multiclass if these are classes",
+        )

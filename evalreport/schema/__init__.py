@@ -1,0 +1,1 @@
+"""What a run returns: its records, their JSON and their flat frames."""

@@ -1,0 +1,128 @@
+"""Lists of records as flat pandas frames: a value in every cell, and nothing nested."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type_hints
+
+from evalreport.errors import UsageError
+from evalreport.schema.records import Interval
+from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["plain", "record", "intervals", "mapping", "pair", "texts", "numbers"]
+Row = dict[str, object]
+OF_INTERVAL = {"low": "low", "high": "high", "level": "level", "interval_method": "method"}
+"""Columns, and the fields of the recommended interval that they hold."""
+
+
+def record_lists(results: type) -> Mapping[str, type]:
+    """Return the fields of a class that are lists of records, and the class of the records of each."""
+    parts = {name: get_args(hint)[:1] for name, hint in get_type_hints(results).items()}
+    return {name: part[0] for name, part in parts.items() if part and _is_record(part[0])}
+
+
+def frame_of(records: Sequence[object], kind: type) -> pd.DataFrame:
+    """Return records as a frame, a row each; a record that holds arrays has a row for each of their places.
+
+    The recommended interval stands in ``low``, ``high``, ``level`` and ``interval_method``; the two models that a
+    record is about in ``a`` and ``b``; fields of a part and entries of a mapping in columns ``part_field``. Names in a
+    tuple are joined by commas. Arrays that are shorter than others of their record end with missing values.
+
+    Parameters
+    ----------
+    kind
+        The records' class, which gives the columns where there are no records.
+
+    Raises
+    ------
+    UsageError
+        There is no pandas.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UsageError("a data frame needs pandas, which is not installed: pip install pandas") from None
+    rows = [row for record in records for row in _rows(record, kind)]
+    columns = dict.fromkeys([*_columns(kind), *(name for row in rows for name in row)])
+    return pd.DataFrame({name: [row.get(name) for row in rows] for name in columns})
+
+
+@cache
+def _kinds(record: type) -> Mapping[str, tuple[Kind, type]]:
+    """Return what each field of a class of records holds, and the class of a part."""
+    hints = get_type_hints(record)
+    return {entry.name: _kind_of(hints[entry.name]) for entry in dataclasses.fields(record)}
+
+
+def _kind_of(hint: object) -> tuple[Kind, type]:
+    for part in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        inside = get_args(part)
+        if get_origin(part) is tuple:
+            if inside[0] is Interval:
+                return "intervals", Interval
+            if inside[0] is not str:
+                return "numbers", tuple
+            return ("texts" if inside[-1] is Ellipsis else "pair"), tuple
+        if get_origin(part) is Mapping or part is Mapping:
+            return "mapping", dict
+        if _is_record(part):
+            return "record", part
+    return "plain", object
+
+
+def _is_record(kind: object) -> bool:
+    return dataclasses.is_dataclass(kind)
+
+
+def _columns(record: type) -> Iterator[str]:
+    """Yield the columns that every record of a class has."""
+    for name, (kind, inner) in _kinds(record).items():
+        if kind == "intervals":
+            yield from OF_INTERVAL
+        elif kind == "pair":
+            yield from ("a", "b")
+        elif kind == "record":
+            yield from (f"{name}_{part}" for part in _columns(inner))
+        elif kind != "mapping":
+            yield name
+
+
+def _rows(record: object, kind: type) -> Iterator[Row]:
+    """Yield the rows of one record: one, or one for each place of its arrays."""
+    row = _flat(record, kind)
+    arrays = {name: value for name, value in row.items() if isinstance(value, tuple)}
+    for place in range(max(map(len, arrays.values()), default=1) or 1):
+        yield row | {name: array[place] if place < len(array) else None for name, array in arrays.items()}
+
+
+def _flat(record: object, kind: type) -> Row:
+    """Return the cells of one record by column; its arrays are still whole."""
+    row: Row = {}
+    for name, (holds, inner) in _kinds(kind).items():
+        value = getattr(record, name)
+        if holds == "intervals":
+            row |= {
+                cell: getattr(value[0], field, None) if value else None for cell, field in OF_INTERVAL.items()
+            }
+        elif holds == "pair":
+            row |= {"a": value[0], "b": value[1]}
+        elif holds == "record":
+            part = dict.fromkeys(_columns(inner)) if value is None else _flat(value, inner)
+            row |= {f"{name}_{key}": cell for key, cell in part.items()}
+        elif holds == "mapping":
+            row |= {f"{name}_{key}": _cell(cell) for key, cell in value.items()}
+        else:
+            row[name] = ", ".join(value) if holds == "texts" else _cell(value)
+    return row
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_cell(part)}" for key, part in value.items())
+    return str(value) if isinstance(value, Message) else value

@@ -1,0 +1,1 @@
+"""Files, addresses, data frames and arrays, read into raw columns."""

@@ -1,0 +1,592 @@
+"""Parquet, Arrow and Feather, NumPy's npz, and what scikit-learn's cross-validation returns: columns with types."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from evalreport.errors import InputError
+from evalreport.loading.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
+from evalreport.options import Options
+from evalreport.predictions.table import Arrow, Indices, Values
+from evalreport.schema.records import JsonObject
+from evalreport.sources.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
+from evalreport.sources.unpacking import (
+    Chunk,
+    Room,
+    chunks_of_parquet,
+    declared_by_arrow,
+    declared_by_npz,
+    declared_by_parquet,
+    room_of,
+)
+from evalreport.texts import Message, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+_BROKEN_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError),
+    # An encrypted or an unknown compression, and a header that promises more than there is memory.
+    *(RuntimeError, MemoryError),
+)
+
+
+_ROWS_A_PIECE = 8192
+
+
+@contextmanager
+def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
+    """Say of whatever a library finds wrong while it reads a file that the file is broken or of another format.
+
+    Raises
+    ------
+    InputError
+        With the first line of what the library said.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error, *further) as error:
+        raise _foreign(name, suffix, f"it cannot be read as {suffix} ({_first_line(error)})") from None
+
+
+@reads("parquet", writable=True)
+def read_parquet(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .parquet file.
+
+    Raises
+    ------
+    InputError
+        Where the file is truncated, is of another format, or unpacks to more than there is room for.
+    """
+    with whole(name, "parquet"):
+        return _read_parquet(path, room_of(path, name, memory_limit), choose)
+
+
+@reads("arrow", "feather")
+def read_arrow(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read an .arrow or .feather file.
+
+    Raises
+    ------
+    InputError
+        As ``read_parquet``.
+    """
+    room = room_of(path, name, memory_limit)
+    with whole(name, str(file_format(path))):
+        return read_table(_arrow(path, room), name, choose, room)
+
+
+@reads("npz")
+def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read an .npz file.
+
+    Raises
+    ------
+    InputError
+        As ``read_parquet``, or where it holds Python objects.
+    """
+    return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose)
+
+
+def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
+    """Take the columns of an Arrow table; None: it lies in memory as it is, and may take what it takes.
+
+    Raises
+    ------
+    InputError
+        Where a column holds bytes that are no text or a type that no cell can have.
+    """
+    names = tuple(field.name for field in table.schema)
+    arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
+    texts = frozenset(field.name for field in table.schema if _is_text(field.type))
+    return Columns(names, arrays, table.num_rows, _place(table.column), left_out, texts)
+
+
+def _columns(
+    column: Callable[[str, Kind], Arrow], kinds: Mapping[str, Kind], name: str, room: Room | None
+) -> tuple[dict[str, Arrow], dict[str, Message]]:
+    """Keep one column after the other; also the metadata that was not kept, with the reason."""
+    import pyarrow as pa
+
+    arrays: dict[str, Arrow] = {}
+    left_out: dict[str, Message] = {}
+    for header, kind in kinds.items():
+        array = column(header, kind)
+        try:
+            if room is not None:
+                room.check(_as_plain_text(array, kind))
+                array.validate(
+                    full=True
+                )  # text of a file that is not UTF-8 would fail wherever it is looked at first
+            kept = keep(array, kind)
+            if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
+                left_out[header] = Message("unused.free_text", most=MOST_TEXTS)
+            else:
+                arrays[header] = kept
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
+                left_out[header] = Message("unused.no_text_or_numbers")
+                continue
+            if pa.types.is_nested(array.type):
+                raise InputError(
+                    "a cell holds several values",
+                    file=name,
+                    column=header,
+                    expected="one label or value for each example: several labels at once (multilabel) are planned,"
+                    " not read yet",
+                    remedy="write one column or file for each label, with 0 or 1",
+                ) from None
+            raise InputError(
+                f"the column cannot be read as text or numbers ({_first_line(error)})",
+                file=name,
+                column=header,
+                expected="text, numbers or booleans",
+                remedy="write the column as text or numbers",
+            ) from None
+
+    return arrays, left_out
+
+
+def _as_plain_text(array: Arrow, kind: Kind) -> int:
+    """Return the bytes of a dictionary column that is to be kept as the text that it stands for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    if kind != "text" or not pa.types.is_dictionary(array.type) or not _is_text(array.type.value_type):
+        return 0
+    return sum(
+        pc.sum(pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices)).as_py() or 0
+        for chunk in chunks
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
+
+
+def _place(column: Callable[[str], Arrow]) -> Locate:
+    """Return what says where a row's cell stands: a file without lines has its own text alone."""
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        return None, "" if header is None else str(column(header)[row].as_py())
+
+    return locate
+
+
+def read_arrays(
+    arrays: Mapping[str, object],
+    name: str,
+    choose: Choose,
+    *,
+    classes: Sequence[object] | None = None,
+) -> Columns:
+    """Take columns from arrays or lists of one length; nan in numbers is an empty cell.
+
+    Parameters
+    ----------
+    arrays
+        By header. Under ``y_prob`` there may be an (n, K) array of probabilities, whose columns follow ``classes``.
+    classes
+        Labels in that order; None: the array ``classes`` beside it, else the sorted labels of the truth.
+
+    Raises
+    ------
+    InputError
+        Where an array has more than one dimension, lengths differ, or values are Python objects.
+    """
+    import pyarrow as pa
+
+    arrays = _by_class(arrays, name, classes)
+    columns = {str(header): _one_dimension(header, values, name) for header, values in arrays.items()}
+    lengths = {header: len(column) for header, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        raise InputError(
+            f"the columns have different lengths: {longest!r} has {lengths[longest]}, "
+            f"{shortest!r} has {lengths[shortest]}",
+            file=name,
+            column=shortest,
+            expected="columns of one length",
+            remedy="write every column with one value a row",
+        )
+    return read_table(pa.table(columns), name, choose)
+
+
+def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object] | None) -> dict[str, object]:
+    """Divide an (n, K) array of probabilities into one column a class; ``y_prob[k]`` where no labels are given.
+
+    Raises
+    ------
+    InputError
+        Where there are not as many labels as columns.
+    """
+    import pyarrow as pa
+
+    whole = {header: values for header, values in arrays.items() if header in LONE_PROBABILITIES}
+    matrices = {header: np.asarray(v) for header, v in whole.items() if getattr(v, "ndim", 1) == 2}
+    if not matrices:
+        return dict(arrays)
+    rest = {header: values for header, values in arrays.items() if header not in matrices}
+    if classes is None and "classes" in rest:
+        classes = np.asarray(rest.pop("classes")).tolist()
+    for header, matrix in matrices.items():
+        if matrix.shape[1] == 1:
+            rest[header] = matrix[:, 0]
+            continue
+        names = [f"{header}[{place}]" for place in range(matrix.shape[1])]
+        if classes is not None:
+            labels = as_text(pa.array(list(classes))).to_pylist()
+            if len(labels) != matrix.shape[1]:
+                raise InputError(
+                    f"there are {matrix.shape[1]} columns of probabilities for {len(labels)} classes",
+                    file=name,
+                    column=header,
+                    expected="one label a column",
+                    remedy="pass the classes that the model was trained on, in the order of its columns"
+                    " (model.classes_)",
+                )
+            names = [f"p_{label}" for label in labels]
+        rest |= dict(zip(names, matrix.T, strict=True))
+    return rest
+
+
+def _foreign(name: str, suffix: str, problem: str) -> InputError:
+    remedy = "write the file again, or give it the suffix of what it is"
+    return InputError(problem, file=name, expected=f"a whole {suffix} file", remedy=remedy)
+
+
+def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
+    """Read one column after the other, so that no two lie in memory as the file has them."""
+    import pyarrow.parquet as pq
+
+    def column(header: str, kind: Kind) -> pa.ChunkedArray:
+        # Labels come as codes into their distinct texts, as they are kept: most files have them so.
+        coded = kind == "codes" and header in plain
+        with pq.ParquetFile(path, read_dictionary=[header] if coded else None) as again:
+            if coded:
+                return again.read(columns=[header], use_threads=False).column(header)
+            return _in_pieces(again, header, room)
+
+    with pq.ParquetFile(path) as file:
+        names, rows = tuple(file.schema_arrow.names), file.metadata.num_rows
+        # Without those that are made of others.
+        plain = {file.schema.column(place).path for place in range(len(file.schema))} & {*names}
+        kinds = choose(names)
+    chunks = chunks_of_parquet(path)
+    room.check(declared_by_parquet(chunks, kinds))
+    texts = [h for h, kind in kinds.items() if kind != "codes" and h in plain]
+    _check_entries(path, [chunk for chunk in chunks if chunk.column in texts], room)
+    arrays, left_out = _columns(column, kinds, room.name, room)
+    if any(len(array) != rows for array in arrays.values()):
+        raise _foreign(room.name, "parquet", "its columns have different lengths")
+    return Columns(names, arrays, rows, _place(lambda header: column(header, "text")), left_out)
+
+
+def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray:
+    """Read a column some rows at a time, and no further than there is room."""
+    import pyarrow as pa
+
+    pieces = []
+    taken = 0
+    for batch in file.iter_batches(batch_size=_ROWS_A_PIECE, columns=[header], use_threads=False):
+        pieces.append(batch.column(header))
+        taken += batch.nbytes
+        room.check(taken, at_least=True)
+    return pa.chunked_array(pieces, file.schema_arrow.field(header).type)
+
+
+def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
+    """Check that some rows of a text column have room where each of them may be the longest entry of its dictionary."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    rows = {chunk: min(chunk.values, _ROWS_A_PIECE) for chunk in chunks if chunk.kind == "BYTE_ARRAY"}
+    large = [chunk for chunk, some in rows.items() if chunk.size * some > room.bytes_]
+    if not large:
+        return
+    with pq.ParquetFile(path, read_dictionary=list(dict.fromkeys(chunk.column for chunk in large))) as file:
+        for chunk in large:
+            first = next(file.iter_batches(1, [chunk.group], [chunk.column], use_threads=False), None)
+            entries = getattr(first and first.column(chunk.column), "dictionary", None)
+            if entries is not None and _is_text(entries.type):
+                room.check(rows[chunk] * (pc.max(pc.binary_length(entries)).as_py() or 0))
+
+
+def _arrow(path: Path, room: Room) -> pa.Table:
+    import pyarrow as pa
+
+    with path.open("rb") as plain:
+        room.check(declared_by_arrow(plain))
+    with pa.OSFile(str(path), "rb") as stream:
+        try:
+            table = pa.ipc.open_file(stream).read_all()
+        except pa.ArrowInvalid:
+            stream.seek(0)
+            table = pa.ipc.open_stream(stream).read_all()
+    # The offsets inside come from the file: unchecked, a wrong one reads foreign memory.
+    table.validate(full=True)
+    return table
+
+
+def _npz(path: Path, room: Room) -> dict[str, Values]:
+    name = room.name
+    # np.load would take any other file for a pickle, and would not close one that it cannot open.
+    with whole(name, "npz", *_BROKEN_ARCHIVE), path.open("rb") as stream:
+        if not zipfile.is_zipfile(stream):
+            raise _foreign(name, "npz", "it cannot be read as npz (it is no zip archive)")
+        room.check(declared_by_npz(stream, name))
+        stream.seek(0)
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                return {header: archive[header] for header in archive.files}
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise InputError(
+                "the file holds Python objects, which can run code when they are loaded",
+                file=name,
+                expected="arrays of numbers, booleans or fixed-width text",
+                remedy="save text with dtype=str (for example np.asarray(labels, dtype=str))",
+            ) from None
+
+
+def _one_dimension(header: object, values: object, name: str) -> Arrow:
+    import pyarrow as pa
+
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
+        raise InputError(
+            f"the array has {dimensions} dimensions",
+            file=name,
+            column=str(header),
+            expected="one value a row (probabilities: an array of n rows and K classes named y_prob)",
+            remedy="save each column as an array of one dimension; several labels of one example (multilabel) are"
+            " planned, not read yet",
+        )
+    try:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "SU":
+            pieces = [values[start : start + _ROWS_A_PIECE] for start in range(0, len(values), _ROWS_A_PIECE)]
+            if values.dtype.kind == "S":
+                pieces = [np.char.decode(piece, "utf-8") for piece in pieces]
+            # Some at a time: as Python's own texts all of them would take many times the room.
+            return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the column cannot be read as text or numbers ({_first_line(error)})",
+            file=name,
+            column=str(header),
+            expected="text, numbers or booleans, one type a column",
+            remedy="convert the column to one type",
+        ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:160]
+
+
+_SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
+Scored = JsonObject
+"""What scikit-learn returns: arrays and lists by name."""
+Splits = list[tuple[Indices, Indices]]
+"""Rows of training and of testing, a pair for each split."""
+
+_TIMES = frozenset(("fit_time", "score_time"))
+
+
+def as_fold_scores(source: object, options: Options) -> tuple[object, str | None]:
+    """Turn ``cv_results_`` of a search, or what ``cross_validate`` returned, into one mapping of columns a model.
+
+    Parameters
+    ----------
+    source
+        Either of the two, or a mapping of names to them; anything else is returned as it is.
+    options
+        ``value`` names the scorer where there are several, such as ``test_f1_macro``.
+
+    Returns
+    -------
+    source, value
+        The mapping, and the column of the scores in it (``test_`` and the scorer's name), None where the source was
+        neither. Candidates of a search are named by their parameters. Other columns: ``fold``, and of
+        ``cross_validate`` also ``repeat`` (where the splits are repeated) and the sizes that the corrected test
+        asks for.
+
+    Raises
+    ------
+    InputError
+        Where several scorers were used and none is named, or ``cross_validate`` was not asked to return its indices.
+    """
+    if _is_search(source):
+        return _with_value(_candidates(cast(Scored, source), "<cv_results_>", options))
+    if _is_cross_validation(source):
+        return _with_value({"model": _folds(cast(Scored, source), "<cross_validate>", options)})
+    if not isinstance(source, Mapping) or not source:
+        return source, None
+    if not all(_is_search(value) or _is_cross_validation(value) for value in source.values()):
+        return source, None
+    found: dict[str, dict[str, object]] = {}
+    splits: dict[str, Splits] = {}
+    results = cast(Scored, source)
+    for name, value in results.items():
+        if _is_search(value):
+            found |= {
+                f"{name}: {own}": columns for own, columns in _candidates(value, f"<{name}>", options).items()
+            }
+        else:
+            found[str(name)] = _folds(value, f"<{name}>", options)
+            splits[str(name)] = _splits(value)
+    _refuse_other_splits(splits)
+    return _with_value(found)
+
+
+def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | None]:
+    """Return the columns of the models, and which of them holds the scores: the first.
+
+    Raises
+    ------
+    InputError
+        Where models were scored by different scorers.
+    """
+    scorers = {next(iter(columns)): name for name, columns in found.items()}
+    if len(scorers) > 1:
+        said = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
+        raise InputError(
+            f"the scores are not of one scorer: {said}",
+            expected="models that were scored alike",
+            remedy="pass the same scoring to each cross_validate",
+        )
+    return found, next(iter(scorers), None)
+
+
+def _is_search(value: object) -> bool:
+    names = _names(value)
+    return "params" in names and any(_SPLIT.fullmatch(name) for name in names)
+
+
+def _is_cross_validation(value: object) -> bool:
+    names = _names(value)
+    return names >= _TIMES and any(name.startswith("test_") for name in names)
+
+
+def _names(value: object) -> set[str]:
+    if isinstance(value, Mapping):
+        return set(map(str, value))
+    columns = getattr(value, "columns", ()) if type(value).__name__ == "DataFrame" else ()
+    return set(map(str, columns))
+
+
+def _candidates(results: Scored, name: str, options: Options) -> dict[str, dict[str, object]]:
+    splits = [match for header in _names(results) if (match := _SPLIT.fullmatch(header))]
+    scorer = _scorer({match[2] for match in splits}, name, options)
+    numbers = sorted({int(match[1]) for match in splits})
+    values = np.array([results[f"split{number}_test_{scorer}"] for number in numbers], dtype=np.float64)
+    found: dict[str, dict[str, object]] = {}
+    for place, params in enumerate(results["params"]):
+        said = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
+        own = said if said not in found else f"{said} ({place + 1})"
+        found[own] = {f"test_{scorer}": values[:, place], "fold": [str(number) for number in numbers]}
+    return found
+
+
+def _folds(results: Scored, name: str, options: Options) -> dict[str, object]:
+    scorer = _scorer(
+        {header.removeprefix("test_") for header in results if header.startswith("test_")}, name, options
+    )
+    values = np.asarray(results[f"test_{scorer}"], dtype=np.float64)
+    splits = _splits(results)
+    if not splits:
+        raise InputError(
+            "the scores of cross_validate come without the sizes of its folds",
+            file=name,
+            expected="indices, from which the corrected test takes how many examples were trained and tested on",
+            remedy="call cross_validate(..., return_indices=True)",
+        )
+    columns: dict[str, object] = {
+        f"test_{scorer}": values,
+        "train_size": [len(train) for train, _ in splits],
+        "test_size": [len(test) for _, test in splits],
+    }
+    place = _place_of([test for _, test in splits])
+    if place is None:
+        return columns | {"repeat": list(map(str, range(len(splits))))}
+    return columns | {
+        "repeat": [str(repeat) for repeat, _ in place],
+        "fold": [str(fold) for _, fold in place],
+    }
+
+
+def _splits(results: Scored) -> Splits:
+    indices = results.get("indices")
+    return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
+
+
+def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
+    """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
+    n = len(np.unique(np.concatenate(tests)))
+    place: list[tuple[int, int]] = []
+    seen: set[int] = set()
+    repeat = fold = 0
+    for test in tests:
+        own = {int(row) for row in test}
+        if own & seen:
+            return None
+        seen |= own
+        place.append((repeat, fold))
+        fold += 1
+        if len(seen) == n:
+            seen, repeat, fold = set(), repeat + 1, 0
+    return None if seen else place
+
+
+def _scorer(names: set[str], file: str, options: Options) -> str:
+    """Return the one scorer, or the one that ``value`` names."""
+    asked = (options.value or "").removeprefix("mean_").removeprefix("test_")
+    if asked in names:
+        return asked
+    if len(names) == 1 and options.value is None:
+        return next(iter(names))
+    said = ", ".join(f"test_{name}" for name in sorted(names))
+    raise InputError(
+        f"there is no scorer {options.value!r}: {said}"
+        if options.value
+        else f"there are several scorers: {said}",
+        file=file,
+        expected="the one that the comparison is about",
+        remedy=f"name it, e.g. value={f'test_{min(names)}'!r}",
+    )
+
+
+def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:
+    """Refuse scores of folds that are not the same for all models: they are compared fold by fold."""
+    first = next(iter(splits), None)
+    for name, own in splits.items():
+        assert first is not None
+        same = len(own) == len(splits[first]) and all(
+            np.array_equal(a[1], b[1]) for a, b in zip(own, splits[first], strict=True)
+        )
+        if not same:
+            raise InputError(
+                f"its folds are not those of {quoted(first)}",
+                file=f"<{name}>",
+                expected="the same folds for every model, which are compared fold by fold",
+                remedy="pass the same cv with a fixed random_state to each cross_validate",
+            )

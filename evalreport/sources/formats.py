@@ -1,0 +1,399 @@
+"""One file of predictions -> its columns, by the reader of its format, which is fetched when it is needed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalreport.errors import InputError
+from evalreport.files import with_each_key_once
+from evalreport.loading.columns import Kind
+from evalreport.sources.reading import (
+    FORMATS,
+    MOST_COLUMNS,
+    Choose,
+    Columns,
+    Locate,
+    empty_file,
+    file_format,
+    keep_batches,
+    literal_path,
+    quote_name,
+    quote_text,
+    reads,
+    too_many_columns,
+)
+from evalreport.sources.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_A_BATCH = 500_000
+_ROWS_A_SLOW_BATCH = 50_000
+_LONGEST_CELL = 16_000_000
+_LONGEST_LINE = 2 * _LONGEST_CELL
+_LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
+Record = tuple[int, list[str]]
+_not_text = partial(
+    InputError,
+    expected="text in UTF-8",
+    remedy="save the file as UTF-8 text, or give it the suffix of what it is",
+)
+_ONE_OBJECT = "write the file again with one object a line"
+
+
+@reads("csv", "tsv", "csv.gz", "tsv.gz", writable=True)
+def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .csv, .tsv, .csv.gz or .tsv.gz file.
+
+    Raises
+    ------
+    InputError
+        Where it is not UTF-8, ragged, truncated or no text at all; the message names the line.
+    """
+    import duckdb
+
+    names = _header(path, name)
+    kinds = choose(names)
+    room = room_of(path, name, memory_limit, streamed=True)
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, cells) in enumerate(_filled(_records(path, name))):
+            if number == row + 1:
+                return line, cells[names.index(header)] if header is not None else ""
+        return None, ""
+
+    try:
+        # DuckDB takes a NUL byte for a letter; to us it says that the file is no text. And it finds no row at all below
+        # a header that holds a line break, where the rows end otherwise.
+        broken = any(set("\r\n") & set(header) for header in names)
+        if broken or any(b"\0" in block for block in blocks(path, room)):
+            raise duckdb.InvalidInputException
+        return _read_fast(path, names, kinds, locate, memory_limit)
+    except (duckdb.Error, OSError, EOFError, zlib.error):
+        return _read_slowly(path, name, names, kinds, locate)
+
+
+def _read_fast(
+    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate, memory_limit: int | None
+) -> Columns:
+    # Positions stand for the names: a header can hold anything.
+    layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
+    chosen = ", ".join(quote_name(f"c{place}") for place in _places(names, kinds))
+    compression = "gzip" if is_gzipped(path) else "none"
+    quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
+    source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
+    query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
+    with database(memory_limit) as connection:
+        reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
+        return keep_batches(iter(reader), names, kinds, locate)
+
+
+def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
+    """Return where the columns in use stand; a header may be repeated where it is empty."""
+    first = {header: place for place, header in reversed(list(enumerate(names)))}
+    return [first[header] for header in kinds]
+
+
+def _read_slowly(
+    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+) -> Columns:
+    """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
+    records = _filled(_records(path, name))
+    next(records)
+    whole = _whole_rows(records, names, name)
+    places = _places(names, kinds)
+    return keep_batches(_batches(whole, places), names, kinds, locate)
+
+
+def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
+    """Turn some records at a time into a record batch of the cells at these places."""
+    import pyarrow as pa
+
+    while some := list(itertools.islice(records, _ROWS_A_SLOW_BATCH)):
+        columns = [pa.array([record[place] or None for record in some], pa.string()) for place in places]
+        yield pa.record_batch(columns, names=[str(place) for place in places])
+
+
+def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[list[str]]:
+    for line, record in records:
+        if len(record) != len(names):
+            raise InputError(
+                f"the row has {len(record)} cells",
+                file=name,
+                line=line,
+                expected=f"{len(names)} cells, as in the header",
+                remedy="give every row as many cells as the header has (quote one that holds the separator)",
+            )
+        yield record
+
+
+def _header(path: Path, name: str) -> tuple[str, ...]:
+    for _, cells in _records(path, name):
+        if cells:
+            return tuple(cells)
+        break
+    raise InputError(
+        "the first line is empty",
+        file=name,
+        line=1,
+        expected="a header that names the columns",
+        remedy="begin the file with its header",
+    )
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in path.name.lower()[-7:] else ","
+
+
+def _records(path: Path, name: str) -> Iterator[Record]:
+    """Yield each record with the line on which it begins; of an empty line it has no cells.
+
+    Raises
+    ------
+    InputError
+        Where a line is not text in UTF-8 or a quote is never closed, or the archive is broken.
+    """
+    previous_limit = csv.field_size_limit(_LONGEST_CELL)
+    line = 1
+    try:
+        with opened(path) as stream:
+            reader = csv.reader(_lines(stream, name), delimiter=_delimiter(path), strict=True)
+            for cells in reader:
+                yield line, cells
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"the row cannot be split into cells ({error})",
+            file=name,
+            line=line,
+            expected="every opened quote closed, and a quote within a quoted cell doubled",
+            remedy="write the file with a CSV writer",
+        ) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise _cut_short(path, name, error) from None
+    finally:
+        csv.field_size_limit(previous_limit)
+
+
+def _filled(records: Iterator[Record]) -> Iterator[Record]:
+    return (record for record in records if record[1])
+
+
+def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+    for number, raw in enumerate(_split(stream), start=1):
+        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise _not_text("the file is in UTF-16", file=name, line=number)
+        if len(raw) > _LONGEST_LINE:
+            raise InputError(
+                f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB",
+                file=name,
+                line=number,
+                expected="a line for each row of the table",
+                remedy="write the file with a CSV writer",
+            )
+        if b"\0" in raw:
+            raise _not_text("the file holds a NUL byte, so it is no text", file=name, line=number)
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            problem = f"byte {raw[error.start]:#04x} is not UTF-8"
+            raise _not_text(problem, file=name, line=number) from None
+
+
+def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """Split at line feeds, and at carriage returns that stand alone; a line that is too long is cut."""
+    left = b""
+    while piece := stream.readline(BYTES_A_BLOCK):
+        left += piece
+        if b"\r" in left.removesuffix(b"\r\n"):
+            # One at the very end may be half of an end of line: what follows tells.
+            held = b"\r" if left.endswith(b"\r") else b""
+            *whole, left = _LONE_RETURN.split(left.removesuffix(held))
+            left += held
+            yield from whole
+        if left.endswith(b"\n") or len(left) > _LONGEST_LINE:
+            yield left
+            left = b""
+    if left:
+        yield left
+
+
+def _cut_short(path: Path, name: str, error: Exception) -> InputError:
+    return InputError(
+        f"the file cannot be read: {error}",
+        file=name,
+        expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
+        remedy="write or copy the file again",
+    )
+
+
+_LONGEST_JSON_LINE = 1 << 24
+
+
+@reads("jsonl", "jsonl.gz", writable=True)
+def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read a .jsonl or .jsonl.gz file.
+
+    Raises
+    ------
+    InputError
+        Where a line is no JSON object in UTF-8, or the archive is broken; the message names the line.
+    """
+    import duckdb
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        for number, (line, record) in enumerate(_json_records(path, name)):
+            if number == row:
+                return line, "" if header is None else str(record.get(header, ""))
+        return None, ""
+
+    compression = "gzip" if is_gzipped(path) else "uncompressed"  # which every version of duckdb knows
+    # A line of JSON can be long (a prompt beside its judgement), yet not endless.
+    source = f"read_ndjson_objects(?, compression='{compression}', maximum_object_size={_LONGEST_JSON_LINE})"
+    parameters = [literal_path(path)]
+    if is_gzipped(path):
+        _check_room(path, name, memory_limit)
+    try:
+        with database(memory_limit) as connection:
+            # An object that names a key twice leaves a doubt which value is meant.
+            keys = "json_keys(json)"
+            objects = f"json_type(json) = 'OBJECT' AND len({keys}) = len(list_distinct({keys}))"
+            objects = f"count(*) FILTER ({objects})"
+            counted = connection.execute(_select(f"count(*), {objects}", source), parameters).fetchone()
+            if counted is None or counted[0] == 0:
+                return Columns((), {}, 0, lambda _row, _header: (None, ""))
+            if counted[1] < counted[0]:
+                raise _fault(path, name, "a line is no JSON object, or names a key twice")
+            keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
+            found = connection.execute(keys, parameters).fetchall()
+            names = tuple(row[0] for row in found if row[0])
+            kinds = choose(names)
+            reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
+            return keep_batches(iter(reader), names, kinds, locate)
+    except duckdb.Error as error:
+        raise _fault(path, name, str(error).splitlines()[0]) from None
+
+
+def _check_room(path: Path, name: str, memory_limit: int | None) -> None:
+    """Unpack the archive once: DuckDB neither keeps to a limit nor compares the check sum."""
+    try:
+        for _ in blocks(path, room_of(path, name, memory_limit, streamed=True)):
+            pass
+    except (OSError, EOFError, zlib.error) as error:
+        raise _fault(path, name, str(error)) from None
+
+
+def _query(kinds: Mapping[str, Kind], source: str) -> str:
+    cells = []
+    for header in kinds:
+        pointer = quote_text("/" + header.replace("~", "~0").replace("/", "~1"))
+        # A JSON true is written as pandas writes it to a CSV file, the text "true" is left alone.
+        cells.append(
+            f"CASE json_extract(json, {pointer})::VARCHAR WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' "
+            f"ELSE json_extract_string(json, {pointer}) END"
+        )
+    return _select(", ".join(cells) or "1", source)
+
+
+def _select(what: str, source: str) -> str:
+    return f"SELECT {what} FROM {source}"  # noqa: S608  headers are quoted, the path is bound
+
+
+def _fault(path: Path, name: str, fallback: str) -> InputError:
+    try:
+        for _ in _json_records(path, name):
+            pass
+    except InputError as error:
+        return error
+    problem = f"the file cannot be read as JSON Lines ({fallback[:160]})"
+    return InputError(problem, file=name, expected="one JSON object a line", remedy=_ONE_OBJECT)
+
+
+def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object]]]:
+    line = 0
+    try:
+        with opened(path) as stream:
+            for line, raw in enumerate(iter(lambda: stream.readline(_LONGEST_JSON_LINE + 1), b""), start=1):
+                if len(raw) > _LONGEST_JSON_LINE:
+                    raise _not_an_object(
+                        name, line, f"the line is longer than {_LONGEST_JSON_LINE / 1e6:,.0f} MB"
+                    )
+                if not raw.strip():
+                    continue
+                record = json.loads(raw.decode("utf-8"), object_pairs_hook=with_each_key_once)
+                if not isinstance(record, dict):
+                    raise _not_an_object(name, line, "the line is no JSON object")
+                yield line, record
+    except UnicodeDecodeError as error:
+        raise _not_an_object(name, line, f"the line is not UTF-8 ({error.reason})") from None
+    except ValueError as error:
+        raise _not_an_object(name, line, f"the line is no JSON ({error})") from None
+    except RecursionError:
+        raise _not_an_object(name, line, "the line is nested too deeply") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise _cut_short(path, name, error) from None
+
+
+def _not_an_object(name: str, line: int, problem: str) -> InputError:
+    expected = "one JSON object a line, in UTF-8"
+    return InputError(problem, file=name, line=line, expected=expected, remedy=_ONE_OBJECT)
+
+
+def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read one prediction file.
+
+    Parameters
+    ----------
+    path
+        Where the file is.
+    name
+        What messages call it.
+    choose
+        Which headers are read, and how.
+    memory_limit
+        Bytes that DuckDB may use; None: a share of what is there.
+
+    Raises
+    ------
+    InputError
+        Where the file may not be read, is empty, no text in UTF-8, ragged, truncated, or not of the format that
+        its name says.
+    UsageError
+        Where the memory limit leaves no room to read it.
+    """
+    suffix = file_format(path)
+    assert suffix is not None, "the folder was sifted before"
+    _check_readable(path, name)
+    if path.stat().st_size == 0:
+        raise empty_file(name)
+
+    def few(names: tuple[str, ...]) -> Mapping[str, Kind]:
+        if len(names) > MOST_COLUMNS:
+            raise too_many_columns(len(names), name)
+        return choose(names)
+
+    read = FORMATS[suffix](path, name, few, memory_limit=memory_limit)
+    if read.rows == 0:
+        raise empty_file(name)
+    return read
+
+
+def _check_readable(path: Path, name: str) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(
+            f"the file cannot be opened: {error.strerror}",
+            file=name,
+            expected="a file that this user may read",
+            remedy="give this user the right to read it, or write the file again",
+        ) from None

@@ -1,0 +1,1 @@
+"""Recompute the figures of a report, and compare two reports."""
