@@ -81,12 +81,12 @@ class Key:
     kind: Kind
     metavar: str
     example: str
+    group: Group
+    """The section of ``--help`` that lists it: every option has one."""
     choices: tuple[str, ...] = ()
     short: str | None = None
     loading: bool = False
     """True where reading the files depends on it, so that ``evalreport check`` takes it as well."""
-    group: Group | None = None
-    """None: input where reading depends on it, else as the record that it is declared in."""
 
     @property
     def flag(self) -> str:
@@ -105,14 +105,14 @@ def _option(
     metavar: str,
     example: str,
     *,
+    group: Group,
     name: str | None = None,
     choices: tuple[str, ...] = (),
     short: str | None = None,
     loading: bool = False,
-    group: Group | None = None,
 ) -> T:
     """Declare an option by a field: its flag, its key in evalreport.toml and its keyword follow; see ``Key``."""
-    key = Key(name or "", "", kind, metavar, example, choices, short, loading, group)
+    key = Key(name or "", "", kind, metavar, example, group, choices, short, loading)
     return field(default=default, metadata={"key": key})
 
 
@@ -130,74 +130,92 @@ class Options:
     ``metrics``, ``intervals`` and ``tests`` empty mean the defaults; the first metric is the primary one.
     """
 
-    truth: str | None = _option(None, "path", "FILE", '"truth.csv"', loading=True)
-    task: Task | None = _option(None, "choice", "NAME", '"binary"', choices=get_args(Task), loading=True)
-    positive: str | None = _option(None, "text", "LABEL", '"1"', loading=True)
-    threshold: float | None = _option(None, "number", "X", "0.5", loading=True)
-    join: Join = _option("error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True)
-    missing: Missing = _option("refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True)
-    average: Average = _option("tasks", "choice", "HOW", '"tasks"', choices=get_args(Average))
-    outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True)
-    value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True)
-    lower_is_better: bool = _option(False, "flag", "", "false", loading=True)
-    gold_sampled: bool = _option(False, "flag", "", "false", group="Input")
-    baseline: str | None = _option(None, "text", "MODEL", '"logreg"', short="-b")
-    metrics: tuple[str, ...] = _option((), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m")
-    intervals: tuple[str, ...] = _option(
-        (), "list", "NAME|all", '["wilson", "bootstrap_bca"]', name="interval"
+    truth: str | None = _option(None, "path", "FILE", '"truth.csv"', loading=True, group="Input")
+    task: Task | None = _option(
+        None, "choice", "NAME", '"binary"', choices=get_args(Task), loading=True, group="Input"
     )
-    tests: tuple[str, ...] = _option((), "list", "NAME|all", '["mcnemar_midp", "permutation"]', name="test")
-    confidence: float = _option(0.95, "number", "X", "0.95")
-    resamples: int = _option(2000, "integer", "N", "2000")
-    seed: int = _option(0, "integer", "N", "0")
-    correction: Correction = _option("holm", "choice", "NAME", '"holm"', choices=get_args(Correction))
-    margin: float | None = _option(None, "number", "X", "0.01")
-    slices: tuple[str, ...] = _option((), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice")
-    cluster: str | None = _option(None, "text", "COLUMN", '"patient"')
-    weight: str | None = _option(None, "text", "COLUMN", '"weight"')
+    positive: str | None = _option(None, "text", "LABEL", '"1"', loading=True, group="Input")
+    threshold: float | None = _option(None, "number", "X", "0.5", loading=True, group="Input")
+    join: Join = _option(
+        "error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True, group="Input"
+    )
+    missing: Missing = _option(
+        "refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True, group="Input"
+    )
+    average: Average = _option(
+        "tasks", "choice", "HOW", '"tasks"', choices=get_args(Average), group="Analysis"
+    )
+    outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
+    value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    lower_is_better: bool = _option(False, "flag", "", "false", loading=True, group="Input")
+    gold_sampled: bool = _option(False, "flag", "", "false", group="Input")
+    baseline: str | None = _option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
+    metrics: tuple[str, ...] = _option(
+        (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
+    )
+    intervals: tuple[str, ...] = _option(
+        (), "list", "NAME|all", '["wilson", "bootstrap_bca"]', name="interval", group="Analysis"
+    )
+    tests: tuple[str, ...] = _option(
+        (), "list", "NAME|all", '["mcnemar_midp", "permutation"]', name="test", group="Analysis"
+    )
+    confidence: float = _option(0.95, "number", "X", "0.95", group="Analysis")
+    resamples: int = _option(2000, "integer", "N", "2000", group="Analysis")
+    seed: int = _option(0, "integer", "N", "0", group="Analysis")
+    correction: Correction = _option(
+        "holm", "choice", "NAME", '"holm"', choices=get_args(Correction), group="Analysis"
+    )
+    margin: float | None = _option(None, "number", "X", "0.01", group="Analysis")
+    slices: tuple[str, ...] = _option(
+        (), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice", group="Analysis"
+    )
+    cluster: str | None = _option(None, "text", "COLUMN", '"patient"', group="Analysis")
+    weight: str | None = _option(None, "text", "COLUMN", '"weight"', group="Analysis")
     gates: tuple[str, ...] = _option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
-    exact: bool = _option(False, "flag", "", "false")
-    fixed_class_counts: bool = _option(False, "flag", "", "false")
-    against: float | None = _option(None, "number", "X", "0.9")
-    cost_ratio: float | None = _option(None, "number", "X", "5")
-    what_if_threshold: float | None = _option(None, "number", "X", "0.7")
-    noise: float | None = _option(None, "number", "X", "0.09")
+    exact: bool = _option(False, "flag", "", "false", group="Analysis")
+    fixed_class_counts: bool = _option(False, "flag", "", "false", group="Analysis")
+    against: float | None = _option(None, "number", "X", "0.9", group="Analysis")
+    cost_ratio: float | None = _option(None, "number", "X", "5", group="Analysis")
+    what_if_threshold: float | None = _option(None, "number", "X", "0.7", group="Analysis")
+    noise: float | None = _option(None, "number", "X", "0.09", group="Analysis")
     same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
-    kohavi_wolpert: bool = _option(False, "flag", "", "false")
+    kohavi_wolpert: bool = _option(False, "flag", "", "false", group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """The options that change only what is written and how; results.json does not depend on them."""
 
-    output: Path = _option(Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o")
+    output: Path = _option(
+        Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o", group="Output"
+    )
     formats: tuple[Format, ...] = _option(
-        FORMATS, "formats", "LIST", '["html", "pdf", "json", "md"]', name="format", short="-f"
+        FORMATS, "formats", "LIST", '["html", "pdf", "json", "md"]', name="format", short="-f", group="Output"
     )
     formats_named: bool = False
-    detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail))
-    templates: Path | None = _option(None, "path", "DIR", '"templates"')
-    template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30")
-    title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"')
-    time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"')
+    detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
+    templates: Path | None = _option(None, "path", "DIR", '"templates"', group="Output")
+    template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30", group="Output")
+    title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
+    time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
     junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
-    jobs: int = _option(1, "integer", "N", "1", short="-j")
-    memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True)
-    engine: str | None = _option(None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True)
-    log_format: LogFormat = _option("text", "choice", "HOW", '"text"', choices=get_args(LogFormat))
-    quiet: bool = _option(False, "flag", "", "false", short="-q")
-    verbose: bool = _option(False, "flag", "", "false", short="-v")
+    jobs: int = _option(1, "integer", "N", "1", short="-j", group="Output")
+    memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True, group="Input")
+    engine: str | None = _option(
+        None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True, group="Input"
+    )
+    log_format: LogFormat = _option(
+        "text", "choice", "HOW", '"text"', choices=get_args(LogFormat), group="Output"
+    )
+    quiet: bool = _option(False, "flag", "", "false", short="-q", group="Output")
+    verbose: bool = _option(False, "flag", "", "false", short="-v", group="Output")
 
 
 def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
-    rest: Group = "Analysis" if record is Options else "Output"
     declared = [(entry.name, entry.metadata["key"]) for entry in fields(record) if entry.metadata]
-    return tuple(
-        replace(key, name=key.name or name, field=name, group=key.group or ("Input" if key.loading else rest))
-        for name, key in declared
-    )
+    return tuple(replace(key, name=key.name or name, field=name) for name, key in declared)
 
 
 KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(OutputOptions)[2:])

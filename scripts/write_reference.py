@@ -36,6 +36,7 @@ def reference() -> str:
         [
             HEAD,
             *_options(),
+            *_formats(),
             *_audit(),
             *_evidence(),
             *_plan(),
@@ -58,6 +59,15 @@ def _options() -> list[str]:
         rows.append((flags, takes, _cell(key.summary)))
     intro = "Of `evalreport run`; in `evalreport.toml` the same names without dashes in front, underscores inside."
     return ["## Options", "", intro, "", *_table(("option", "takes", "meaning"), rows)]
+
+
+def _formats() -> list[str]:
+    from evalreport.data import loading  # noqa: F401 - registers every reader
+    from evalreport.data.reading import FORMATS, WRITABLE, dotted
+
+    read, written = (", ".join(f"`{suffix}`" for suffix in dotted(of)) for of in (FORMATS, WRITABLE))
+    text = f"Read: {read}. Written by `evalreport import`: {written}."
+    return ["## Formats", "", text, ""]
 
 
 def _audit() -> list[str]:

@@ -55,6 +55,15 @@ class Documented(click.Option):
 class Grouped(click.Command):
     """A command whose ``--help`` lists the options of a run by groups, and its own before them."""
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does, with the formats that have a reader."""
+        from evalreport.data import loading  # noqa: F401 - registers every reader
+        from evalreport.data.reading import readable
+
+        given, self.help = self.help, (self.help or "").replace("{formats}", readable())
+        super().format_help_text(ctx, formatter)
+        self.help = given
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under the headings of their groups."""
         group_of: dict[str | None, Group | None] = {key.field: key.group for key in KEYS}

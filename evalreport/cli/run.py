@@ -60,10 +60,10 @@ def run_command(
 ) -> int:
     """Compare models and write the report.
 
-    MODELS is a folder of prediction files (.csv, .tsv, .parquet, .arrow, .feather, .jsonl, .npz; the text
-    ones also as .gz), one or more such files, a pattern ('preds/**/*.parquet'), or an address (s3://, gs://,
-    https://). A sub-folder is one model in any number of files; folders model=NAME/day=3/ give columns. Every
-    option can also stand in evalreport.toml: a flag wins over the file.
+    MODELS is a folder of prediction files ({formats}), one or more such files, a pattern
+    ('preds/**/*.parquet'), or an address (s3://, gs://, https://). A sub-folder is one model in any number of
+    files; folders model=NAME/day=3/ give columns. Every option can also stand in evalreport.toml: a flag wins
+    over the file.
     """
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)

@@ -31,7 +31,7 @@ from evalreport.predictions.table import Arrow, Floats, Indices, Mask, Values
 from evalreport.refit.plans import DataSource, Task, keys_of
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file
-from evalreport.sources.reading import Columns, file_format
+from evalreport.sources.reading import Columns, file_format, readable
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
         raise InputError(
             "there is no such file" if not is_file(path) else "its format is not read",
             file=name,
-            expected="a .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .npz file of examples",
+            expected=f"a file of examples ({readable()})",
             remedy="correct [data] file; it is relative to the plan's folder",
         )
     read, roles = _read(path, name, source)

@@ -39,7 +39,6 @@ from evalreport.sources.reading import (
     Columns,
     Entry,
     belonging,
-    dotted,
     file_format,
     fixed_part,
     hidden,
@@ -52,6 +51,7 @@ from evalreport.sources.reading import (
     not_read,
     of_named_file,
     passed_over,
+    readable,
     walk,
 )
 
@@ -327,14 +327,14 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
         raise InputError(
             f"a {suffix.lower()} file is not read{where}: it can run code when it is loaded",
             file=shown,
-            expected=f"one of {', '.join(dotted())}",
+            expected=f"one of {readable()}",
             remedy="write the predictions as CSV or Parquet",
         )
     if file_format(PurePath(name)) is None:
         raise InputError(
             f"the format {suffix or 'without a suffix'} is not read{where}",
             file=shown,
-            expected=f"one of {', '.join(dotted())}",
+            expected=f"one of {readable()}",
             remedy="write the predictions as CSV or Parquet",
         )
 
@@ -400,7 +400,7 @@ def _nothing(problem: str, file: str | None) -> InputError:
     return InputError(
         problem,
         file=file,
-        expected=f"a folder of prediction files, or files ({', '.join(dotted())})",
+        expected=f"a folder of prediction files, or files ({readable()})",
         remedy="check the path; each model is a file with the columns id, y_true, y_pred",
     )
 

@@ -100,6 +100,11 @@ def dotted(formats: Iterable[str] = FORMATS.keys()) -> tuple[str, ...]:
     return tuple(f".{suffix}" for suffix in formats)
 
 
+def readable() -> str:
+    """List the suffixes of all formats, as messages and help do."""
+    return ", ".join(dotted())
+
+
 def model_name(path: PurePath) -> str:
     """Return the name that a file gives its model: everything before the format's suffix."""
     suffix = file_format(path)
@@ -483,7 +488,7 @@ def passed_over(file: str) -> bool:
 def not_read(name: str) -> WarningRecord:
     """Say that a file of another format was not read."""
     why = "unsafe" if PurePath(name).suffix.lower() in UNSAFE_SUFFIXES else "unknown"
-    return warning("ignored_file", why, about=(name,), file=name, formats=", ".join(dotted()))
+    return warning("ignored_file", why, about=(name,), file=name, formats=readable())
 
 
 def too_many(shown: str) -> InputError:

@@ -40,8 +40,8 @@ def package(tmp_path: Path, check):
 
     def with_file(name: str, source: str) -> list[str]:
         parts = (
-            "__init__", "errors", "options", "schema/results", "loading/ids", "loading/load", "engine/ranks", "metrics/labels",
-            "metrics/__init__", "report/html", "audit/store", "refit/plans", "cli/run",
+            "__init__", "errors", "options", "schema/results", "loading/ids", "loading/load", "engine/ranks",
+            "metrics/labels", "metrics/__init__", "report/html", "audit/store", "refit/plans", "cli/run",
         )  # fmt: skip
         for part in parts:
             path = tmp_path / "evalreport" / f"{part}.py"
