@@ -63,7 +63,8 @@ def _options() -> list[str]:
 
 def _formats() -> list[str]:
     from evalreport.data import loading  # noqa: F401 - registers every reader
-    from evalreport.data.reading import FORMATS, WRITABLE, dotted
+
+    from evalreport.sources.reading import FORMATS, WRITABLE, dotted
 
     read, written = (", ".join(f"`{suffix}`" for suffix in dotted(of)) for of in (FORMATS, WRITABLE))
     text = f"Read: {read}. Written by `evalreport import`: {written}."

@@ -58,7 +58,7 @@ class Grouped(click.Command):
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does, with the formats that have a reader."""
         from evalreport.data import loading  # noqa: F401 - registers every reader
-        from evalreport.data.reading import readable
+        from evalreport.sources.reading import readable
 
         given, self.help = self.help, (self.help or "").replace("{formats}", readable())
         super().format_help_text(ctx, formatter)

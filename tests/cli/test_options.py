@@ -91,7 +91,7 @@ def test_run_takes_every_promised_option(run):
     found = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", run("run", "--help").out.split("Input:")[1]))
     assert set(PROMISED) <= found
     flags = {key.flag for key in KEYS} | {key.short for key in KEYS if key.short}
-    assert flags | {"--config"} == set(PROMISED) | ADDED
+    assert flags | {"--config"} == set(PROMISED) | ADDED, "a new option is named in ADDED"
 
 
 def test_every_field_of_the_records_has_a_key():

@@ -43,7 +43,9 @@ def pristine(folder: Path) -> dict[str, bytes]:
     for suffix in ("csv", "tsv", "jsonl"):
         (folder / f"m.{suffix}.gz").write_bytes(gzip.compress((folder / f"m.{suffix}").read_bytes()))
     (folder / "m.feather").write_bytes((folder / "m.arrow").read_bytes())
-    return {str(file_format(path)): path.read_bytes() for path in folder.iterdir()}
+    files = {str(file_format(path)): path.read_bytes() for path in folder.iterdir()}
+    assert set(files) == set(FORMATS), "each registered format needs a good file here"
+    return files
 
 
 @pytest.fixture(scope="module")

@@ -148,6 +148,7 @@ print(round(value["a", "fowlkes_mallows"].value, 9), value["a", "fowlkes_mallows
 print(sum(i.low is not None for i in value["a", "accuracy"].intervals if i.method == "arcsine"))
 print([row.p_value for row in results.comparisons if row.test == "loss_sign" and row.metric == "accuracy"])
 from pathlib import Path
+import pyarrow as pa
 from pyarrow import orc
 from evalreport.sources.files import find_files
 from evalreport.errors import InputError
