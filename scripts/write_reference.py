@@ -62,8 +62,7 @@ def _options() -> list[str]:
 
 
 def _formats() -> list[str]:
-    from evalreport.data import loading  # noqa: F401 - registers every reader
-
+    from evalreport.loading import load  # noqa: F401 - registers every reader
     from evalreport.sources.reading import FORMATS, WRITABLE, dotted
 
     read, written = (", ".join(f"`{suffix}`" for suffix in dotted(of)) for of in (FORMATS, WRITABLE))

@@ -57,7 +57,7 @@ class Grouped(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does, with the formats that have a reader."""
-        from evalreport.data import loading  # noqa: F401 - registers every reader
+        from evalreport.loading import load  # noqa: F401 - registers every reader
         from evalreport.sources.reading import readable
 
         given, self.help = self.help, (self.help or "").replace("{formats}", readable())
