@@ -41,17 +41,19 @@ from evalreport.metrics.threshold_counts import Forecasts, forecasts, ladders
 from evalreport.numbers import digits_apart
 from evalreport.options import Options
 from evalreport.predictions.table import Floats, Indices, Mask, ModelOutputs, Predictions
-from evalreport.schema.records import ConfusionRecord, FoldRecord, FoundRecord, MetricRecord, VerdictRecord
-from evalreport.schema.results import (
+from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,
     DominanceRecord,
     OperatingPointRecord,
     ResidualRecord,
-    ResultFields,
     ScoreHistogramRecord,
     ThresholdChangeRecord,
 )
+from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.metrics import ConfusionRecord, FoldRecord, MetricRecord
+from evalreport.schema.results import ResultFields
 from evalreport.texts import Message, Text, sentences
 
 SCORE_BINS = 20

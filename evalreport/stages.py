@@ -54,17 +54,12 @@ from evalreport.predictions.selection import one_value_a_dataset, series_of, tes
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
 from evalreport.registry import unknown_name
-from evalreport.schema.records import (
-    COMPANIONS,
-    ComparisonRecord,
-    FoundRecord,
-    JsonObject,
-    MetricRecord,
-    RankingRecord,
-    VerdictRecord,
-    WarningRecord,
-)
+from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
+from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.inputs import FoundRecord, JsonObject
+from evalreport.schema.metrics import COMPANIONS, MetricRecord
 from evalreport.schema.results import ResultFields
+from evalreport.schema.warnings import WarningRecord
 from evalreport.slices.analysis import Sliced, sliced
 from evalreport.slices.slice_estimates import divisions_asked
 from evalreport.texts import Message

@@ -16,7 +16,7 @@ from scipy import stats
 
 import evalreport as er
 from evalreport.gates.outcomes import judging_interval, outcome_of
-from evalreport.schema.records import Interval, MetricRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from studies.cells import Cell
 
 Floats = npt.NDArray[np.float64]

@@ -20,7 +20,7 @@ from evalreport.intervals.operating_points import RECHOSEN, band, operating_poin
 from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, tallies
 from evalreport.metrics.threshold_counts import ladder
 from evalreport.metrics.units import Units
-from evalreport.schema.results import OperatingPointRecord
+from evalreport.schema.curves import OperatingPointRecord
 
 LEVEL = 0.95
 RESAMPLES = 1000

@@ -15,7 +15,8 @@ from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
 from evalreport.options import Options
 from evalreport.predictions.table import Mask, ModelOutputs, Predictions
-from evalreport.schema.results import SQUARES_OF, CurveRecord, DecompositionRecord, ExampleVarianceRecord
+from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
+from evalreport.schema.curves import CurveRecord
 
 Codes = Array
 

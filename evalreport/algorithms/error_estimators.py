@@ -33,8 +33,8 @@ from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import Mask, ModelOutputs, Predictions
-from evalreport.schema.records import JsonObject
-from evalreport.schema.results import ChosenRecord, ErrorEstimateRecord
+from evalreport.schema.algorithms import ChosenRecord, ErrorEstimateRecord
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
 
 FOLDED = ("cross-validation", "5x2cv")

@@ -30,14 +30,15 @@ from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
 from evalreport.metrics.units import parts_by
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import MetricRecord, WarningRecord, warning
-from evalreport.schema.results import (
+from evalreport.schema.algorithms import (
     SQUARES_OF,
     CriterionChoiceRecord,
     DecompositionRecord,
     ErrorEstimateRecord,
-    ResultFields,
 )
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.results import ResultFields
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 
 FEW_REPLICATES = 30

@@ -31,13 +31,14 @@ from evalreport.metrics.units import layout_of, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.selection import Point, Series, at_points, series_of, test_rows
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
-from evalreport.schema.results import (
+from evalreport.schema.algorithms import (
     DecompositionRecord,
     ErrorEstimateRecord,
     LearningFitRecord,
     LearningPointRecord,
 )
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 
 LEAST_SIZES = 4

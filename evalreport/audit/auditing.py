@@ -29,8 +29,11 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import parse
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import HistoryRecord, JsonObject, MetricRecord, warning
-from evalreport.schema.results import AuditRecord, Results, to_json
+from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.results import Results, to_json
+from evalreport.schema.warnings import warning
 from evalreport.stages import analysed, plain_options, signature
 from evalreport.texts import Message, Text
 

@@ -20,7 +20,8 @@ from evalreport.history.past import Fresh, Past
 from evalreport.history.run_differences import Present, Reference
 from evalreport.history.run_values import compared_with
 from evalreport.predictions.table import Column, Floats, Indices, Mask, ModelOutputs, Predictions
-from evalreport.schema.results import AuditRecord, Results
+from evalreport.schema.audit import AuditRecord
+from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 
 LEAST_EXPECTED = 5.0

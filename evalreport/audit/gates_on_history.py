@@ -18,7 +18,8 @@ from evalreport.gates.outcomes import (
 )
 from evalreport.history.past import Past
 from evalreport.history.run_differences import Present, Reference, since
-from evalreport.schema.records import GateRecord, Interval
+from evalreport.schema.decisions import GateRecord
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, parts
 
 

@@ -34,8 +34,9 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
 from evalreport.predictions.table import Floats
-from evalreport.schema.records import HistoryRecord, WarningRecord, warning
-from evalreport.schema.results import AuditRecord, EvidenceRecord, Results
+from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts
 
 LEAST_COUNT = 2

@@ -33,7 +33,7 @@ from evalreport.report.brand import brand_of, catalogue_of, check_templates, wit
 from evalreport.report.html import environment, font_faces, policy_of, rendered, source, unique_ids
 from evalreport.report.naming import visible
 from evalreport.report.writing import Documents, made_within_limits
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__
 

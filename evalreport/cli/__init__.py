@@ -31,7 +31,8 @@ from evalreport.registry import unknown_name
 from evalreport.texts import Message, Text, parts
 
 if TYPE_CHECKING:
-    from evalreport.schema.records import FoundRecord, WarningRecord
+    from evalreport.schema.inputs import FoundRecord
+    from evalreport.schema.warnings import WarningRecord
 
 # sysexits.h: an internal software error. 1 would say that a gate failed.
 EXIT_DEFECT = 70

@@ -20,7 +20,7 @@ from evalreport.texts import Message
 if TYPE_CHECKING:
     from evalreport.history.connection import History
     from evalreport.history.store import Run
-    from evalreport.schema.records import JsonObject
+    from evalreport.schema.inputs import JsonObject
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalreport.imports import Imported
     from evalreport.refit.plans import Plan
     from evalreport.refit.resampling import Resampled
-    from evalreport.schema.records import JsonObject
+    from evalreport.schema.inputs import JsonObject
 
 F = TypeVar("F", bound=Callable[..., object])
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -108,7 +108,7 @@ def list_warnings() -> None:
 
     Prints code, level and meaning. A warning with several levels has the first one as a rule.
     """
-    from evalreport.schema.records import levels_of
+    from evalreport.schema.warnings import levels_of
 
     _print_rows(
         (code, ", ".join(levels_of(code)), meaning) for code, meaning in sorted(group_of("meaning").items())

@@ -42,7 +42,7 @@ from evalreport.texts import Message, group_of
 if TYPE_CHECKING:
     from evalreport.predictions.selection import Possible
     from evalreport.predictions.table import Predictions
-    from evalreport.schema.records import GateRecord
+    from evalreport.schema.decisions import GateRecord
     from evalreport.schema.results import Results
 
 

@@ -23,14 +23,14 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
 from evalreport.options import Options
-from evalreport.schema.records import (
+from evalreport.schema.comparisons import (
     AverageRankRecord,
     ComparisonRecord,
     OmnibusRecord,
     RankingRecord,
     VarianceRecord,
 )
-from evalreport.schema.results import DominanceRecord, Relation
+from evalreport.schema.curves import DominanceRecord, Relation
 from evalreport.texts import Message, Value, parts, sentences, shortened
 
 LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω"

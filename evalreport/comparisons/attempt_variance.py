@@ -14,7 +14,8 @@ from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.predictions.table import Floats, Indices, ModelOutputs
-from evalreport.schema.records import AttemptVarianceRecord, WarningRecord, warning
+from evalreport.schema.comparisons import AttemptVarianceRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 
 FEW_PASSES = 8

@@ -22,8 +22,11 @@ from evalreport.metrics.registry import METRICS, Quantity, definition, greater_i
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.table import Mask, ModelOutputs, Predictions
-from evalreport.schema.records import BESIDE_MAJORITY, BESIDE_MAPE, ComparisonRecord, WarningRecord, warning
-from evalreport.schema.results import DominanceRecord, OperatingPointRecord, ResultFields
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.curves import DominanceRecord, OperatingPointRecord
+from evalreport.schema.metrics import BESIDE_MAJORITY, BESIDE_MAPE
+from evalreport.schema.results import ResultFields
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, shortened
 
 MOST_NAMED = 3

@@ -25,7 +25,9 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, Units, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.table import Mask, ModelOutputs, Predictions
-from evalreport.schema.records import ComparisonRecord, GoldSamplingRecord, Level, WarningRecord, warning
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.judges import GoldSamplingRecord
+from evalreport.schema.warnings import Level, WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 
 FEW_IN_FOLD = 30

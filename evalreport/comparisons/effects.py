@@ -23,13 +23,8 @@ from evalreport.intervals.proportions import newcombe_paired_limits, quantile, w
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.table import Mask, ModelOutputs, Predictions
-from evalreport.schema.records import (
-    AgreementRecord,
-    DisagreementRecord,
-    EffectRecord,
-    Interval,
-    UnanimityRecord,
-)
+from evalreport.schema.comparisons import AgreementRecord, DisagreementRecord, EffectRecord, UnanimityRecord
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Value, parts
 
 MOST_EXAMPLES = 20

@@ -28,15 +28,10 @@ from evalreport.metrics.units import Units, within
 from evalreport.options import Options
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import Floats, Indices, ModelOutputs, Predictions, from_numpy, from_texts
-from evalreport.schema.records import (
-    Interval,
-    JudgeAgreementRecord,
-    JudgeBiasRecord,
-    JudgeEstimateRecord,
-    WarningRecord,
-    warning,
-)
+from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
+from evalreport.schema.metrics import Interval
 from evalreport.schema.results import ResultFields
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Text
 
 Limits = tuple[float | None, float | None]

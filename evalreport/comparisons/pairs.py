@@ -25,7 +25,8 @@ from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.schema.records import ComparisonRecord, Interval
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
 
 DRAWS_IN_TAIL = 40

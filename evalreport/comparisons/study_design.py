@@ -12,7 +12,7 @@ from evalreport.comparisons.sample_size import detectable_accuracy_difference
 from evalreport.errors import UsageError
 from evalreport.numbers import count, number
 from evalreport.registry import unknown_name
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, say
 
 Measure = Literal["accuracy", "mean", "auc"]

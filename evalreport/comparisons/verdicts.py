@@ -30,15 +30,9 @@ from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.metrics.estimate import Floats
 from evalreport.numbers import decimals_of
 from evalreport.options import Correction, Options
-from evalreport.schema.records import (
-    CUT,
-    STRETCHED,
-    ComparisonRecord,
-    DetectableRecord,
-    Interval,
-    Verdict,
-    VerdictRecord,
-)
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import CUT, STRETCHED, DetectableRecord, Verdict, VerdictRecord
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 
 

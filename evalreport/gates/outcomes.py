@@ -28,7 +28,9 @@ from evalreport.metrics.sample import parse as parse_metric
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
 from evalreport.registry import unknown_name
-from evalreport.schema.records import ComparisonRecord, GateRecord, Interval, MetricRecord, Slice
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import GateRecord
+from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import say
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from evalreport.files import content_of, recover, with_each_key_once
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import SCHEMA, Results, to_json
 from evalreport.texts import Message
 
@@ -309,7 +309,7 @@ def completed(value: Any, wanted: Any = Results) -> Any:
 
     Examples
     --------
-    >>> from evalreport.schema.records import WarningRecord
+    >>> from evalreport.schema.warnings import WarningRecord
     >>> completed({"code": "one_example", "text": "There is one example."}, WarningRecord)["about"]
     []
     """

@@ -24,7 +24,8 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import Column, Mask, ModelOutputs, Predictions
-from evalreport.schema.records import JsonObject, Slice
+from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
 from evalreport.stages import all_divisions, sampled
 from evalreport.texts import Message, Text, parts

@@ -23,8 +23,8 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import Floats, Indices, Mask, Predictions
-from evalreport.schema.records import JsonObject
-from evalreport.schema.results import EvidenceRecord
+from evalreport.schema.audit import EvidenceRecord
+from evalreport.schema.inputs import JsonObject
 from evalreport.stages import sampled
 from evalreport.texts import Message, Text
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.errors import HistoryError, UsageError
 from evalreport.history.connection import ConnectionLostError, History, reading, schema, translated, writing
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:

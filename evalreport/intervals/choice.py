@@ -25,7 +25,7 @@ from evalreport.intervals.proportions import (
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
 from evalreport.predictions.table import Floats
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
 
 NEGLIGIBLE = 1e-12

@@ -18,7 +18,7 @@ from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
 from evalreport.predictions.table import Floats
-from evalreport.schema.results import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
+from evalreport.schema.curves import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
 
 LEAST_USED = 50

@@ -15,7 +15,8 @@ from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.options import Join
 from evalreport.predictions.table import Arrow, Column, Indices, Mask, from_numpy
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from evalreport.predictions.table import (
     from_numpy,
     from_texts,
 )
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from evalreport.loading.rows import Rows, Table, gather, positions
 from evalreport.options import Options
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import Indices, Predictions, ScoreSums
-from evalreport.schema.records import FoundRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import warning
 from evalreport.sources.reading import Columns, empty_file
 from evalreport.texts import Message, quoted
 

@@ -44,7 +44,8 @@ from evalreport.predictions.selection import marked_as_test
 from evalreport.predictions.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
 from evalreport.predictions.table import TASK, Arrow, Column, Indices, Mask, ModelOutputs, Values, flags
 from evalreport.registry import unknown_name
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

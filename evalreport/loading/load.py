@@ -27,7 +27,8 @@ from evalreport.options import Options, Task
 from evalreport.predictions.selection import marked_as_test
 from evalreport.predictions.table import Codes, Column, Mask, ModelOutputs, Predictions, ScoreSums
 from evalreport.scale.aggregates import aggregate_in, counted_frames, counts_of, opened
-from evalreport.schema.records import FoundRecord, InputRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord, InputRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.files import (
     Copies,
     File,

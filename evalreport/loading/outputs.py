@@ -14,7 +14,8 @@ from evalreport.loading.rows import Rows, fault, first_of, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
 from evalreport.predictions.table import Arrow, Codes, Floats, Indices, Mask, ModelOutputs, Values, flags
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, quoted
 
 SUM_TOLERANCE = 1e-3

@@ -29,7 +29,8 @@ from evalreport.loading.rows import Rows, Table, fault, first_of
 from evalreport.loading.task import FoundTask, positive_of, two_classes
 from evalreport.options import Options
 from evalreport.predictions.table import Mask, Values
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

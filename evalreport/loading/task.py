@@ -25,7 +25,8 @@ from evalreport.loading.columns import (
 from evalreport.loading.rows import Rows, fault, first_of, whence
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Floats, Indices, from_numpy
-from evalreport.schema.records import FoundRecord, WarningRecord, warning
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:

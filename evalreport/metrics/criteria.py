@@ -23,7 +23,7 @@ from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
 from evalreport.predictions.selection import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.schema.records import BaselineRecord, MetricRecord
+from evalreport.schema.metrics import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text
 
 CRITERION: Fields = {

@@ -17,7 +17,7 @@ from evalreport.metrics.registry import METRICS, Metric
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of
-from evalreport.schema.results import CurveRecord
+from evalreport.schema.curves import CurveRecord
 
 Needs = Literal["scores", "probabilities"]
 

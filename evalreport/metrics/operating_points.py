@@ -28,7 +28,7 @@ from evalreport.metrics.threshold_counts import (
 )
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs
-from evalreport.schema.results import CurveSummaryRecord, ThresholdChangeRecord
+from evalreport.schema.curves import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")

@@ -17,7 +17,8 @@ import numpy as np
 from evalreport.engine.distributions import Array, Columns, ones, ratio
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of
-from evalreport.schema.records import ComparisonRecord, MetricRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import Message, Text
 from evalreport.texts.labels import in_sentence
 

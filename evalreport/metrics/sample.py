@@ -49,7 +49,7 @@ from evalreport.options import Average as AverageOverTasks
 from evalreport.options import Task
 from evalreport.predictions.table import ModelOutputs, Predictions, ScoreSums
 from evalreport.registry import close_names, unknown_name
-from evalreport.schema.records import FoundRecord
+from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]

@@ -12,7 +12,8 @@ import numpy as np
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.schema.results import CurveRecord, Results
+from evalreport.schema.curves import CurveRecord
+from evalreport.schema.results import Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:

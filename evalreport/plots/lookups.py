@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from evalreport.registry import words
-from evalreport.schema.records import ComparisonRecord, FoldRecord, MetricRecord, VerdictRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.metrics import FoldRecord, MetricRecord
 from evalreport.schema.results import Results
 
 

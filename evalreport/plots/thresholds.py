@@ -24,7 +24,8 @@ from evalreport.plots.curves import (
 from evalreport.plots.lookups import place_of_model
 from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
-from evalreport.schema.results import EQUAL_ERRORS, ResidualRecord, Results
+from evalreport.schema.curves import EQUAL_ERRORS, ResidualRecord
+from evalreport.schema.results import Results
 from evalreport.texts import say
 
 if TYPE_CHECKING:

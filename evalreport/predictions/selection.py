@@ -14,7 +14,7 @@ from evalreport.loading.design import Cells, design_of, with_seeds_as_repeats, w
 from evalreport.options import Task
 from evalreport.predictions.slicing import sliceable
 from evalreport.predictions.table import Column, Floats, Indices, Mask, ModelOutputs, Predictions, Values
-from evalreport.schema.records import FoundRecord
+from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.options import Task
-from evalreport.schema.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.schema.inputs import FoundRecord, InputRecord
+from evalreport.schema.warnings import WarningRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa

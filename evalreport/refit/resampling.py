@@ -29,7 +29,7 @@ from evalreport.refit.prediction_tables import (
     warnings_of,
 )
 from evalreport.refit.splits import fits_of, guards
-from evalreport.schema.records import WarningRecord
+from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.reading import dotted
 from evalreport.texts import Message, say
 

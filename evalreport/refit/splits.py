@@ -17,7 +17,7 @@ from evalreport.engine.draws import stream
 from evalreport.errors import UsageError
 from evalreport.refit.examples import Examples, Rows, same_features
 from evalreport.refit.plans import Scheme
-from evalreport.schema.records import WarningRecord, warning
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 
 

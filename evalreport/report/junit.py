@@ -9,7 +9,7 @@ from evalreport import numbers
 from evalreport.errors import OutputError
 from evalreport.files import write_whole
 from evalreport.report.naming import visible
-from evalreport.schema.records import GateRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 
 SUITE = "evalreport"

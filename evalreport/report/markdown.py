@@ -23,9 +23,10 @@ from evalreport.report.view import (
     n_cautions,
     view_of,
 )
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.frames import record_lists
-from evalreport.schema.records import ComparisonRecord, WarningRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, named, say
 
 if TYPE_CHECKING:

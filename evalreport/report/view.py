@@ -19,16 +19,11 @@ from evalreport.report.naming import (
     short_names,
     visible,
 )
-from evalreport.schema.records import (
-    CUT,
-    STRETCHED,
-    ComparisonRecord,
-    DisparityRecord,
-    MetricRecord,
-    RankingRecord,
-    VerdictRecord,
-    WarningRecord,
-)
+from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
+from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.slices import DisparityRecord
+from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Text, in_words, say
 from evalreport.texts.labels import in_sentence
 

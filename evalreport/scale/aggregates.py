@@ -24,7 +24,7 @@ from evalreport.predictions.table import ScoreSums
 from evalreport.scale.aggregation import Counted, count
 from evalreport.scale.engines import Engine, engine_of, lazy, started
 from evalreport.scale.label_sources import NotLabels, Source, unserved
-from evalreport.schema.records import InputRecord
+from evalreport.schema.inputs import InputRecord
 from evalreport.sources.files import (
     File,
     Found,

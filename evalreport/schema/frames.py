@@ -9,7 +9,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Literal, Union, get_args, get_origin, get_type_hints
 
 from evalreport.errors import UsageError
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 
 if TYPE_CHECKING:

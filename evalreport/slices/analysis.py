@@ -13,18 +13,13 @@ from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import TASK, Predictions
-from evalreport.schema.records import (
-    ComparisonRecord,
-    DisparityRecord,
-    FoundRecord,
-    MetricRecord,
-    Slice,
-    TaskVerdictRecord,
-    WarningRecord,
-    distinct_tests,
-    warning,
-)
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import TaskVerdictRecord
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import Results
+from evalreport.schema.slices import DisparityRecord, distinct_tests
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
 from evalreport.slices.slice_estimates import (
     Group,

@@ -16,7 +16,8 @@ from evalreport.comparisons.verdicts import adjust, agreeing
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Options
-from evalreport.schema.records import DisparityRecord, Interval
+from evalreport.schema.metrics import Interval
+from evalreport.schema.slices import DisparityRecord
 from evalreport.slices import limits as by
 from evalreport.slices.limits import Limits, Shares, independent_errors
 from evalreport.slices.slice_estimates import Side, direction

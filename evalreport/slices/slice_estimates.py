@@ -18,7 +18,7 @@ from evalreport.options import Options
 from evalreport.predictions.selection import subset
 from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
 from evalreport.predictions.table import TASK, Predictions, from_numpy
-from evalreport.schema.records import Slice
+from evalreport.schema.metrics import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text
 

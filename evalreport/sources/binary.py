@@ -17,7 +17,7 @@ from evalreport.errors import InputError
 from evalreport.loading.columns import LONE_PROBABILITIES, Kind, all_numbers, as_text, keep
 from evalreport.options import Options
 from evalreport.predictions.table import Arrow, Indices, Values
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
 from evalreport.sources.unpacking import (
     Chunk,

@@ -30,7 +30,8 @@ from evalreport.loading.counts import are_counts, roles_of_counts
 from evalreport.loading.rows import Table
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.table import Column, Predictions
-from evalreport.schema.records import InputRecord, JsonObject, WarningRecord, warning
+from evalreport.schema.inputs import InputRecord, JsonObject
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import (
     DEEPEST,
     UNSAFE_SUFFIXES,

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from evalreport.errors import InputError
 from evalreport.loading.columns import Kind
 from evalreport.predictions.table import Arrow
-from evalreport.schema.records import WarningRecord, warning
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 
 if TYPE_CHECKING:

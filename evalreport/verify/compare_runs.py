@@ -24,7 +24,7 @@ from evalreport.metrics.registry import greater_is_better
 from evalreport.metrics.sample import parse
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.sources.files import at_hand, recorded_files
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text

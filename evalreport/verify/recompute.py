@@ -20,7 +20,7 @@ from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number, with_fields
 from evalreport.predictions.table import Predictions
 from evalreport.scale.aggregates import aggregate_below, aggregate_in, aggregated_again
-from evalreport.schema.records import JsonObject
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import Results, to_json
 from evalreport.sources.files import Found, at_hand, digest, places, recorded_files, stays_below
 from evalreport.stages import analysed

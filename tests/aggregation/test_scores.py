@@ -17,7 +17,8 @@ import evalreport.metrics
 from evalreport.cli import main
 from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
 from evalreport.scale.aggregates import HISTOGRAMS, PRODUCTS
-from evalreport.schema.records import ComparisonRecord, MetricRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 
 # Of Dask's own code, by the newest pandas.

@@ -14,8 +14,10 @@ from statsmodels.stats.proportion import proportion_confint
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.gates.outcomes import decide, judge, outcome_of, parse
-from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord, Slice, WarningRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 
 def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import evalreport
 from evalreport.gates.outcomes import as_verdict, judging_interval, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
-from evalreport.schema.records import Interval, MetricRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
 

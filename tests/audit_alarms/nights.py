@@ -6,7 +6,7 @@ from typing import Any
 
 from evalreport.audit.auditing import Audited
 from evalreport.history.connection import History
-from evalreport.schema.records import WarningRecord
+from evalreport.schema.warnings import WarningRecord
 from tests.audit_history.sources import Source, audited, right, share
 
 GOOD, BAD = 0.9, 0.7

@@ -15,7 +15,8 @@ from evalreport.history.run_differences import square_and_add
 from evalreport.history.store import accept, prune, runs
 from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
-from evalreport.schema.records import ComparisonRecord, HistoryRecord
+from evalreport.schema.audit import HistoryRecord
+from evalreport.schema.comparisons import ComparisonRecord
 
 from .sources import audited, options, right, share
 

@@ -14,8 +14,10 @@ import pytest
 
 import evalreport
 from evalreport.cli import main
-from evalreport.schema.records import FoundRecord, Interval, MetricRecord, WarningRecord
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 
 @dataclass

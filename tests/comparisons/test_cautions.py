@@ -9,8 +9,8 @@ import pytest
 
 import evalreport
 from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
-from evalreport.schema.records import WarningRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 Columns = dict[str, list[Any]]
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.schema.records import EffectRecord
+from evalreport.schema.comparisons import EffectRecord
 from evalreport.schema.results import Results
 
 

@@ -17,7 +17,7 @@ from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.ranks import signed_rank_distribution
 from evalreport.metrics.estimate import Estimate, Fits
 from evalreport.metrics.registry import Quantity
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 

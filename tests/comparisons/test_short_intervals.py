@@ -13,8 +13,8 @@ from evalreport.comparisons.cautions_of_tests import largest_losses
 from evalreport.intervals.proportions import INTERVALS, Shortfall, shortfall_of, shortfalls
 from evalreport.options import Options
 from evalreport.pipeline import evaluate
-from evalreport.schema.records import WarningRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 from studies.designs import Design, every_design
 from studies.rows import Row, read
 from studies.shortfalls import ANY, size_of

@@ -15,7 +15,7 @@ from evalreport.intervals.normal import hodges_lehmann
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from tests.reference.second_round import agrees, each
 
 

@@ -15,7 +15,7 @@ from evalreport.loading.columns import LONE_PROBABILITIES
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import WarningRecord
+from evalreport.schema.warnings import WarningRecord
 
 Loaded = Callable[..., Predictions]
 Write = Callable[..., Path]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]

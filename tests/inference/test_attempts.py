@@ -15,7 +15,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.metrics.probabilities import pass_at_k, pass_hat_k
 from evalreport.options import Options
-from evalreport.schema.records import MetricRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results, to_json
 from tests.reference.second_round import agrees, each
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 
 from .sources import Source, labels, outcomes, row, run, scores
 

@@ -18,7 +18,7 @@ from evalreport.comparisons.verdicts import (
     settled_at,
     smallest_alpha,
 )
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
 

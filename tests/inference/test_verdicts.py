@@ -13,7 +13,7 @@ from evalreport.comparisons.verdicts import Decision, adjust, agreeing, verdict
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 
 from .sources import labels, row, run, values
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 
 
 def intervals(rows: dict[str, Any], metric: str, *methods: str, **options: Any) -> dict[str, Interval]:

@@ -21,7 +21,7 @@ from evalreport.algorithms.decomposition import (
 )
 from evalreport.errors import UsageError
 from evalreport.plots.estimates import bias_variance
-from evalreport.schema.records import WarningRecord
+from evalreport.schema.warnings import WarningRecord
 from tests.reference.second_round import agrees, each
 
 from .tables import evaluate, replicates

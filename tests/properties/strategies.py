@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.schema.records import MetricRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]

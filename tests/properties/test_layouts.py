@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalreport.comparisons.registry import TESTS
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 from .layouts import LAYOUTS, MODELS, evaluate, source_of

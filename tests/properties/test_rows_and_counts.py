@@ -16,7 +16,7 @@ from evalreport.comparisons import registry
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, comparison_test, probability
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.schema.records import ComparisonRecord, OmnibusRecord
+from evalreport.schema.comparisons import ComparisonRecord, OmnibusRecord
 from evalreport.schema.results import Results
 
 Found = ComparisonRecord | OmnibusRecord

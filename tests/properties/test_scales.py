@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import evalreport
 from evalreport.assembly import SCORE_BINS
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.schema.records import MetricRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 
 from .strategies import Source, ids

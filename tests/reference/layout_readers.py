@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalreport.comparisons.verdicts import adjust
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 from . import lookup

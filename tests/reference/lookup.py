@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
-from evalreport.schema.results import OperatingPointRecord, Results
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.curves import OperatingPointRecord
+from evalreport.schema.metrics import Interval, MetricRecord
+from evalreport.schema.results import Results
 
 Missing = LookupError
 TANGO = "tango"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
 
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 from . import lookup

@@ -13,7 +13,7 @@ from scipy import stats
 
 import evalreport
 from evalreport.predictions.table import Predictions
-from evalreport.schema.records import Interval
+from evalreport.schema.metrics import Interval
 from evalreport.schema.results import Results
 
 from . import lookup

@@ -14,7 +14,8 @@ import evalreport
 from evalreport.algorithms.decomposition import squared
 from evalreport.algorithms.replicates import replicates_of
 from evalreport.loading.load import load
-from evalreport.schema.results import DecompositionRecord, ErrorEstimateRecord, Results
+from evalreport.schema.algorithms import DecompositionRecord, ErrorEstimateRecord
+from evalreport.schema.results import Results
 
 from .records import CLOSED_FORM, DATA, Record, records_of
 

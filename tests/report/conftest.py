@@ -9,19 +9,13 @@ from math import erf, sqrt
 import numpy as np
 import pytest
 
-from evalreport.schema.records import (
-    ComparisonRecord,
-    ConfusionRecord,
-    FoundRecord,
-    GateRecord,
-    InputRecord,
-    Interval,
-    MetricRecord,
-    RankingRecord,
-    VerdictRecord,
-    WarningRecord,
-)
-from evalreport.schema.results import CurveRecord, Results
+from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
+from evalreport.schema.curves import CurveRecord
+from evalreport.schema.decisions import GateRecord, VerdictRecord
+from evalreport.schema.inputs import FoundRecord, InputRecord
+from evalreport.schema.metrics import ConfusionRecord, Interval, MetricRecord
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message
 
 SIGNALS = {"boosting": 1.9, "forest": 1.85, "knn": 1.0, "logreg": 1.45, "tree": 0.6}

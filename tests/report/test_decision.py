@@ -13,8 +13,10 @@ from evalreport.report.markdown import oneliner, summary_markdown
 from evalreport.report.naming import short_names
 from evalreport.report.sections import cases, decision, leaderboard
 from evalreport.report.view import difference_decimals, verdict_between, view_of
-from evalreport.schema.records import GateRecord, VerdictRecord, WarningRecord
-from evalreport.schema.results import DominanceRecord, Results
+from evalreport.schema.curves import DominanceRecord
+from evalreport.schema.decisions import GateRecord, VerdictRecord
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 Simulate = Callable[..., Results]
 

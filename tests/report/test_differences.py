@@ -17,16 +17,15 @@ from evalreport.report import render
 from evalreport.report.sections import pairs
 from evalreport.report.sections.methods import holds_here, why_chosen
 from evalreport.report.view import view_of
-from evalreport.schema.records import (
+from evalreport.schema.comparisons import (
     AgreementRecord,
     AverageRankRecord,
-    BaselineRecord,
     DisagreementRecord,
     EffectRecord,
-    FoldRecord,
     OmnibusRecord,
     RankingRecord,
 )
+from evalreport.schema.metrics import BaselineRecord, FoldRecord
 from evalreport.schema.results import Results
 
 TWO = {"forest": 1.8, "tree": 0.6}

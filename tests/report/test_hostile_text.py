@@ -26,8 +26,9 @@ from evalreport.report.naming import SHAPELESS, code_point, short_names, visible
 from evalreport.report.sections import describe
 from evalreport.report.view import view_of
 from evalreport.report.writing import _figures
-from evalreport.schema.records import FoundRecord, InputRecord, WarningRecord
+from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)

@@ -14,7 +14,7 @@ from evalreport.plots.pictures import drawn
 from evalreport.plots.style import MARKS, to_svg
 from evalreport.report.sections import metrics as confusion_section
 from evalreport.report.view import view_of
-from evalreport.schema.records import ConfusionRecord
+from evalreport.schema.metrics import ConfusionRecord
 from evalreport.schema.results import Results
 
 

@@ -15,8 +15,8 @@ from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.markdown import escaped, leaderboard_html, oneliner, summary
 from evalreport.report.naming import distinct_names, visible, without_missing_glyphs
-from evalreport.schema.records import WarningRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 HOSTILE = {
     "<script>alert(1)": 1.9,

@@ -12,7 +12,7 @@ from evalreport.report.markdown import summary_markdown
 from evalreport.report.naming import distinct_names
 from evalreport.report.sections import curves, methods, metrics
 from evalreport.report.view import view_of
-from evalreport.schema.records import GateRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.texts import say
 

@@ -17,8 +17,9 @@ from evalreport.report.markdown import (
     summary,
     summary_text,
 )
-from evalreport.schema.records import GateRecord, WarningRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord
 
 
 def printed(results: Results) -> str:

@@ -74,7 +74,7 @@ def uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
         alias.name
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
-        and node.module in ("evalreport.texts", "evalreport.schema.records")
+        and node.module in ("evalreport.texts", "evalreport.schema.warnings")
         for alias in node.names
     }
     ours = {"say", "Message", "warning"} & imported

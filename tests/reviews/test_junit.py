@@ -10,7 +10,7 @@ import pytest
 from evalreport.cli import main
 from evalreport.errors import OutputError
 from evalreport.report.junit import junit_xml, write_junit
-from evalreport.schema.records import GateRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 
 from .sources import write

@@ -12,7 +12,7 @@ import pytest
 
 import evalreport
 from evalreport.algorithms.replicates import bootstrap_632, bootstrap_632plus
-from evalreport.schema.records import Interval, MetricRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -11,7 +11,7 @@ from scipy.linalg import sqrtm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from evalreport.schema.records import distinct_tests
+from evalreport.schema.slices import distinct_tests
 from evalreport.slices.limits import Successes, fisher, proportions_ratio
 
 from .sources import answers, disparity, run, values_of

@@ -13,7 +13,7 @@ from evalreport.comparisons.verdicts import adjust
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
-from evalreport.schema.records import Slice
+from evalreport.schema.metrics import Slice
 from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
 from evalreport.slices.limits import Successes, fisher, smallest_fisher, testable
 from evalreport.slices.slice_estimates import Side

@@ -11,7 +11,7 @@ import numpy as np
 import evalreport
 from evalreport.report.sections import slices as section
 from evalreport.report.view import view_of
-from evalreport.schema.records import WarningRecord
+from evalreport.schema.warnings import WarningRecord
 
 from .sources import answers, run
 

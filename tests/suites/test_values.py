@@ -19,7 +19,8 @@ from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import units_of
-from evalreport.schema.records import ComparisonRecord, MetricRecord, Slice
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import to_json
 from tests.reference.second_round import agrees, each
 from tests.suites.sources import TASKS, outcomes, scores, write

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import evalreport
-from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 
 Source = dict[str, dict[str, Any]]

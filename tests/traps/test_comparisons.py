@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import to_json
 
 from .sources import (

@@ -11,8 +11,7 @@ from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
-from evalreport.schema.records import HistoryRecord
-from evalreport.schema.results import AuditRecord
+from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.texts import Message, coded, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -30,7 +30,7 @@ from evalreport.report.view import (
     value_of,
     weights_note,
 )
-from evalreport.schema.results import OperatingPointRecord
+from evalreport.schema.curves import OperatingPointRecord
 from evalreport.texts import coded, in_words, named, say
 from evalreport.texts.labels import in_sentence
 

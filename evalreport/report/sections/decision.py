@@ -38,7 +38,8 @@ from evalreport.report.view import (
     verdict_word,
     weights_note,
 )
-from evalreport.schema.records import GateRecord, VerdictRecord, WarningRecord
+from evalreport.schema.decisions import GateRecord, VerdictRecord
+from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import coded, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -22,7 +22,7 @@ from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
-from evalreport.schema.results import SQUARES_OF, DecompositionRecord
+from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord
 from evalreport.texts import named, say
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40

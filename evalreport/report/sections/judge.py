@@ -21,7 +21,7 @@ from evalreport.report.view import (
     metric_decimals,
     pair_row,
 )
-from evalreport.schema.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
+from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.texts import coded, say
 
 MOST_PAIRS = 10

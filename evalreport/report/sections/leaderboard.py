@@ -37,7 +37,8 @@ from evalreport.report.view import (
     verdict_between,
     verdict_word,
 )
-from evalreport.schema.records import COMPANIONS, VerdictRecord
+from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.metrics import COMPANIONS
 from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import in_sentence
 

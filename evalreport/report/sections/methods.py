@@ -29,7 +29,7 @@ from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, leading_comparison, n_cautions, text_of
-from evalreport.schema.records import ComparisonRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import coded, has, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
 

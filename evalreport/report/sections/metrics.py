@@ -36,7 +36,8 @@ from evalreport.report.view import (
     records_of,
     text_of,
 )
-from evalreport.schema.records import ComparisonRecord, Interval, MetricRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -37,7 +37,7 @@ from evalreport.report.view import (
     text_of,
     verdict_between,
 )
-from evalreport.schema.records import EffectRecord, OmnibusRecord
+from evalreport.schema.comparisons import EffectRecord, OmnibusRecord
 from evalreport.texts import group_of, has, in_words, named, say
 
 MOST_OPEN, MOST_DRAWN = 8, 24

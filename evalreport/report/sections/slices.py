@@ -26,7 +26,8 @@ from evalreport.report.view import (
     text_of,
     value_cell,
 )
-from evalreport.schema.records import DisparityRecord, MetricRecord, distinct_tests
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.slices import DisparityRecord, distinct_tests
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 

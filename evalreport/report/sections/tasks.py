@@ -12,7 +12,9 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.report.naming import listed, shorten, test_in_words, visible
 from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
-from evalreport.schema.records import AttemptVarianceRecord, MetricRecord, TaskVerdictRecord
+from evalreport.schema.comparisons import AttemptVarianceRecord
+from evalreport.schema.decisions import TaskVerdictRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import coded, in_words, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -1,0 +1,102 @@
+"""Changes since earlier runs of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRecord:
+    """How one model's value changed since an earlier run of the series: ``difference`` is now - then.
+
+    ``reference`` is ``accepted`` or ``last``, ``run`` and ``time`` say which run that was. ``paired``: both runs on
+    the same examples. ``text`` says what was compared with what; the p-value is that of one look.
+    """
+
+    reference: Literal["accepted", "last"]
+    run: int
+    time: str
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    value: float | None
+    reference_value: float | None
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    test: str | None
+    p_value: float | None
+    paired: bool
+    text: Text
+    reason: Text | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """One question that an audit asks about its accepted run, and the answer.
+
+    ``question``: ``worse`` (over all looks since the accepted run), ``worse_this_run`` (this look alone, as a plain
+    test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``, ``missing``,
+    ``column``. ``about`` names a model, slice or column. ``p_adjusted`` is adjusted for all looks and for the questions
+    of its kind; ``alarm``: it is at or below 1 - confidence, and the change is one for the worse where it has a
+    direction. Of ``worse`` over nights, ``statistic`` is the evidence e, ``p_value`` 1 / e and ``effect_size`` the mean
+    of the nights since less that of the accepted ones (or less the floor). ``run`` is the newest accepted run, ``look``
+    how often the series was compared with the accepted ones.
+    """
+
+    question: str
+    about: str
+    run: int
+    look: int
+    test: str | None
+    statistic: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    effect: str | None
+    effect_size: float | None
+    low: float | None
+    high: float | None
+    alarm: bool
+    text: Text
+    reason: Text | None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further sizes by name: psi, wasserstein ...; of ``worse`` over nights ``accepted_nights``, ``nights``,
+    ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceRecord:
+    """What a run adds to the evidence of a model since the accepted runs, and where that stands.
+
+    ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that no
+    earlier one held: a night. ``value_since`` is the mean of the nights since the ``accepted`` runs, ``n_since`` their
+    units, ``low`` and ``high`` limits that hold over all looks at once for independent normal nights;
+    ``values_accepted`` and ``values_since`` are the nights that the alarm compares, in order. ``id_sample`` holds
+    digests of some new ids (with the first model of a run, for all), by which later runs know them.
+    """
+
+    model: str
+    metric: str
+    run: int
+    look: int
+    unit: Literal["example", "cluster"]
+    n_new: int
+    value: float | None
+    n_since: int
+    value_since: float | None
+    level: float
+    low: float | None
+    high: float | None
+    standard_error: float | None = None
+    accepted: tuple[int, ...] = ()
+    values_accepted: tuple[float, ...] = ()
+    values_since: tuple[float, ...] = ()
+    id_sample: tuple[str, ...] = ()
+    reason: Text | None = None

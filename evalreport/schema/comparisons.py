@@ -1,0 +1,182 @@
+"""Comparisons of models: tests, effect sizes, agreement, variances and the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evalreport.schema.metrics import Slice
+from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRecord:
+    """One test (or one interval) of the difference a - b of one metric."""
+
+    a: str
+    b: str | None
+    metric: str
+    average: str | None = None
+    label: str | None = None
+    slice: Slice | None = None
+    test: str
+    statistic: float | None
+    df: float | None = None
+    p_value: float | None
+    p_adjusted: float | None = None
+    correction: str | None = None
+    difference: float | None = None
+    level: float
+    low: float | None = None
+    high: float | None = None
+    interval_method: str | None = None
+    effect: str | None = None
+    effect_size: float | None = None
+    recommended: bool
+    caution: Text | None = None
+    reason: Text | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmnibusRecord:
+    """One test of all models at once; ``by`` and ``blocks`` say what the models were compared on, and on how many."""
+
+    metric: str
+    test: str
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    models: tuple[str, ...]
+    df2: float | None = None
+    by: str = "examples"
+    blocks: int | None = None
+    caution: Text | None = None
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageRankRecord:
+    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
+    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
+    """
+
+    metric: str
+    model: str
+    average_rank: float
+    by: str
+    blocks: int
+    critical_difference: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceRecord:
+    """How much a value varies, and with what: ``source`` is ``seeds``, ``replicates`` or ``test set``.
+
+    Between seeds or replicates: the variance (divisor J - 1) of the values of single fits on the same test
+    examples. Test set: the squared standard error of the mean value, from the examples.
+    """
+
+    model: str
+    metric: str
+    source: str
+    value: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptVarianceRecord:
+    """How much of a variance lies between questions and how much between the attempts at one question.
+
+    It is that of one model's mean, or where ``b`` is given of the difference ``model`` - ``b`` by question.
+    ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
+    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` what twice the attempts at these
+    questions would make of it, ``se_more_questions`` twice the questions. ``within`` and what follows from it is null
+    where each question was answered once.
+    """
+
+    model: str
+    metric: str
+    n_questions: int
+    attempts: float
+    between: float
+    within: float | None
+    share_within: float | None
+    se_now: float
+    se_more_attempts: float | None
+    se_more_questions: float
+    b: str | None = None
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingRecord:
+    """One model's place on the primary metric; models that share a letter cannot be told apart."""
+
+    model: str
+    metric: str
+    value: float | None
+    rank: int
+    letters: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectRecord:
+    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
+
+    ``unit`` is what the size is over: example, fold, replicate, seed or dataset.
+    """
+
+    a: str
+    b: str
+    metric: str
+    effect: str
+    value: float | None
+    low: float | None
+    high: float | None
+    text: Text
+    unit: str = "example"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRecord:
+    """On how many examples both models of a pair are right, only the first, only the second, neither."""
+
+    a: str
+    b: str
+    metric: str
+    both: float
+    only_a: float
+    only_b: float
+    neither: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnanimityRecord:
+    """On how many examples all models are right, and on how many all are wrong; on the others they disagree.
+
+    ``label`` is the true class, None over all examples.
+    """
+
+    label: str | None
+    n: int
+    all_right: int
+    all_wrong: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisagreementRecord:
+    """One model's answer to one of the examples on which the models disagree most, the widest first.
+
+    ``spread`` is how far the answers lie apart (``measure`` says in what); ``correct`` is None for numbers.
+    """
+
+    id: str
+    truth: str | None
+    model: str
+    answer: str
+    correct: bool | None
+    spread: float
+    measure: Text

@@ -1,0 +1,166 @@
+"""Curves, thresholds on them, and distributions of scores and residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveRecord:
+    """One curve of one model; x, y, threshold, low, high, count are arrays of equal length (or None).
+
+    ``band`` says of what kind low and high are: ``pointwise`` limits hold at each x by itself.
+    """
+
+    model: str
+    curve: str
+    label: str | None
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    threshold: tuple[float | None, ...] | None = None
+    low: tuple[float | None, ...] | None = None
+    high: tuple[float | None, ...] | None = None
+    count: tuple[float, ...] | None = None
+    band: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSummaryRecord:
+    """One number of one curve, from all its points, not the thinned ones: an area, or its height ``at`` a place."""
+
+    model: str
+    curve: str
+    label: str | None
+    quantity: str
+    at: float | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    method: str | None = None
+    reason: Text | None = None
+
+
+EQUAL_ERRORS = "eer"
+"""The criterion of the threshold at which both error rates are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPointRecord:
+    """One threshold of one model that some criterion chooses on these very data, and what it gives there.
+
+    ``threshold`` is null where no example is to be called positive. The counts are those at the threshold;
+    ``value`` is of ``metric``. ``optimistic`` says that the threshold was chosen on the data it is judged on.
+    """
+
+    model: str
+    criterion: str
+    metric: str
+    at: float | None
+    threshold: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    optimistic: bool
+    text: Text
+    reason: Text | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
+
+
+Relation = Literal["above", "below", "crosses", "same"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DominanceRecord:
+    """How two models' curves lie to each other: a seen from b, with the false positive rates where they cross.
+
+    ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where. ``clear`` says that each
+    is higher by so much that it matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
+    and ``beyond_bands`` whether each leaves the other's pointwise band somewhere (null without bands).
+    """
+
+    a: str
+    b: str
+    curve: str
+    label: str | None = None
+    relation: Relation
+    crossings: tuple[float, ...] = ()
+    a_most: float
+    a_most_at: float | None = None
+    b_most: float
+    b_most_at: float | None = None
+    clear: bool = False
+    text: Text = ""
+    clear_crossings: tuple[float, ...] = ()
+    beyond_bands: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdChangeRecord:
+    """What another threshold than the model's own decisions would change, in cases.
+
+    ``fewer_alarms`` is positive predictions before less those after, and of these ``fewer_false_alarms`` are
+    negatives and ``fewer_hits`` positives; negative numbers mean more.
+    """
+
+    model: str
+    threshold: float
+    changed: float | None = None
+    fewer_alarms: float | None = None
+    fewer_false_alarms: float | None = None
+    fewer_hits: float | None = None
+    tp: float | None = None
+    fp: float | None = None
+    fn: float | None = None
+    tn: float | None = None
+    text: Text = ""
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreHistogramRecord:
+    """How one model's scores are distributed among the examples of one class: ``counts`` between ``edges``.
+
+    ``positive``: whether that class is the positive one. ``scale`` is ``probability`` (of the positive class) or
+    ``score``; the first and the last bin of bare scores hold whatever lies beyond their edge.
+    """
+
+    model: str
+    true: str
+    positive: bool
+    scale: Literal["probability", "score"]
+    edges: tuple[float, ...]
+    counts: tuple[float, ...]
+    n: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualRecord:
+    """One model's predicted and true values, thinned for drawing, and its calibration in bins of equal size.
+
+    ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
+    the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
+    where examples are not independent, or too few) and count.
+    """
+
+    model: str
+    predicted: tuple[float, ...]
+    true: tuple[float, ...]
+    bin_predicted: tuple[float, ...]
+    bin_true: tuple[float, ...]
+    bin_low: tuple[float | None, ...]
+    bin_high: tuple[float | None, ...]
+    bin_count: tuple[float, ...]
+    level: float
+    n: int

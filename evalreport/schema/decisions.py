@@ -1,0 +1,83 @@
+"""Verdicts on pairs of models, and outcomes of gates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from evalreport.texts import Text
+
+Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
+
+CUT, STRETCHED = "cut at 0", "stretched to 0"
+"""How the method of a verdict's interval ends where the limits alone and the test say different things."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableRecord:
+    """The smallest ``difference`` that an undecided pair's test could reliably detect.
+
+    ``needed`` is how many of ``unit`` it would take to detect the observed difference, ``gold`` how many of these would
+    have to be judged by people; null where the test could detect the observed difference already.
+    """
+
+    difference: float
+    unit: Literal["examples", "clusters", "judged", "datasets"]
+    needed: int | None = None
+    gold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRecord:
+    """What may be said of a seen from b on the primary metric.
+
+    ``low`` and ``high`` are the pair's one interval, simultaneous over the family, of which every table and chart
+    speaks; ``method`` says how it was made. It excludes 0 exactly where the adjusted p-value of the recommended test
+    decides the pair: a limit that was ``cut at 0`` is no part of it.
+    """
+
+    about: tuple[str, str]
+    metric: str
+    verdict: Verdict
+    level: float
+    low: float | None
+    high: float | None
+    text: Text
+    method: str | None = None
+    detectable: DetectableRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskVerdictRecord:
+    """What may be said of a seen from b within one task of a suite, on the primary metric.
+
+    The family is every pair in every task, each by its task's own recommended ``test``: p-values are adjusted and
+    intervals simultaneous over all of them.
+    """
+
+    task: str
+    about: tuple[str, str]
+    metric: str
+    verdict: Verdict
+    difference: float | None
+    level: float
+    low: float | None
+    high: float | None
+    method: str | None
+    test: str
+    p_value: float | None
+    p_adjusted: float | None
+    correction: str | None
+    text: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRecord:
+    """One gate: pass, fail or undecided, by the interval."""
+
+    gate: str
+    outcome: Literal["pass", "fail", "undecided"]
+    value: float | None
+    low: float | None
+    high: float | None
+    text: Text

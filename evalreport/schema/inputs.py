@@ -1,0 +1,31 @@
+"""Inputs and what was found in them: files, task, design, positive class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport.texts import Text
+
+JsonObject = Mapping[str, Any]
+"""An object as JSON has it: results that were written, or a part of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRecord:
+    """One input file: path relative to MODELS, SHA-256 of its bytes, rows used, model (null: several)."""
+
+    path: str
+    sha256: str
+    rows: int
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRecord:
+    """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
+
+    what: str
+    value: Text
+    why: Text

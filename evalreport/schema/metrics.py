@@ -1,0 +1,108 @@
+"""Values of metrics: with intervals, by fold, of baselines, and confusion matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """One interval; ``low`` and ``high`` are None where the method is dishonest or undefined, with a reason."""
+
+    method: str
+    level: float
+    low: float | None
+    high: float | None
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A subgroup: a metadata column and one of its values."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRecord:
+    """One model's value of one metric with its intervals, the recommended one first.
+
+    ``trials``: of how many independent examples that count the same the value is a share; None where it is no such
+    proportion. Gates are decided by the exact limits that follow from it.
+    """
+
+    model: str
+    metric: str
+    average: str | None = None
+    label: str | None = None
+    slice: Slice | None = None
+    value: float | None = None
+    standard_error: float | None = None
+    n: int
+    reason: Text | None = None
+    intervals: tuple[Interval, ...] = ()
+    formula: str | None = None
+    """The definition with this model's counts filled in, where the metric is a function of counts."""
+    n_effective: float | None = None
+    """Under weights Kish's effective number of examples."""
+    clusters_effective: float | None = None
+    """The effective number of clusters G* where examples of one are wholly alike."""
+    clusters: int | None = None
+    """How many clusters hold the ``n`` examples, where whole clusters are drawn."""
+    trials: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRecord:
+    """The value that a metric reaches without a model, by one constant answer or by guessing.
+
+    ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
+    why a value stands by convention.
+    """
+
+    name: str
+    metric: str
+    average: str | None
+    label: str | None
+    value: float
+    text: Text
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldRecord:
+    """One model's value of one metric on one fold."""
+
+    model: str
+    repeat: str | None
+    fold: str | None
+    metric: str
+    average: str | None
+    label: str | None
+    value: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfusionRecord:
+    """One cell of one model's confusion matrix."""
+
+    model: str
+    true: str
+    predicted: str
+    count: float
+
+
+COMPANIONS: Mapping[str, tuple[str, ...]] = {
+    "binary": ("roc_auc", "recall", "precision", "f1", "average_precision", "log_loss", "mcc", "accuracy"),
+    "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
+    "regression": ("mae", "r2", "mape", "rmse", "mse"),
+}
+"""What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
+
+BESIDE_MAJORITY, BESIDE_MAPE = ("balanced_accuracy", "mcc", "average_precision"), ("mae", "rmse")
+"""What tells more where one class is most of the examples, or some true values are nearly 0."""

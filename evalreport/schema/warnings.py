@@ -1,0 +1,66 @@
+"""Automatic warnings, their levels, and the function that makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evalreport.texts import Message, Text
+
+Level = Literal["info", "caution", "blocker"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningRecord:
+    """One automatic warning with its stable code; ``about`` names models, metrics or columns.
+
+    A blocker leaves the numbers and takes the verdict; ``info`` changes no reading of it.
+    """
+
+    code: str
+    text: Text
+    about: tuple[str, ...] = ()
+    level: Level = "caution"
+
+
+# The levels of each warning that is more, or less, than a caution; the first is the usual one.
+LEVELS: Mapping[str, tuple[Level, ...]] = {
+    "trained_on_test": ("blocker",),
+    "gold_not_random": ("blocker", "caution", "info"),
+    **dict.fromkeys(("few_passes", "folds_taken_as_independent"), ("caution", "info")),
+    **dict.fromkeys(("curves_cross", "guessed_task", "threshold_chosen_here"), ("caution", "info")),
+    **dict.fromkeys(("clustering_bootstrap", "guessed_probability", "identical_answers"), ("info",)),
+    **dict.fromkeys(("column_differs_between_attempts", "unlike_attempts", "one_slice"), ("info",)),
+    **dict.fromkeys(("undefined_value", "tied_scores", "noise_in_bias", "several_comparisons"), ("info",)),
+    **dict.fromkeys(("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set"), ("info",)),
+}
+
+
+def levels_of(code: str) -> tuple[Level, ...]:
+    """Return the levels that a warning can have, the usual one first."""
+    return LEVELS.get(code, ("caution",))
+
+
+def warning(
+    code: str,
+    /,
+    text: str = "",
+    *,
+    about: tuple[str, ...] = (),
+    level: Level | None = None,
+    **params: object,
+) -> WarningRecord:
+    """Make a warning, of its usual level where none is given.
+
+    Its text stands in the catalogue under ``warning.CODE``, or ``warning.CODE.TEXT``; what it means under
+    ``meaning.CODE``.
+    """
+    usual = levels_of(code)
+    assert level is None or level in usual, f"{code}: {level} is missing in LEVELS"
+    return WarningRecord(
+        code=code,
+        text=Message(f"warning.{code}{text and '.'}{text}", **params),
+        about=about,
+        level=level or usual[0],
+    )
