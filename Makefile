@@ -70,32 +70,32 @@ dist: env .cache/release/.installed ## build what a release consists of, and the
 	@ls -l dist
 
 study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
-	$(BIN)/python -m studies.coverage
+	$(BIN)/python -m research.studies.coverage
 
 study-tests: env ## measure how often the tests reject; writes docs/tests.*
-	$(BIN)/python -m studies.tests
+	$(BIN)/python -m research.studies.tests
 
 study-clustering: env ## measure the intervals and the test of clusterings; writes docs/clustering.csv
-	$(BIN)/python -m studies.clustering
+	$(BIN)/python -m research.studies.clustering
 
 study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
-	$(BIN)/python -m studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
+	$(BIN)/python -m research.studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
 
 study-estimators: env ## measure how near error estimates come to the truth; writes docs/estimators.*
-	$(BIN)/python -m studies.estimators
+	$(BIN)/python -m research.studies.estimators
 
 study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
-	$(BIN)/python -m studies.audits
+	$(BIN)/python -m research.studies.audits
 
 campaign: env ## attack the program for hours: kills, wrong input, full disks, hostile names; writes docs/reliability.*
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m campaign $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python -m research.campaign $(if $(PART),--part $(PART)) $(if $(SEED),--seed $(SEED))
 
 study-mutations: env .cache/mutations/.installed ## change the code in one place after the other, for an hour; writes docs/mutations.md
-	PYTHONPATH=.cache/mutations $(BIN)/python -m studies.mutations
+	PYTHONPATH=.cache/mutations $(BIN)/python -m research.studies.mutations
 
 bench: env peers ## measure the speed against other programs; writes docs/benchmarks.md (QUICK=1: small, printed only)
-	PYTHONPATH=.cache/peers $(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+	PYTHONPATH=.cache/peers $(BIN)/python -m research.benchmarks $(if $(QUICK),--quick)
 
 peers: .cache/peers/.installed ## fetch the programs that bench compares with, into .cache/peers
 

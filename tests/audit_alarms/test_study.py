@@ -11,7 +11,7 @@ import pytest
 
 from evalreport.history.run_values import drop_evidence, floor_evidence
 from evalreport.intervals.proportions import newcombe_independent_limits
-from studies import audits, audits_page
+from research.studies import audits, audits_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from campaign.histories import killed_at, new_run, record_once, statements_of, tables_of, whole
-from campaign.processes import DONE, KILLED, REFUSED, ended, forked, killed_after
 from evalreport.history.connection import open_history
 from evalreport.history.store import append, locked, prune, runs, standing
+from research.campaign.histories import killed_at, new_run, record_once, statements_of, tables_of, whole
+from research.campaign.processes import DONE, KILLED, REFUSED, ended, forked, killed_after
 
 from .sources import share, write
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, make_url
 
-from campaign.histories import new_run
 from evalreport.errors import HistoryError
 from evalreport.history import connection as migrations
 from evalreport.history import connection as present
@@ -18,6 +17,7 @@ from evalreport.history.connection import MIGRATION_LOCK, History, _engine, open
 from evalreport.history.run_values import kept_night
 from evalreport.history.store import accept, acceptances, append, runs, standing
 from evalreport.metrics.registry import Quantity
+from research.campaign.histories import new_run
 
 
 def made_at(history: History, version: int) -> None:

@@ -9,7 +9,6 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from campaign.histories import new_run
 from evalreport.errors import HistoryError, UsageError
 from evalreport.history import store as recording
 from evalreport.history.connection import ConnectionLostError, open_history
@@ -26,6 +25,7 @@ from evalreport.history.store import (
     standing,
     with_predictions,
 )
+from research.campaign.histories import new_run
 
 
 def test_a_run_is_kept_as_it_was_given(history):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from benchmarks import page, programs
-from benchmarks.data import binary_models, labels, truth
-from benchmarks.labels import f1_along, packed_codes
-from benchmarks.runs import cost
-from benchmarks.timing import Accuracy, Cost, Course, Row, Timed, scaled
+from research.benchmarks import page, programs
+from research.benchmarks.data import binary_models, labels, truth
+from research.benchmarks.labels import f1_along, packed_codes
+from research.benchmarks.runs import cost
+from research.benchmarks.timing import Accuracy, Cost, Course, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:

@@ -21,14 +21,14 @@ from evalreport.comparisons.test_selection import (
     MEASURED_OF_SEEDS,
     measured_size,
 )
-from studies import ties
-from studies.algorithms import ALPHA as STUDIED_ALPHA
-from studies.algorithms import TESTED, N
-from studies.bars import exact_limits
-from studies.cells import error, measure
-from studies.discordance import mcnemar_size
-from studies.tests import PARTS
-from studies.tests_page import page
+from research.studies import ties
+from research.studies.algorithms import ALPHA as STUDIED_ALPHA
+from research.studies.algorithms import TESTED, N
+from research.studies.bars import exact_limits
+from research.studies.cells import error, measure
+from research.studies.discordance import mcnemar_size
+from research.studies.tests import PARTS
+from research.studies.tests_page import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

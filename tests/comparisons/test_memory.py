@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import weakref
 
-from benchmarks.data import binary_models
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.metrics.sample import chosen
 from evalreport.options import Options
 from evalreport.stages import all_sampled
+from research.benchmarks.data import binary_models
 
 
 def test_nothing_of_a_tested_pair_is_kept() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from studies.confirm import page
-from studies.direct import CHECKS
-from studies.promises import PROMISES, at_least, at_most, or_warned
+from research.studies.confirm import page
+from research.studies.direct import CHECKS
+from research.studies.promises import PROMISES, at_least, at_most, or_warned
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

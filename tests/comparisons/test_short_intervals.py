@@ -15,10 +15,10 @@ from evalreport.options import Options
 from evalreport.pipeline import evaluate
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from studies.designs import Design, every_design
-from studies.rows import Row, read
-from studies.shortfalls import ANY, size_of
-from studies.tally import LEADING
+from research.studies.designs import Design, every_design
+from research.studies.rows import Row, read
+from research.studies.shortfalls import ANY, size_of
+from research.studies.tally import LEADING
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 CODES = {"value": "short_interval", "difference": "short_difference_interval"}

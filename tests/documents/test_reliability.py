@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from campaign.__main__ import PARTS
-from campaign.page import FOUND, KNOWN, page
-from campaign.records import Part, read
+from research.campaign.__main__ import PARTS
+from research.campaign.page import FOUND, KNOWN, page
+from research.campaign.records import Part, read
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

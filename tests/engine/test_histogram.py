@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from evalreport.engine.binned import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
 from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
 from evalreport.engine.draws import tiles_of
@@ -16,6 +15,7 @@ from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all, said_of_histograms
 from evalreport.metrics.units import Units
+from research.benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from tests.engine.samples import uniform_multinomial
 
 RANKED = METRICS[:4]

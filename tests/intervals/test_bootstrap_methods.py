@@ -16,7 +16,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
-from studies.designs import predictions_on
+from research.studies.designs import predictions_on
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 10_000

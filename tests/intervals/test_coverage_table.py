@@ -10,12 +10,12 @@ import pytest
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import shortfalls
 from evalreport.metrics.registry import METRICS
-from studies import coverage_page, intervals_page
-from studies.coverage import SIZES
-from studies.designs import every_design
-from studies.rows import NOMINAL, Row, read
-from studies.shortfalls import explanation, shortfalls_in
-from studies.tally import LEADING
+from research.studies import coverage_page, intervals_page
+from research.studies.coverage import SIZES
+from research.studies.designs import every_design
+from research.studies.rows import NOMINAL, Row, read
+from research.studies.shortfalls import explanation, shortfalls_in
+from research.studies.tally import LEADING
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

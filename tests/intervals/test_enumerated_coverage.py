@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from evalreport.intervals import limits
-from studies.enumeration import (
+from research.studies.enumeration import (
     paired_estimate,
     paired_limits,
     proportion_coverage,

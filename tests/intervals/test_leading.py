@@ -17,7 +17,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
-from studies.designs import labelled, predictions_on
+from research.studies.designs import labelled, predictions_on
 
 
 def estimated(predictions: Predictions, quantity: Quantity, units: Units | None = None) -> Estimate:

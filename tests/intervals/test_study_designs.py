@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from evalreport.metrics.sample import estimate_all
-from studies.designs import Design, every_design
-from studies.known_limits import KNOWN_LIMITS
-from studies.simulation import paired_difference, simulate
-from studies.tally import LEADING, Tally, count, one
+from research.studies.designs import Design, every_design
+from research.studies.known_limits import KNOWN_LIMITS
+from research.studies.simulation import paired_difference, simulate
+from research.studies.tally import LEADING, Tally, count, one
 
 LARGE = 40_000
 EXAMPLES = {"clusters": 10, "suite": 20}
@@ -60,7 +60,7 @@ def test_tally_counts_each_side() -> None:
 
 def test_jobs_change_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """One process or two, the same seed tallies the same; another seed does not."""
-    from studies import simulation
+    from research.studies import simulation
 
     short = [d for d in every_design() if d.name.startswith("clusters")]
     monkeypatch.setattr(simulation, "every_design", lambda: short)

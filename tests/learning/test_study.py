@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from studies.estimators import page
+from research.studies.estimators import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from campaign.names import NASTY, structure, tokens
 from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.html import html_page, paper_page
@@ -29,6 +28,7 @@ from evalreport.report.writing import _figures
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
+from research.campaign.names import NASTY, structure, tokens
 
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign.browser import chromium
+from research.campaign.browser import chromium
 
 from .dask_cluster import Cluster, dask_cluster
 from .programs import EXAMPLE, evalreport, program

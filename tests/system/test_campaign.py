@@ -16,7 +16,17 @@ pytestmark = pytest.mark.system
 def test_five_hundred_wrong_inputs_end_in_words(tmp_path: Path) -> None:
     """Exit codes 0 to 4, no traceback, no warning of a library, no secret; what is found is saved and named."""
     done = subprocess.run(
-        [sys.executable, "-m", "campaign.fuzz", "--tries", "500", "--seed", "1", "--out", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "research.campaign.fuzz",
+            "--tries",
+            "500",
+            "--seed",
+            "1",
+            "--out",
+            str(tmp_path),
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -29,10 +39,10 @@ def test_five_hundred_wrong_inputs_end_in_words(tmp_path: Path) -> None:
 
 def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that is broken on purpose: a defect, told apart by where it is, and an input made smaller."""
-    from campaign import fuzz
-    from campaign.answers import host
-    from campaign.targets import Case
     from evalreport.sources import formats
+    from research.campaign import fuzz
+    from research.campaign.answers import host
+    from research.campaign.targets import Case
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
@@ -51,7 +61,7 @@ def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_try_can_be_made_again() -> None:
     """The same seed and number are the same case: a finding in a report can be looked at."""
-    from campaign import fuzz
+    from research.campaign import fuzz
 
     targets = ["delimited", "configuration", "review", "npz"]
     for number in range(20):
@@ -60,7 +70,7 @@ def test_a_try_can_be_made_again() -> None:
 
 def test_full_disks_and_folders_that_vanish_break_no_promise() -> None:
     """Each way once: no file may grow, the folder vanishes or is another user's, the disk is full or read-only."""
-    from campaign import disks
+    from research.campaign import disks
 
     part = disks.part(tries=5)
     assert part.findings == []
@@ -70,7 +80,7 @@ def test_full_disks_and_folders_that_vanish_break_no_promise() -> None:
 
 def test_several_writers_and_clocks_set_back_break_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two and four, each once: `run`, `audit` and `resample` into the same place; and a history whose clock jumps."""
-    from campaign import writers
+    from research.campaign import writers
 
     monkeypatch.setattr(writers, "MOST", 4)
     part = writers.part(tries=7)
@@ -80,7 +90,7 @@ def test_several_writers_and_clocks_set_back_break_no_promise(monkeypatch: pytes
 
 def test_a_server_that_restarts_loses_nothing() -> None:
     """Two restarts while a run is recorded."""
-    from campaign import restarts
+    from research.campaign import restarts
 
     part = restarts.part(tries=2)
     if not part.tries:
@@ -90,7 +100,7 @@ def test_a_server_that_restarts_loses_nothing() -> None:
 
 def test_hostile_names_are_text_everywhere() -> None:
     """Two draws of names, through every command and in Chromium."""
-    from campaign import names
+    from research.campaign import names
 
     part = names.part(tries=2, seed=3)
     assert part.findings == []
@@ -102,7 +112,7 @@ def test_hostile_names_are_text_everywhere() -> None:
 
 def test_a_page_that_acts_is_noticed(browser: object, tmp_path: Path) -> None:
     """What the browser judges by: a script, a picture from elsewhere, an element that plain names do not bring."""
-    from campaign import names
+    from research.campaign import names
 
     plain, bad = tmp_path / "plain.html", tmp_path / "bad.html"
     plain.write_text("<html><body><b>x</b></body></html>")

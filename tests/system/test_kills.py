@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from campaign.kills import FAULTS, campaign, tried
-from campaign.records import Row
-from campaign.scenes import Scene, is_true
+from research.campaign.kills import FAULTS, campaign, tried
+from research.campaign.records import Row
+from research.campaign.scenes import Scene, is_true
 
 pytestmark = pytest.mark.system
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from campaign.browser import Seen, unfold, use_everything
-from campaign.browser import opened as open_in
 from evalreport.report.naming import short_names
+from research.campaign.browser import Seen, unfold, use_everything
+from research.campaign.browser import opened as open_in
 
 from .programs import axe_source, evalreport, pdf_conformance
 

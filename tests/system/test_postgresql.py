@@ -13,10 +13,6 @@ import numpy as np
 import pytest
 from sqlalchemy import inspect, text
 
-from campaign.histories import at_statement, killed_at, new_run, record_once, statements_of, tables_of, whole
-from campaign.processes import DONE, KILLED, REFUSED, ended, forked
-from campaign.servers import Server, fresh, installed
-from campaign.servers import server as running
 from evalreport.errors import HistoryError
 from evalreport.history import connection as migrations
 from evalreport.history import connection as present
@@ -34,6 +30,18 @@ from evalreport.history.store import (
     series_key,
     standing,
 )
+from research.campaign.histories import (
+    at_statement,
+    killed_at,
+    new_run,
+    record_once,
+    statements_of,
+    tables_of,
+    whole,
+)
+from research.campaign.processes import DONE, KILLED, REFUSED, ended, forked
+from research.campaign.servers import Server, fresh, installed
+from research.campaign.servers import server as running
 from tests.audit_history.sources import audited, gate_of, right, share, write
 
 pytestmark = pytest.mark.system

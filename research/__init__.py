@@ -1,0 +1,1 @@
+"""Programs that measure evalreport: simulation studies, attacks, benchmarks. None of it is installed."""

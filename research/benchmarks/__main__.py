@@ -1,0 +1,61 @@
+"""Run the benchmarks; see ``research.benchmarks``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from research.benchmarks.page import Measured
+
+# One thread each, before any library reads it.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+
+
+def main() -> int:
+    """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
+    from research.benchmarks import labels, page, programs, reading, runs, scale, scores, stress
+    from research.benchmarks.timing import Cost
+
+    rows: dict[str, Any] = {
+        "labels": labels.resampling,
+        "bca": labels.bca,
+        "scores": scores.resampling,
+        "delong": scores.delong,
+        "stress": stress.stress,
+        "reading": reading.two_files,
+        "counting": scale.counting,
+        "adding-up": scale.adding_up,
+        "help": programs.help_text,
+        "run": programs.whole_run,
+        "stages": programs.by_stage,
+        "default": runs.default_runs,
+        "counts": runs.from_counts,
+        "sizes": runs.by_size,
+    }
+    parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
+    parser.add_argument("--only", choices=rows, action="append", help="repeatable; nothing is written")
+    given = parser.parse_args()
+    measured: list[Measured] = []
+    for name in given.only or rows:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        for row in rows[name](quick=given.quick):
+            measured.append(row)
+            print(page.line(row), flush=True)
+    if given.quick:
+        print("small inputs: the goals are about the full sizes, without --quick", file=sys.stderr)
+    if not given.quick and not given.only:
+        runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))
+        PAGE.write_text(page.page(measured), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Rank metrics and probability losses of five models; DeLong's test of two."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparisons.pairs import difference
+from evalreport.intervals import limits
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.units import Units
+from evalreport.predictions.table import Predictions
+from research.benchmarks.data import binary_models, probabilities, truth
+from research.benchmarks.labels import all_intervals
+from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
+
+Floats = npt.NDArray[np.float64]
+METRICS = tuple(Quantity(name) for name in ("roc_auc", "average_precision", "log_loss", "brier"))
+
+
+def resampling(*, quick: bool) -> Iterator[Row]:
+    """AUC, average precision, log loss and Brier score of five models, sorting included."""
+    n, replicates = (20_000, 64) if quick else (1_000_000, 1024)
+    predictions = binary_models(n)
+    true, p, random = truth(predictions), probabilities(predictions), np.random.default_rng(1)
+    ours, theirs = in_turn(
+        lambda: best_of(lambda: all_intervals(predictions, METRICS, replicates), 1),
+        lambda: scaled(lambda: scikit_learn(true, p, random), 2, replicates),
+    )
+    yield Row(
+        f"AUC + AP + log loss + Brier and all paired differences, 5 models, n = {n:,}, B = {replicates:,}",
+        "scikit-learn resampling loop",
+        ours,
+        theirs,
+        least_ratio=1000,
+        remark="sorting included",
+    )
+
+
+def scikit_learn(true: npt.NDArray[np.int32], p: list[Floats], random: np.random.Generator) -> None:
+    """One replicate: draw rows, score each model."""
+    from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+
+    rows = random.integers(0, len(true), len(true))
+    drawn = true[rows]
+    for one in p:
+        for score in (roc_auc_score, average_precision_score, log_loss, brier_score_loss):
+            score(drawn, one[rows])
+
+
+def delong(*, quick: bool) -> Iterator[Row]:
+    """DeLong's test of two models from the arrays on."""
+    n = 20_000 if quick else 1_000_000
+    every = binary_models(n)
+    two = replace(every, models=every.models[:2])
+    true, (a, b) = truth(two), probabilities(two)
+    ours: Callable[[], Timed] = lambda: best_of(lambda: our_delong(two), 2)  # noqa: E731
+    try:
+        package = importlib.import_module("MLstatkit")
+    except ImportError:
+        yield Row(f"DeLong test, n = {n:,}", "MLstatkit is not installed", ours(), None, least_ratio=30)
+        return
+    mine, theirs = in_turn(ours, lambda: best_of(lambda: package.Delong_test(true, a, b), 1))
+    yield Row(f"DeLong test, n = {n:,}", "MLstatkit 0.1.91", mine, theirs, least_ratio=30)
+
+
+def our_delong(predictions: Predictions) -> None:
+    """Test the difference of two areas; no bootstrap is drawn."""
+    from evalreport.comparisons.registry import TESTS, Pair
+
+    quantity = Quantity("roc_auc")
+    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
+    a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
+    pair = Pair(a=a, b=b, difference=difference(a, b))
+    assert TESTS["delong"].function(pair).p_value is not None
+    assert limits(pair.difference, "delong", 0.95).low is not None

@@ -1,0 +1,401 @@
+"""Feed the program with input that is wrong in every way, and count how it ends: `python -m research.campaign.fuzz`.
+
+Each try is a call of the command line in this process, in a folder of its own. It is drawn from the seed and its
+number, so that it can be made again. Whatever ends otherwise than with 0, 1, 2, 3 or 4 is a finding:
+
+defect
+    exit code 70: an error that the program did not foresee.
+escaped
+    an exception that not even the outermost handler caught, or another exit code.
+hang
+    more than the time limit, in seconds of the processor (or ten times as many on the clock).
+crash
+    the process died: memory that was not its own, or a wait that nothing ends.
+untidy
+    a traceback, a warning of a library, an exit code of 2 or 4 without a word, or a secret that was shown.
+
+A finding is made smaller as long as it stays the same, and is saved with its files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import faulthandler
+import hashlib
+import io
+import json
+import os
+import pickle
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evalreport import cli, errors
+from evalreport.reviews import comment as reviews
+from research.campaign.answers import host
+from research.campaign.records import CACHE, MEMORY, Part, Row, measured
+from research.campaign.targets import ADDRESS, MADE, TARGETS, Case
+
+ROOT = Path(__file__).resolve().parents[2]
+CODES = (0, 1, 2, 3, 4)
+SECRET = "Hunter2-geheim"  # noqa: S105 - the token of the tries
+MOST_MEMORY = 8 * 10**9
+SECONDS = 5.0
+TRIES = 100_000
+FAULTS = ("defect", "escaped", "hang", "crash", "untidy")
+FOUND = CACHE / "fuzz"
+REDUCTIONS = 300
+"""Tries to make a finding smaller."""
+
+
+class Hang(BaseException):
+    """A try took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a try ended: its exit code, what it is (``fine`` or a kind of finding), and what tells findings apart."""
+
+    code: int | None
+    kind: str
+    what: str = ""
+    detail: str = ""
+
+    @property
+    def signature(self) -> str:
+        """The same for findings of one cause."""
+        return f"{self.kind}: {self.what}"
+
+
+# --- one try --------------------------------------------------------------------------------------------------------
+
+
+def drawn(seed: int, number: int, targets: Sequence[str]) -> tuple[str, Case]:
+    """Return a try: its target and its case."""
+    rng = random.Random(f"{seed} {number}")  # noqa: S311 - no secret is drawn
+    target = rng.choices(targets, [TARGETS[name][1] for name in targets])[0]
+    return target, TARGETS[target][0](rng)
+
+
+def tried(case: Case, folder: Path, address: str, answers: list[bytes]) -> Outcome:
+    """Run one case in an empty folder."""
+    _fill(folder, case)
+    answers[:] = case.answers
+    seen: list[BaseException] = []
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    code: int | None = None
+    try:
+        with (
+            _surroundings(folder, case, address, seen),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = cli.main([word.replace(ADDRESS, address) for word in case.words])
+    except Hang as error:
+        return Outcome(None, "hang", _where(error), "".join(traceback.format_exception(error)))
+    except BaseException as error:  # noqa: BLE001 - that is what is looked for
+        seen.append(error)
+    out.flush()
+    return _judged(code, out.buffer.getvalue().decode("utf-8", "replace"), err.getvalue(), seen)
+
+
+def _judged(code: int | None, out: str, err: str, seen: list[BaseException]) -> Outcome:
+    """Say what an ended try is."""
+    if seen:
+        detail = "".join(traceback.format_exception(seen[0]))
+        kind = "defect" if code == cli.EXIT_DEFECT else "escaped"
+        return Outcome(code, kind, f"{type(seen[0]).__name__} in {_where(seen[0])}", detail)
+    if code not in CODES:
+        return Outcome(code, "escaped", f"exit code {code}", err)
+    for sign in ("Traceback (most", "Warning:", SECRET):
+        if sign in err or (sign == SECRET and sign in out):
+            line = next((line for line in err.splitlines() if sign in line), sign)
+            return Outcome(code, "untidy", line.replace(f"{ROOT}/", "")[:100], err)
+    if code in (2, 4) and not (err + out).strip():
+        return Outcome(code, "untidy", f"exit code {code} without a word", out)
+    return Outcome(code, "fine")
+
+
+def _where(error: BaseException) -> str:
+    """Return the innermost function of ours that an error went through."""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if "/evalreport/" in frame.filename
+    ]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].name}" if frames else "no function of ours"
+
+
+def _fill(folder: Path, case: Case) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, content in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+@contextlib.contextmanager
+def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseException]) -> Iterator[None]:
+    """Give a try its folder, its variables and its time; note the error of a defect."""
+    before, here = dict(os.environ), Path.cwd()
+    report = cli._report_defect
+
+    def noted(error: Exception, *, verbose: bool) -> int:
+        seen.append(error)
+        return report(error, verbose=verbose)
+
+    def stop(_number: int, _frame: Any) -> None:
+        raise Hang
+
+    os.environ.update({name: value.replace(ADDRESS, address) for name, value in case.environment.items()})
+    os.chdir(folder)
+    cli._report_defect = noted
+    for timer, number, seconds in (
+        (signal.ITIMER_PROF, signal.SIGPROF, SECONDS),
+        (signal.ITIMER_REAL, signal.SIGALRM, 10 * SECONDS),
+    ):
+        signal.signal(number, stop)
+        signal.setitimer(timer, seconds)
+    faulthandler.dump_traceback_later(20 * SECONDS, exit=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        cli._report_defect = report
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(before)
+        errors.forget()
+
+
+# --- findings -------------------------------------------------------------------------------------------------------
+
+
+def reduced(case: Case, outcome: Outcome, folder: Path, address: str, answers: list[bytes]) -> Case:
+    """Cut pieces out of a case's files and answers as long as it ends in the same way."""
+    left = REDUCTIONS if outcome.kind != "hang" else 10
+
+    def same(smaller: Case) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and tried(smaller, folder, address, answers).signature == outcome.signature
+
+    for name in sorted(case.files):
+        without = replace(case, files={other: data for other, data in case.files.items() if other != name})
+        if same(without):
+            case = without
+            continue
+        size = len(case.files[name]) // 2
+        while size and left > 0:
+            start = 0
+            while start < len(case.files[name]) and left > 0:
+                data = case.files[name][:start] + case.files[name][start + size :]
+                smaller = replace(case, files={**case.files, name: data})
+                if same(smaller):
+                    case = smaller
+                else:
+                    start += size
+            size //= 2
+    return case
+
+
+def saved(case: Case, outcome: Outcome, target: str, place: str, out: Path) -> Path:
+    """Write a finding: its files, how it is called and how it ended."""
+    digest = hashlib.sha256(f"{target} {outcome.signature}".encode()).hexdigest()[:10]
+    folder = out / f"{target}-{outcome.kind}-{digest}"
+    _fill(folder / "files", case)
+    facts = {
+        "try": place,
+        "words": case.words,
+        "environment": case.environment,
+        "answers": [answer.decode("latin-1") for answer in case.answers],
+        "outcome": outcome.signature,
+        "code": outcome.code,
+    }
+    (folder / "case.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (folder / "said.txt").write_text(outcome.detail, encoding="utf-8", errors="backslashreplace")
+    return folder
+
+
+# --- many tries -----------------------------------------------------------------------------------------------------
+
+
+def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, scratch: Path) -> None:
+    """Make the tries from ``first`` to before ``last``; a line of the log for each, begun before it."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    for name in [*os.environ]:
+        if name.startswith(("GITHUB_", "GITLAB_", "CI", "GH_", "PG")):
+            del os.environ[name]
+    setattr(reviews, "PAUSES", ())  # noqa: B010 - a constant: nobody waits between tries here
+    folder = scratch / "try"
+    with host() as (address, answers), (out / "log").open("a", buffering=1) as log:
+        if "results" in targets:
+            MADE.update(_made(folder, address, answers))
+        known: set[str] = set()
+        for number in range(first, last):
+            started = time.process_time()
+            target, case = drawn(seed, number, targets)
+            (scratch / "case").write_bytes(pickle.dumps(case))
+            log.write(f"{number} {target}")
+            log.flush()
+            outcome = tried(case, folder, address, answers)
+            spent = time.process_time() - started
+            if outcome.kind != "fine" and outcome.signature not in known:
+                known.add(outcome.signature)
+                small = reduced(case, outcome, folder, address, answers)
+                saved(small, outcome, target, f"--seed {seed}, number {number}", out)
+            log.write(f" {outcome.code} {outcome.kind} {spent:.6f}\n")
+
+
+def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[bytes, bytes]]:
+    """Return results of our own for some kinds of predictions, with those predictions."""
+    tables: dict[str, tuple[str, Callable[[int], str], tuple[str, ...]]] = {
+        "binary": (
+            "id,y_true,y_pred,p_1,sex",
+            lambda i: f"e{i},{i % 2},{i % 3 % 2},{i % 7 / 7:.2f},{'fm'[i % 2]}",
+            ("accuracy", "roc_auc"),
+        ),
+        "numbers": (
+            "id,model,y_true,y_pred",
+            lambda i: f"e{i // 2},{'ab'[i % 2]},{i // 2}.5,{i // 2 + i % 3}.25",
+            ("rmse",),
+        ),
+        "folds": (
+            "id,model,fold,y_true,y_pred",
+            lambda i: f"e{i // 2},{'ab'[i % 2]},{i // 2 % 3},{i // 2 % 2},{i % 3 % 2}",
+            ("accuracy",),
+        ),
+        "outcome": ("id,model,outcome", lambda i: f"e{i // 2},{'ab'[i % 2]},{i % 3 % 2}", ()),
+    }
+    made = {}
+    for name, (head, row, metrics) in tables.items():
+        rows = "\n".join([head, *(row(i) for i in range(24))]).encode() + b"\n"
+        words = ["run", "m.csv", "--resamples", "20", "-f", "json", "-o", "out", "-q", "--gate", "n >= 5"]
+        words += [word for metric in metrics for word in ("-m", metric)]
+        outcome = tried(Case(tuple(words), {"m.csv": rows}), folder, address, answers)
+        assert outcome.code == 0, outcome
+        made[name] = (folder / "out" / "results.json").read_bytes(), rows
+    return made
+
+
+def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[list[str]]:
+    """Make all tries, in processes that may die; return the log: number, target, code, how it ended, seconds."""
+    log = out / "log"
+    log.write_text("")
+    first = 0
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as scratch:
+        while first < tries:
+            words = [
+                sys.executable,
+                "-m",
+                "research.campaign.fuzz",
+                "--worker",
+                f"{first}:{tries}",
+                "--seed",
+                str(seed),
+            ]
+            words += [
+                "--out",
+                str(out),
+                "--scratch",
+                scratch,
+                *(w for name in targets for w in ("--target", name)),
+            ]
+            done = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+            if done.returncode == 0:
+                break
+            last = log.read_text().rpartition("\n")[2].split()
+            if len(last) != 2:
+                raise RuntimeError(done.stderr)
+            case: Case = pickle.loads((Path(scratch) / "case").read_bytes())  # noqa: S301 - our own
+            outcome = Outcome(None, "crash", f"signal or exit {done.returncode}", done.stderr)
+            saved(case, outcome, last[1], f"--seed {seed}, number {last[0]}", out)
+            with log.open("a") as file:
+                file.write(" None crash 0\n")
+            first = int(last[0]) + 1
+    return logged(log)
+
+
+def logged(log: Path) -> list[list[str]]:
+    """Return the tries of a log that came to their end."""
+    lines = [line.split() for line in log.read_text().splitlines()]
+    return [entry for entry in lines if len(entry) == 5]
+
+
+def part(*, seed: int = 1, tries: int = TRIES, out: Path = FOUND) -> Part:
+    """Make the tries of all targets; interrupted, those that were made."""
+    made = Part("fuzz", seed, tries)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    with measured(made):
+        with contextlib.suppress(KeyboardInterrupt):
+            campaign(seed, tries, list(TARGETS), out)
+        count(made, out)
+    return made
+
+
+def count(made: Part, out: Path) -> None:
+    """Put into a part how the tries of a log ended, and what was found."""
+    log = logged(out / "log")
+    for target in TARGETS:
+        own = [entry for entry in log if entry[1] == target]
+        endings = Counter(f"exit {code}" if kind == "fine" else kind for _, _, code, kind, _ in own)
+        made.rows.append(Row(target, len(own), endings))
+    made.findings += [json.loads(case.read_text())["outcome"] for case in sorted(out.glob("*/case.json"))]
+
+
+def told(log: list[list[str]]) -> str:
+    """Write how many tries ended how, and how many there were in a second of the processor."""
+    heads = ["0", "1", "2", "3", "4", *FAULTS]
+    rows = [["target", "tries", "a second", *heads]]
+    for target in TARGETS:
+        own = [entry for entry in log if entry[1] == target]
+        if own:
+            endings = Counter(code if kind == "fine" else kind for _, _, code, kind, _ in own)
+            seconds = sum(float(entry[4]) for entry in own)
+            rows.append([target, f"{len(own):,}", f"{len(own) / max(seconds, 1e-9):.0f}"])
+            rows[-1] += [f"{endings[head]:,}" for head in heads]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+
+
+def run(words: Sequence[str] | None = None) -> int:
+    """Read the command line; exit 1 where there is a finding."""
+    parser = argparse.ArgumentParser(description="Feed evalreport with wrong input.")
+    parser.add_argument("--tries", type=int, default=TRIES)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--target", action="append", choices=list(TARGETS), default=[])
+    parser.add_argument("--out", type=Path, default=FOUND)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args(words)
+    targets = given.target or list(TARGETS)
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.worker:
+        first, last = map(int, given.worker.split(":"))
+        work(given.seed, first, last, targets, given.out, given.scratch)
+        return 0
+    log = campaign(given.seed, given.tries, targets, given.out)
+    print(told(log))
+    findings = sum(kind != "fine" for _, _, _, kind, _ in log)
+    print(f"{len(log):,} tries, {findings:,} findings" + (f", saved in {given.out}" if findings else ""))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,48 @@
+"""Twelve equally good models: how often any verdict calls one of two better, measured through the public API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import evalreport as er
+from research.studies.cells import Cell
+
+MODELS, N = 12, 500
+NAMES = [f"m{k:02d}" for k in range(MODELS)]
+IDS = [f"{i:03d}" for i in range(N)]
+
+
+@dataclass(frozen=True)
+class Family(Cell):
+    """Models with a recall and a specificity of 0.8 on 500 examples with even classes, some harder than others."""
+
+    metric: str
+    limit: float
+
+    @property
+    def data_sets(self) -> int:
+        """Fewer of F1, of which every pair draws 52,800 swaps."""
+        return 500 if self.metric == "accuracy" else 150
+
+
+CELLS = (Family("twelve models, accuracy", "accuracy", 0.05), Family("twelve models, F1", "f1", 0.05))
+
+
+def counted(cell: Family, generator: np.random.Generator, number: int) -> Mapping[str, float]:
+    """Say whether any of the 66 verdicts is for one of the two models."""
+    true = generator.random(N) < 0.5
+    # Beta(3.2, 0.8): chances of a mean of 0.8 that all models have in common make their errors alike.
+    right = generator.random((MODELS, N)) < generator.beta(3.2, 0.8, N)
+    labels = true.astype(int).tolist()
+    source = {
+        name: {"id": IDS, "y_true": labels, "y_pred": (row == true).astype(int).tolist()}
+        for name, row in zip(NAMES, right, strict=True)
+    }
+    results = er.evaluate(
+        source, metrics=[cell.metric], intervals=["normal"], resamples=50, seed=number,
+        tests=["mcnemar_midp" if cell.metric == "accuracy" else "permutation"],
+    )  # fmt: skip
+    return {"any better": any(row.verdict in ("better", "worse") for row in results.verdicts)}

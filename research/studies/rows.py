@@ -1,0 +1,156 @@
+"""The study's table as rows of a CSV file, and the rule that the leading interval is held to."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from evalreport.metrics.registry import METRICS
+from research.studies.designs import Design, Kind
+from research.studies.simulation import Found, Measured
+from research.studies.tally import LEADING, Tally
+
+NOMINAL = 0.95
+DISCRETE_ALLOWANCE = 0.02
+"""Coverage of a count oscillates with n and p by about the chance of one outcome: no interval holds 95 % everywhere."""
+MONTE_CARLO_ERRORS = 3.0
+"""A simulated share may lie this many of its own standard errors below what is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What was measured of one interval method in one cell.
+
+    Attributes
+    ----------
+    design, size
+        Which population; examples (clusters) in a test set.
+    kind, model, metric
+        ``value`` of model a or b, or ``difference`` of a and b; the metric as the command line spells it.
+    truth
+        The true value.
+    method, leader
+        The interval; for ``leading`` which method it was most often.
+    sets
+        Data sets on which the value was defined; 0 where all outcomes were enumerated.
+    given
+        Share of them on which the interval exists.
+    coverage, error
+        Share that holds the truth (of those given; for ``leading`` of all), its Monte Carlo standard error.
+    below, above
+        Share of the intervals given that lie wholly below, wholly above the truth.
+    width
+        Mean width.
+    warned
+        Share of the data sets whose run warns that few large losses carry the sum (``few_large_losses``).
+    rarest
+        Mean number of examples of the rarest class; 0 where there are no classes, and where all was enumerated.
+    """
+
+    design: str
+    size: int
+    kind: Kind
+    model: str
+    metric: str
+    truth: float
+    method: str
+    leader: str
+    sets: int
+    given: float
+    coverage: float
+    error: float
+    below: float
+    above: float
+    width: float
+    warned: float
+    rarest: float
+
+    @property
+    def key(self) -> tuple[str, int, str, str, str]:
+        """The cell."""
+        return self.design, self.size, self.kind, self.model, self.metric
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the metric is a function of counts of labels."""
+        return METRICS[stem(self.metric)].family in ("binary_table", "table")
+
+    @property
+    def least(self) -> float:
+        """The coverage asked of a leading interval in this cell."""
+        return NOMINAL - (DISCRETE_ALLOWANCE if self.discrete else 0.0) - MONTE_CARLO_ERRORS * self.error
+
+    @property
+    def misses(self) -> bool:
+        """Whether the interval covers less than is asked of a leading one."""
+        return self.coverage < self.least
+
+
+def stem(spelled: str) -> str:
+    """Return the metric's name without its average."""
+    return spelled if spelled in METRICS else spelled.rpartition("_")[0]
+
+
+def rows_of(
+    design: str, size: int, kind: Kind, model: str, metric: str, *, truth: float, measured: Measured
+) -> Iterator[Row]:
+    """Yield one row for each method that gave any interval, the leading one first."""
+    leader = measured.leaders.most_common(1)[0][0] if measured.leaders else ""
+    for method, tally in measured.tallies.items():
+        if tally.given == 0:
+            continue
+        leads = method == LEADING
+        yield Row(
+            design=design,
+            size=size,
+            kind=kind,
+            model=model,
+            metric=metric,
+            truth=round(truth, 6),
+            method=method,
+            leader=leader if leads else "",
+            sets=0 if tally.exact else round(tally.sets),
+            given=round(tally.given / tally.sets, 4),
+            coverage=round(tally.coverage_of_all if leads else tally.coverage, 4),
+            error=round(tally.error, 5),
+            below=round(tally.below / tally.given, 4),
+            above=round(tally.above / tally.given, 4),
+            width=float(f"{tally.width / tally.given:.4g}"),
+            warned=0.0 if tally.exact else round(measured.warned / tally.sets, 4),
+            rarest=0.0 if tally.exact else round(measured.rarest / (tally.sets + measured.undefined), 1),
+        )
+
+
+def simulated_rows(design: Design, size: int, found: Found) -> Iterator[Row]:
+    """Yield the rows of one simulated cell."""
+    for (kind, model, quantity), measured in found.items():
+        truth = design.truths[kind, model, quantity]
+        yield from rows_of(design.name, size, kind, model, quantity.spelled, truth=truth, measured=measured)
+
+
+def exact_rows(
+    design: str, size: int, kind: Kind, tallies: dict[str, Tally], *, truth: float, leader: str
+) -> Iterator[Row]:
+    """Yield the rows of one enumerated cell of an accuracy or a difference of accuracies."""
+    measured = Measured(tallies)
+    measured.leaders[leader] += 1
+    yield from rows_of(design, size, kind, "a", "accuracy", truth=truth, measured=measured)
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Write the rows as CSV."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def read(path: Path) -> list[Row]:
+    """Read what ``write`` wrote."""
+    kinds = {f.name: {"int": int, "float": float}.get(str(f.type), str) for f in fields(Row)}
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(**{name: kinds[name](cell) for name, cell in line.items()}) for line in csv.DictReader(file)
+        ]

@@ -1,0 +1,103 @@
+"""From the rows of the study to the table of situations in which the run warns: evalreport/intervals/measured.csv."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from itertools import groupby
+
+from evalreport.intervals import INTERVALS
+from evalreport.intervals.proportions import TABLE, UNLIKE, By, Shortfall
+from research.studies.known_limits import KNOWN_LIMITS
+from research.studies.rows import Row
+from research.studies.tally import LEADING
+
+MOSTLY = 0.9
+"""A warning that is there in so many of the data sets of a cell explains it."""
+OFTEN = 0.5
+"""What is measured of samples in which few losses carry the sum: cells in which at least so many are."""
+ANY = "*"
+MANY_GOLD = 30
+"""With fewer rows that people judged a run always says how often intervals held there, whichever cells miss."""
+OF_ANY_METRIC = "bootstrap_bca"
+"""Leads for the differences of most metrics, of which the study holds a few: what it misses there is said of all."""
+
+Group = tuple[str, str, str]
+"""Kind, metric, method that leads."""
+
+
+def shortfalls_in(rows: Iterable[Row]) -> list[Shortfall]:
+    """Return the situations in which what leads covers less than is asked of it.
+
+    Cells go by how many examples there are, or how many of the rarest class. A situation reaches from nothing to
+    midway (on the scale of logarithms) between the largest cell that misses and the next one that does not. Beside a
+    judge those that people judged are the examples.
+    """
+    unlike = {kind for kind in UNLIKE if kind != "judged"}
+    cells = [
+        row for row in rows if row.method == LEADING and row.sets and INTERVALS[row.leader].kind not in unlike
+    ]
+    groups = [((row.kind, row.metric, row.leader), row) for row in cells]
+    groups += [((row.kind, ANY, row.leader), row) for row in cells
+               if row.kind == "difference" and row.leader == OF_ANY_METRIC]  # fmt: skip
+    found: list[Shortfall] = []
+    for group, members in groupby(sorted(groups, key=lambda pair: pair[0]), key=lambda pair: pair[0]):
+        own = [row for _, row in members]
+        for by in ("n", "rarest"):
+            found += _by_size(group, by, [row for row in own if (row.rarest > 0) == (by == "rarest")])
+        found += _by_losses(group, own)
+    return found
+
+
+def size_of(row: Row) -> float:
+    """Return what a cell goes by: examples of the rarest class, else examples."""
+    return row.rarest or float(row.size)
+
+
+def _by_size(group: Group, by: By, rows: Sequence[Row]) -> Iterator[Shortfall]:
+    missing = [size_of(row) for row in rows if row.misses and _unexplained(row)]
+    if not missing:
+        return
+    largest = max(missing)
+    above = [size_of(row) for row in rows if size_of(row) > largest]
+    most = math.floor(math.sqrt(largest * min(above))) if above else math.ceil(2 * largest)
+    if INTERVALS[group[2]].kind == "judged":
+        most = max(most, MANY_GOLD - 1)
+    covered = [row.coverage for row in rows if size_of(row) <= most]
+    yield Shortfall(*group, by, most, min(covered), max(covered))
+
+
+def _by_losses(group: Group, rows: Sequence[Row]) -> Iterator[Shortfall]:
+    covered = [row.coverage for row in rows if row.warned >= OFTEN]
+    if covered and group[1] != ANY:
+        yield Shortfall(*group, "losses", 0, min(covered), max(covered))
+
+
+def _unexplained(row: Row) -> bool:
+    return row.warned < MOSTLY and row.key not in KNOWN_LIMITS
+
+
+def explanation(row: Row, table: Iterable[Shortfall]) -> str | None:
+    """Say what the run says in a cell that misses, or why nothing need be said; None where nothing is known."""
+    if row.key in KNOWN_LIMITS:
+        return KNOWN_LIMITS[row.key]
+    if row.warned >= MOSTLY:
+        return f"`few_large_losses` in {100 * row.warned:.0f} % of the data sets"
+    code = "short_interval" if row.kind == "value" else "short_difference_interval"
+    of = {"n": "examples", "rarest": "examples of the rarest class"}
+    code = "few_gold" if INTERVALS[row.leader].kind == "judged" else code
+    for one in table:
+        same = (one.kind, one.metric, one.method) == (row.kind, row.metric, row.leader)
+        if same and one.by in of and size_of(row) <= one.most:
+            return f"`{code}` up to {one.most} {of[one.by]}"
+    return None
+
+
+def write(table: Iterable[Shortfall]) -> None:
+    """Write the table that the package reads."""
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Shortfall)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in table)

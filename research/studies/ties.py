@@ -1,0 +1,47 @@
+"""Wilcoxon's signed-rank test where differences tie, measured through the public API.
+
+Two models get marks in steps of a tenth on every data set, drawn alike, so that many differences tie and some are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import evalreport as er
+from research.studies.cells import Cell
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Ties(Cell):
+    """So many data sets, on each of which both models get one of five marks."""
+
+    n: int
+    limit: float = ALPHA
+
+    @property
+    def data_sets(self) -> int:
+        """Half of a thousand: the test never exceeds its level."""
+        return 500
+
+
+CELLS = tuple(Ties(f"ties, n = {n}", n) for n in (4, 6, 8, 10, 15, 20, 30, 50))
+
+
+def counted(cell: Ties, generator: np.random.Generator, number: int) -> Mapping[str, float]:
+    """Say whether the test rejects at 0.05, and whether a model is called better."""
+    marks = generator.integers(5, 10, (2, cell.n)) / 10
+    names = [f"d{i:02d}" for i in range(cell.n)]
+    results = er.evaluate(
+        {model: {"dataset": names, "value": row.tolist()} for model, row in zip("ab", marks, strict=True)},
+        tests=["wilcoxon"], resamples=50, seed=number,
+    )  # fmt: skip
+    (row,) = (row for row in results.comparisons if row.test == "wilcoxon")
+    return {
+        "wilcoxon": row.p_value is not None and row.p_value <= ALPHA,
+        "better": results.verdicts[0].verdict in ("better", "worse"),
+    }

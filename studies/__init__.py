@@ -1,4 +1,0 @@
-"""Simulation studies whose results are committed under docs/: what the program offers, measured.
-
-``make study-coverage`` runs ``studies.coverage``. Nothing here is part of the installed package.
-"""
