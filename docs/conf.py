@@ -19,7 +19,7 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/*.md", "docs/**/*.md",
     "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
-    "CONTRIBUTING.md", "SECURITY.md",
+    "CONTRIBUTING.md", "SECURITY.md", "research/README.md",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "html_image"]
 myst_heading_anchors = 4

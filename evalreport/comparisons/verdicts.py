@@ -197,7 +197,7 @@ def _equivalence_record(
 
 
 def verdict(decision: Decision, options: Options) -> VerdictRecord:
-    """Say what the data show about one pair, by the mapping in docs/design.md."""
+    """Say what the data show about one pair, by the table in docs/how-to-choose-a-test.md."""
     c = decision.comparison
     detectable = None if decision.decided else _detectable(decision, options)
     kind, text = _words(decision, detectable, options)
