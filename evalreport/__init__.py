@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from evalreport import errors, plots
     from evalreport.comparisons.study_design import Answer, Layout, Measure
+    from evalreport.history.compare_runs import Compared
     from evalreport.options import AnyPath, Frame, Models, Options, Values
     from evalreport.predictions.selection import Possible
     from evalreport.predictions.table import Predictions
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from evalreport.report import RenderOutcome
     from evalreport.scale.aggregates import Aggregated
     from evalreport.schema.results import Results
-    from evalreport.verify.compare_runs import Compared
     from evalreport.verify.recompute import Verification
 
 __all__ = [
@@ -428,8 +428,8 @@ def compare_runs(
     >>> [(v.old, v.new) for v in changed.values if v.metric == "accuracy"]
     [(0.75, 1.0)]
     """
-    from evalreport.history.kept_files import as_recorded
-    from evalreport.verify.compare_runs import compare_runs
+    from evalreport.history.compare_runs import compare_runs
+    from evalreport.schema.recorded import as_recorded
 
     return compare_runs(as_recorded(old), as_recorded(new), inputs=inputs)
 
@@ -472,7 +472,7 @@ def verify(
         The recorded options are none that this version can follow.
     """
     from evalreport.history.connection import open_history
-    from evalreport.history.kept_files import as_recorded
+    from evalreport.schema.recorded import as_recorded
     from evalreport.verify.recompute import verify
 
     known = None if history is None else open_history(history)
@@ -557,7 +557,7 @@ def plan(
     ([868], 'examples')
     """
     from evalreport.comparisons.study_design import Question, answers, judges_of
-    from evalreport.history.kept_files import as_recorded
+    from evalreport.schema.recorded import as_recorded
 
     question = Question(
         judge_correlation=judge_correlation,

@@ -27,14 +27,17 @@ ALSO_FOR_RESULTS_ALONE = frozenset(
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(
     {
-        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "schema", "options", "cli",
+        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "extensions", "schema", "options",
+        "cli",
     }
 )  # fmt: skip
+# An extension's commands, imported to print their help.
+COMMANDS = "/commands.py"
 # Below all others, so that plots and report may import them too.
 BASE = LIGHT - {"", "cli"}
-# Lazy public names; the table of commands; users' estimators.
+# Lazy public names; the table of commands and services; users' estimators.
 BY_A_STRING = frozenset(
-    {f"{PACKAGE}/__init__.py", f"{PACKAGE}/cli/__init__.py", f"{PACKAGE}/refit/building.py"}
+    {f"{PACKAGE}/__init__.py", f"{PACKAGE}/extensions.py", f"{PACKAGE}/refit/building.py"}
 )
 # Results show themselves (`repr`, notebooks) by a public function, the only call of the package's own page from below.
 CALLS_THE_PAGE = frozenset({f"{PACKAGE}/schema/results.py"})
@@ -159,7 +162,7 @@ def _import_breaches(
         if parts[0] == PACKAGE:
             problem = _direction(where, parts[1] if len(parts) > 1 else "", found, order)
         elif not found.typing:
-            problem = _library(part, parts[0], found)
+            problem = _library(where, parts[0], found)
         else:
             problem = None
         if problem:
@@ -187,17 +190,18 @@ def _direction(where: str, target: str, found: Import, order: Mapping[str, int])
         target in BASE | USE_RESULTS_ALONE or found.module in ALSO_FOR_RESULTS_ALONE
     ):
         return f"{part} uses results alone but imports {found.module}"
-    if part in LIGHT and eager and target not in LIGHT:
+    if (part in LIGHT or where.endswith(COMMANDS)) and eager and target not in LIGHT:
         return f"{part} imports {found.module} eagerly; `--help` would load it"
     return None
 
 
-def _library(part: str, library: str, found: Import) -> str | None:
+def _library(where: str, library: str, found: Import) -> str | None:
+    part = part_of(where)
     if library == "jinja2" and part != PACKAGE_OF_TEMPLATES:
         return f"{part or 'the package itself'} imports jinja2; only {PACKAGE_OF_TEMPLATES}/ writes documents"
     if not found.eager:
         return None
-    if part in LIGHT and library in HEAVY:
+    if (part in LIGHT or where.endswith(COMMANDS)) and library in HEAVY:
         return f"{part or 'the package itself'} imports {library} eagerly; `--help` would load it"
     if library in LAZY_EVERYWHERE and part not in LAZY_EXCEPT_IN.get(library, frozenset()):
         return f"{part} imports {library} at the top of the file; few commands need it, so import it inside"

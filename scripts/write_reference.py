@@ -71,8 +71,7 @@ def _formats() -> list[str]:
 
 
 def _audit() -> list[str]:
-    from evalreport.cli.audit import audit_command
-    from evalreport.cli.history import history_command
+    from evalreport.audit.commands import audit_command, history_command
     from evalreport.options import KEYS
 
     of_run = {key.field for key in KEYS} | {"config"}
@@ -86,8 +85,9 @@ def _audit() -> list[str]:
 
 
 def _evidence() -> list[str]:
-    from evalreport.cli.audit import comment_command, compare_runs_command, verify_command
-    from evalreport.cli.preparation import import_command
+    from evalreport.imports.commands import import_command
+    from evalreport.reviews.commands import comment_command
+    from evalreport.verify.commands import compare_runs_command, verify_command
 
     intro = "Of `evalreport verify RESULTS`; [evidence.md](evidence.md) says what agrees means."
     lines = ["## Evidence", "", intro, "", *_command_options(verify_command)]
@@ -113,7 +113,7 @@ def _plan() -> list[str]:
 
 
 def _resample() -> list[str]:
-    from evalreport.cli.preparation import resample_command
+    from evalreport.refit.commands import resample_command
     from evalreport.refit.plans import SCHEMES
 
     intro = "Of `evalreport resample PLAN`, which fits estimators; [resampling.md](resampling.md) says what a plan is."

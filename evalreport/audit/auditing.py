@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,11 +15,11 @@ from evalreport.audit.drift import data_changed
 from evalreport.audit.gates_on_history import decider
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
 from evalreport.comparisons.verdicts import adjust
-from evalreport.errors import UsageError, cleared
+from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.outcomes import judge
 from evalreport.history.connection import History
-from evalreport.history.kept_files import packed
-from evalreport.history.past import Fresh, Past, past_of
+from evalreport.history.kept_predictions import packed
+from evalreport.history.past import Fresh, Past, accepted_with, past_of
 from evalreport.history.run_differences import Present, Reference, Since, quantity_of, since
 from evalreport.history.run_values import fresh, kept_of
 from evalreport.history.store import NewRun, Run, Standing, append, same_run, standing
@@ -32,6 +32,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
 from evalreport.stages import analysed, plain_options, signature
@@ -176,13 +177,6 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-def asked(now: Present, past: Past) -> Results:
-    """Ask every question; return the results with all their records."""
-    for question in QUESTIONS:
-        now = replace(now, results=question(now, past))
-    return now.results
-
-
 def _said(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     said = tuple(Message("alarming.row", what=_named(row), text=row.text) for row in rows[:MOST_SAID])
     return said if len(rows) <= MOST_SAID else (*said, Message("alarming.more", n=len(rows) - MOST_SAID))
@@ -285,14 +279,49 @@ def audit(
     past = past_of(history, series, began, again)
     past = replace(past, fresh=fresh(predictions, options, history, past))
     results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
-    results = asked(Present(results, predictions, options), past)
-    results = judge(results, options.gates, since=decider(Present(results, predictions, options), past))
+    results = _compared(Present(results, predictions, options), past)
     # Before anything is made of them: the page, the files and the history hold no secret.
     results = cleared(results)
     return Audited(
         results, to_json(results), summary_of(results),
         predictions, options, series, identity, began, past, again,
     )  # fmt: skip
+
+
+def audited_again(recorded: Recorded, now: Present, history: History, series: str) -> Results:
+    """Return a recorded audit's results, compared with the runs that the history held when the audit was made.
+
+    Parameters
+    ----------
+    recorded
+        The results of the audit.
+    now
+        What ``evaluate`` finds again in the audit's predictions.
+
+    Raises
+    ------
+    InputError
+        The history holds no such run.
+    """
+    run = same_run(history, series, _identity(recorded.content["signature"], recorded.content["options"]))
+    if run is None:
+        raise InputError(
+            f"{history.name} holds no run with this signature and these options in the series {series!r}",
+            file=recorded.name,
+            remedy="name the history and the --series that recorded it (`evalreport history list`)",
+        )
+    # What is accepted now does not matter, only what was accepted when the audit was made.
+    then = accepted_with(run) or (run.id,)
+    past = past_of(history, series, replace(standing(history, series), nights=then), run)
+    past = replace(past, fresh=fresh(now.predictions, now.options, history, past))
+    return _compared(now, past)
+
+
+def _compared(now: Present, past: Past) -> Results:
+    """Answer every question about earlier runs, then decide the gates."""
+    for question in QUESTIONS:
+        now = replace(now, results=question(now, past))
+    return judge(now.results, now.options.gates, since=decider(now, past))
 
 
 def record(
@@ -337,9 +366,11 @@ def identity_of(predictions: Predictions, options: Options) -> str:
 
     Gates are among them: whoever asks another question of the same predictions has made another run.
     """
-    content = json.dumps(
-        [signature(predictions, options), plain_options(options)], sort_keys=True, default=str
-    )
+    return _identity(signature(predictions, options), plain_options(options))
+
+
+def _identity(signature: str, options: Mapping[str, object]) -> str:
+    content = json.dumps([signature, options], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -7,7 +7,6 @@ Only this package prints and exits. What is said on standard error is one line a
 from __future__ import annotations
 
 import errno
-import importlib
 import json
 import os
 import signal
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TextIO, TypedDict
 import click
 
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
+from evalreport.extensions import COMMANDS, load
 from evalreport.files import Handler
 from evalreport.options import STANDARD_OUTPUT, LogFormat
 from evalreport.registry import unknown_name
@@ -42,24 +42,6 @@ EXIT_TERMINATED = 143
 EXIT_PIPE = 141
 # No room behind standard output: the disk's or the user's, not a defect.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-
-# Command: the module that defines it, imported when the command is asked for.
-COMMANDS = {
-    "run": "evalreport.cli.run",
-    "check": "evalreport.cli.run",
-    "aggregate": "evalreport.cli.run",
-    "plan": "evalreport.cli.preparation",
-    "resample": "evalreport.cli.preparation",
-    "audit": "evalreport.cli.audit",
-    "history": "evalreport.cli.history",
-    "comment": "evalreport.cli.audit",
-    "verify": "evalreport.cli.audit",
-    "compare-runs": "evalreport.cli.audit",
-    "import": "evalreport.cli.preparation",
-    "list": "evalreport.cli.preparation",
-    "init": "evalreport.cli.preparation",
-    "templates": "evalreport.cli.preparation",
-}
 
 # \b keeps click from joining the lines of a paragraph.
 HELP = """Compare machine-learning models honestly, from prediction files to a report.
@@ -93,9 +75,7 @@ class LazyGroup(click.Group):
         """Import the command; None where there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(
-            importlib.import_module(COMMANDS[cmd_name]), f"{cmd_name.replace('-', '_')}_command"
-        )
+        command: click.Command = load(cmd_name)
         return command
 
     def resolve_command(

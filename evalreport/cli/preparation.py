@@ -7,31 +7,25 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli import progress_bar, say, tell, writable
+from evalreport.cli import tell, writable
 from evalreport.cli.configuration import CONFIG_NAME, form_option
-from evalreport.errors import InputError, OutputError, UsageError
+from evalreport.errors import UsageError
 from evalreport.options import KEYS
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer
-    from evalreport.imports import Imported
-    from evalreport.refit.plans import Plan
-    from evalreport.refit.resampling import Resampled
     from evalreport.schema.inputs import JsonObject
 
-F = TypeVar("F", bound=Callable[..., object])
 POSITIVE = click.FloatRange(min=0, min_open=True)
 # \b keeps click from joining the lines of a paragraph.
 HELP = """Say how many examples are needed, or what they can show.
@@ -278,7 +272,7 @@ def plan_command(
 
 
 def _content(results: Path) -> JsonObject:
-    from evalreport.history.kept_files import read_recorded
+    from evalreport.schema.recorded import read_recorded
 
     return read_recorded(results).content
 
@@ -295,244 +289,3 @@ def _as_json(found: tuple[Answer, ...]) -> str:
 
     content = {"schema": "evalreport/plan/1", "answers": [asdict(answer) for answer in found]}
     return json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1, default=str)
-
-
-FAILURES_SHOWN = 3
-# \b keeps click from joining the lines of a paragraph.
-RESAMPLE_HELP = """Fit the estimators of a PLAN and write what they predict.
-
-PLAN is a TOML file: the data, the scheme (folds, bootstrap, learning curve ...) and the estimators. The predictions
-are written in the format that `evalreport run` reads. This command runs the code that the plan names; `run` never
-does. Interrupted, the same command goes on where it stopped.
-
-\b
-evalreport resample plan.toml -o predictions    fit, and write predictions/predictions.parquet
-evalreport run predictions                      compare what was predicted
-
-Exit codes: 0 done; 2 a plan or data that cannot be used, or no fit succeeded; 4 some fits failed: the predictions of
-the others are written, and failures.md beside them holds the tracebacks.
-"""
-
-
-@click.command("resample", help=RESAMPLE_HELP)
-@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR|FILE",
-              help="A folder, or a file ending in .parquet, .csv or .csv.gz (default: PLAN's name and"
-              " -predictions, here).")  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Fits at once (default: the plan's, else 1)."
-)
-@click.option("--backend", type=click.Choice(["sequential", "threads", "loky", "dask"]),
-              help="Where fits run: this process, its threads, other processes, a Dask cluster"
-                    " (default: the plan's, else loky); the predictions are the same bytes.")  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster, such as tcp://127.0.0.1:8786.")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Over the plan's seed (default 0).")
-@click.option("-q", "--quiet", is_flag=True, help="Print only errors and failures.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of every fit that failed.")
-@click.pass_context
-def resample_command(
-    context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
-) -> int:
-    """Carry out a plan; the help text is HELP."""
-    context.obj |= {"verbose": verbose, "interrupted": Message("cli.resample.kept")}
-    from evalreport.refit.plans import read_plan
-    from evalreport.refit.resampling import resample
-
-    settled = _with_flags(read_plan(plan), flags)
-    place = Path(f"{plan.stem}-predictions") if output is None else output
-    with progress_bar("reading the examples", shown=not quiet, remaining=True) as progress:
-        done = resample(
-            settled,
-            output=place,
-            progress=progress,
-            announce=(lambda _text: None) if quiet else say,
-            done=lambda path: context.obj.update(interrupted=Message("cli.resample.written", path=str(path))),
-        )
-    _say_done(done, place, quiet=quiet)
-    return _say_failures(done, verbose=verbose)
-
-
-def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
-    """Put the flags that were given over the plan, and check the whole again."""
-    from evalreport.refit.plans import settle
-
-    given = {name: value for name, value in flags.items() if value is not None}
-    if "scheduler" in given and "backend" not in given:
-        given["backend"] = "dask"
-    if given.get("backend", "dask") != "dask":
-        given.setdefault("scheduler", None)
-    return settle(replace(plan, **given))
-
-
-def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
-    if quiet:
-        return
-    for text in done.said:
-        say(f"warning: {text}")
-    if done.predictions is None:
-        return
-    say(
-        Message(
-            "cli.resample.done",
-            rows=done.n_rows,
-            n=len(done.models),
-            fits=done.n_fits - len(done.failures),
-            command=shlex.join(["evalreport", "run", str(place), *done.arguments]),
-        )
-    )
-    tell(f"predictions: {done.predictions}")
-
-
-def _say_failures(done: Resampled, *, verbose: bool) -> int:
-    """Say which fits failed and where their tracebacks are; return the exit code."""
-    if not done.failures:
-        return 0
-    for failure in done.failures if verbose else done.failures[:FAILURES_SHOWN]:
-        which = ", ".join(f"{name} {value:g}" for name, value in failure.fit.items())
-        say(f"failed: {failure.model}{f' ({which})' if which else ''}: {failure.error}")
-        for line in failure.traceback.rstrip().splitlines() if verbose else ():
-            say(f"  {line}")
-    failed = len(done.failures)
-    say(Message("cli.resample.failed", n=failed, fits=done.n_fits, file=str(done.failures_file)))
-    return InputError.exit_code if done.predictions is None else OutputError.exit_code
-
-
-def shared_options(function: F) -> F:
-    """Add the argument and the options that every import has."""
-    parts = (
-        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-        click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
-                     help="The prediction file: .csv, .tsv, .jsonl (each also .gz) or .parquet."),
-        click.option("--model", "models", multiple=True, metavar="NAME",
-                     help="Repeatable: models to read, as they are called there (FOUND=NAME renames one); or one"
-                     " name for each PATH, in order."),
-        click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
-    )  # fmt: skip
-    for part in reversed(parts):
-        function = part(function)
-    return function
-
-
-@click.group("import")
-def import_command() -> None:
-    """Turn other tools' logs into predictions.
-
-    Reads JSON and SQLite databases, read-only; nothing is unpickled or run.
-    """
-
-
-@import_command.command("mlflow")
-@shared_options
-@click.option("--id", "id_column", metavar="COLUMN",
-              help="What rows are matched by (default: a column id, else a digest of the inputs).")  # fmt: skip
-@click.option("--outcome", metavar="COLUMN",
-              help="The column that judges a row (default: the only one of */score and */value).")  # fmt: skip
-@click.option(
-    "--target", metavar="COLUMN", help="The truth, to compare labels or numbers instead of an outcome."
-)
-@click.option("--prediction", metavar="COLUMN", help="The answer (default: a column called so).")
-@click.option("--gold", metavar="COLUMN", help="What a person judged, on some rows: becomes the column gold.")
-@click.option("--experiment", metavar="NAME", help="Only runs of this experiment, of a database or server.")
-def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
-    """Read evaluations of MLflow: tables of rows, and judged traces.
-
-    PATH is a database (sqlite:///mlflow.db), a server (http://...), a folder that is searched for
-    eval_results_table.json, or such a table (also the result_df of mlflow.genai.evaluate saved with
-    to_json(orient="split")). Runs are models, by their names.
-    """
-    from evalreport.imports import import_mlflow
-
-    return _written(import_mlflow(paths, **asked), output, quiet=quiet)
-
-
-@import_command.command("inspect")
-@shared_options
-@click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
-@click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
-def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
-    """Read logs of Inspect AI.
-
-    PATH is a log (.eval or .json), or a folder of them. Epochs become the column attempt; a sample that an error or a
-    limit left without a score has an empty outcome.
-    """
-    from evalreport.imports import import_inspect
-
-    return _written(import_inspect(_files(paths), **asked), output, quiet=quiet)
-
-
-@import_command.command("promptfoo")
-@shared_options
-@click.option("--metric", metavar="NAME", help="score, or a named metric (default: whether the test passed).")
-def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
-    """Read results of promptfoo.
-
-    PATH is a results.json (promptfoo eval -o results.json). Providers are models; tests are matched by their variables
-    and assertions, and those of --repeat become the column attempt.
-    """
-    from evalreport.imports import import_promptfoo
-
-    return _written(import_promptfoo(_files(paths), **asked), output, quiet=quiet)
-
-
-@import_command.command("deepeval")
-@shared_options
-@click.option(
-    "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
-)
-def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
-    """Read test runs of DeepEval.
-
-    PATH is a test run as JSON, or a folder of them (DEEPEVAL_RESULTS_FOLDER). Its hyperparameter model names the model.
-    """
-    from evalreport.imports import import_deepeval
-
-    return _written(import_deepeval(_files(paths), **asked), output, quiet=quiet)
-
-
-@import_command.command("lm-eval")
-@shared_options
-@click.option(
-    "--task", "tasks", multiple=True, metavar="NAME", help="Repeatable: only this task (default: all)."
-)
-@click.option("--metric", metavar="NAME", help="The outcome (default: the first metric of each sample).")
-@click.option(
-    "--filter",
-    "filter_name",
-    metavar="NAME",
-    help="Whose answers, where a task filters them in several ways.",
-)
-@click.option("--labels", is_flag=True,
-              help="Truth, prediction, probabilities: multiple choice with fixed choices only.")  # fmt: skip
-@click.option(
-    "--prompts-differ", is_flag=True, help="Accept that models were asked the same by other prompts."
-)
-@click.option("--runs", type=click.Choice(["only", "last", "all"]), default="only", show_default=True,
-              help="Several logs of one model and task: refuse, the last, all as attempts.")  # fmt: skip
-def import_lm_eval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
-    """Read sample logs of lm-evaluation-harness.
-
-    PATH is a samples_TASK_DATE.jsonl (written with --log_samples), or a folder that is searched for them. Samples are
-    matched by the digests of their documents; models that were asked different things are refused.
-    """
-    from evalreport.imports import import_lm_eval
-
-    return _written(import_lm_eval(_files(paths), **asked), output, quiet=quiet)
-
-
-def _files(paths: tuple[str, ...]) -> list[Path]:
-    return [Path(path) for path in paths]
-
-
-def _written(table: Imported, output: Path, *, quiet: bool) -> int:
-    from evalreport.imports import write_table
-
-    write_table(table, output)
-    if not quiet:
-        for sentence in table.said:
-            say(sentence)
-        say(
-            Message(
-                "imported.written", file=str(output), command=shlex.join(["evalreport", "check", str(output)])
-            )
-        )
-    return 0

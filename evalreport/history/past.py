@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evalreport.history.connection import History
-from evalreport.history.kept_files import unpacked
+from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
 from evalreport.history.store import Run, Standing, predictions_of, results_of, runs
 from evalreport.predictions.table import Mask, Predictions

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 from evalreport import pipeline
-from evalreport.errors import EvalreportError, InputError, UsageError
+from evalreport.errors import InputError, UsageError
+from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.gates.outcomes import judge
 from evalreport.history.connection import History
-from evalreport.history.kept_files import EARLIER, Recorded
+from evalreport.history.recorded_inputs import InputState, input_states, recorded_options
+from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
-from evalreport.options import AnyPath, Options, is_number, with_fields
-from evalreport.predictions.table import Predictions
+from evalreport.options import AnyPath, Options, is_number
 from evalreport.scale.aggregates import aggregate_below, aggregate_in, aggregated_again
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.recorded import EARLIER, Recorded
 from evalreport.schema.results import Results, to_json
-from evalreport.sources.files import Found, at_hand, digest, places, recorded_files, stays_below
+from evalreport.sources.files import Found, at_hand, recorded_files
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
 """Other processors and other versions of libraries round the last digits otherwise; nothing that is read changes."""
-MOST_RESAMPLES = 10_000_000
-"""What a results.json may ask this machine to do is limited: it is not ours."""
 
 # What tells the records of a list apart; the rest of a record is what it says.
 IDENTITY = (
@@ -82,7 +81,6 @@ OF_AUDITS = ("audit", "evidence", "history")
 OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
 
 Kind = Literal["exact", "rounded", "differs", "worded", "one side"]
-State = Literal["unchanged", "changed", "missing"]
 Outcome = Literal["agrees", "differs", "cannot be had"]
 Progress = Callable[[str, float], None]
 
@@ -201,17 +199,6 @@ def _leaf(said: Any, found: Any, where: str) -> Leaf:
     return Leaf(where, number, "worded" if name in WORDED and texts else "differs", said, found)
 
 
-@dataclass(frozen=True, slots=True)
-class InputState:
-    """One recorded input: whether the file of its name has the recorded digest; ``why`` says why it is missing."""
-
-    path: str
-    state: State
-    recorded: str
-    found: str | None = None
-    why: Text | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """What came of it.
@@ -318,57 +305,7 @@ def _verified(
     return replace(_checked(recorded, inputs, compared, unchecked), counted=counted)
 
 
-def recorded_options(content: JsonObject, folder: Path) -> Options:
-    """Return the recorded options; the file of true values is looked for in the folder.
-
-    Raises
-    ------
-    UsageError
-        An option that this version does not know, a value that it refuses, or work without end.
-    """
-    given = dict(content["options"])
-    if given.get("truth") is not None:
-        named = [
-            row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]
-        ]
-        if not named:
-            raise UsageError(f"the file of true values {given['truth']!r} is not among the recorded inputs")
-        given["truth"] = str(folder / places(content["inputs"])[named[0]])
-    try:
-        options = with_fields(Options(), given)
-    except EvalreportError as error:
-        raise UsageError(f"the recorded options cannot be followed: {error}") from error
-    if options.resamples > MOST_RESAMPLES:
-        raise UsageError(
-            f"the recorded options ask for {options.resamples} resamples; at most {MOST_RESAMPLES}"
-        )
-    return options
-
-
 # --- inputs ---------------------------------------------------------------------------------------------------------
-
-
-def input_states(content: JsonObject, folder: Path) -> tuple[InputState, ...]:
-    """Look for every recorded input in a folder, and compare its digest."""
-    place = places(content["inputs"])
-    return tuple(_state(row, place[row["path"]], folder) for row in content["inputs"])
-
-
-def _state(row: JsonObject, lies: str, folder: Path) -> InputState:
-    path, recorded = row["path"], row["sha256"]
-    if path == "<memory>":
-        return InputState(path, "missing", recorded, why=Message("verify.in_memory"))
-    if not stays_below(lies):
-        # A path from a file that is handed in must not lead to other files of this machine.
-        return InputState(path, "missing", recorded, why=Message("verify.out_of_folder"))
-    place = folder / lies
-    try:
-        if not place.is_file():
-            return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(place)))
-        found = digest(place)
-    except OSError as error:
-        return InputState(path, "missing", recorded, why=f"{place}: {error.strerror}")
-    return InputState(path, "unchanged" if found == recorded else "changed", recorded, found)
 
 
 # --- recomputing ----------------------------------------------------------------------------------------------------
@@ -393,7 +330,9 @@ def _recomputed(
     if not earlier:
         return judge(results, options.gates), ()
     if history is not None:
-        return _with_history(recorded, results, analysed(loaded), options, history, series), ()
+        return load_extension("audited again")(
+            recorded, Present(results, analysed(loaded), options), history, series
+        ), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
     return judge(results, gates), (Message("verify.needs_history", what=earlier),)
 
@@ -407,38 +346,6 @@ def _about_earlier(content: JsonObject) -> str:
 
 def _of_audits(gate: str, content: JsonObject) -> bool:
     return asks_an_audit(gate, models=content["models"])
-
-
-def _with_history(
-    recorded: Recorded,
-    results: Results,
-    predictions: Predictions,
-    options: Options,
-    history: History,
-    series: str,
-) -> Results:
-    """Ask again what the audit asked, of the runs that stood in the history then."""
-    from evalreport.audit.auditing import asked
-    from evalreport.audit.gates_on_history import decider
-    from evalreport.history.past import accepted_with, past_of
-    from evalreport.history.run_differences import Present
-    from evalreport.history.run_values import fresh
-    from evalreport.history.store import same_run, standing
-
-    content = json.dumps([recorded.content["signature"], recorded.content["options"]], sort_keys=True)
-    run = same_run(history, series, hashlib.sha256(content.encode()).hexdigest())
-    if run is None:
-        raise InputError(
-            f"{history.name} holds no run with this signature and these options in the series {series!r}",
-            file=recorded.name,
-            remedy="name the history and the --series that recorded it (`evalreport history list`)",
-        )
-    # What is accepted now does not matter, only what was accepted when the audit was made.
-    then = accepted_with(run) or (run.id,)
-    past = past_of(history, series, replace(standing(history, series), nights=then), run)
-    past = replace(past, fresh=fresh(predictions, options, history, past))
-    present = Present(asked(Present(results, predictions, options), past), predictions, options)
-    return judge(present.results, options.gates, since=decider(present, past))
 
 
 # --- comparing ------------------------------------------------------------------------------------------------------

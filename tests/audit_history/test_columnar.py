@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evalreport.errors import EvalreportError, HistoryError
-from evalreport.history.kept_files import packed, unpacked
+from evalreport.history.kept_predictions import packed, unpacked
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Column, ModelOutputs

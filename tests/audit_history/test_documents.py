@@ -6,9 +6,8 @@ import re
 import shlex
 from pathlib import Path
 
+from evalreport.audit.commands import audit_command, history_command
 from evalreport.cli import main
-from evalreport.cli.audit import audit_command
-from evalreport.cli.history import history_command
 from evalreport.options import KEYS
 
 from .sources import share, write

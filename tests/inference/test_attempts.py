@@ -419,7 +419,7 @@ def test_plan_answers_both_questions() -> None:
 
 def test_history_keeps_the_attempts() -> None:
     """What an audit keeps of a run gives pass@k again."""
-    from evalreport.history.kept_files import packed, unpacked
+    from evalreport.history.kept_predictions import packed, unpacked
 
     predictions = load(UNLIKE)
     again = unpacked(packed(predictions, Options()))

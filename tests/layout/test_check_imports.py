@@ -16,8 +16,8 @@ DESIGN = """# The plan
     -> loading        files -> Predictions
     -> metrics
     -> plots, report
-    -> audit, refit
     -> cli
+    -> audit, refit
 """
 
 
@@ -93,6 +93,7 @@ FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from evalr
         ("evalreport/loading/load.py", "import matplotlib.pyplot", "at the top of the file"),
         ("evalreport/cli/run.py", "import numpy as np", "`--help` would load it"),
         ("evalreport/cli/run.py", "from evalreport.loading import load", "`--help` would load it"),
+        ("evalreport/refit/commands.py", "from evalreport.loading import load", "`--help` would load it"),
         ("evalreport/__init__.py", "from evalreport.loading import load", "eagerly"),
         ("evalreport/cellar/wine.py", "", "in no line of the order"),
         ("evalreport/loading/utils.py", "", "says nothing"),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.cli.audit import _read
 from evalreport.errors import InputError
 from evalreport.files import MOVE
-from evalreport.history.kept_files import read_recorded
+from evalreport.reviews.commands import _read
+from evalreport.schema.recorded import read_recorded
 from evalreport.sources.files import copies_of_addresses, find_files
 
 

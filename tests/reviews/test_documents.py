@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.cli.audit import audit_command, comment_command
-from evalreport.cli.history import history_command
+from evalreport.audit.commands import audit_command, history_command
+from evalreport.reviews.commands import comment_command
 
 yaml = pytest.importorskip("yaml")
 

@@ -1,4 +1,4 @@
-"""``evalreport history``: what a history of audits holds, which run is accepted, and what is kept."""
+"""The commands ``evalreport audit`` and ``evalreport history``."""
 
 from __future__ import annotations
 
@@ -11,16 +11,138 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import clean, say, tell, tell_json, writable, writing
-from evalreport.cli.configuration import form_option
+from evalreport.cli import State, clean, progress_bar, say, say_warnings, tell, tell_json, writable, writing
+from evalreport.cli.configuration import Grouped, Settings, form_option, models_argument, run_options
+from evalreport.cli.run import (
+    begin,
+    check_names,
+    check_output,
+    exit_code,
+    say_gates,
+    say_read,
+    source_of,
+    write,
+)
 from evalreport.errors import HistoryError, UsageError
-from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, parse_time
-from evalreport.texts import Message
+from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, memory_bytes, parse_time, run_time
+from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
+    from evalreport.audit.auditing import Audited
     from evalreport.history.connection import History
     from evalreport.history.store import Run
     from evalreport.schema.inputs import JsonObject
+
+WAIT = 600.0
+
+ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
+
+
+@click.command("audit", cls=Grouped)
+@models_argument
+@click.option("--history", "url", required=True, metavar="URL",
+              help="The history: sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
+@click.option("--series", default="default", show_default=True, metavar="NAME",
+              help="Keeps suites that share a history apart: runs are compared within a series.")  # fmt: skip
+@click.option("--wait", type=click.FloatRange(min=0), default=WAIT, show_default=True, metavar="SECONDS",
+              help="How long to wait for another audit of the series; 0: exit at once.")  # fmt: skip
+@run_options
+@click.pass_context
+def audit_command(
+    context: click.Context,
+    /,
+    models: tuple[Path | str, ...],
+    config: Path | None,
+    url: str,
+    series: str,
+    wait: float,
+    **flags: object,
+) -> int:
+    """Run on a schedule: compare with the history and record.
+
+    MODELS and the options are those of `evalreport run`. Gates may name earlier runs of the series:
+    'forest.accuracy >= accepted - 0.02' (the run that `evalreport history accept` pinned; at first the first one)
+    or 'forest.accuracy >= last - 0.02' (the last that exited 0). The same predictions under the same options are
+    recorded once. Exit codes are those of `evalreport run`.
+    """
+    settings = begin(context, models, flags, config)
+    context.obj["interrupted"] = Message("cli.audit.nothing")
+    check_output(settings.output)
+    loud = not settings.output.quiet
+    from evalreport.audit.auditing import check_series
+    from evalreport.history.connection import open_history
+    from evalreport.history.store import locked
+
+    check_series(series)
+    history = open_history(url, create=True)
+    with locked(history, series, wait=wait, say=say if loud else None):
+        audited = _audit(models, settings, history, series)
+        failure = write(audited.results, settings.output, context.obj)
+        code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
+        _record(audited, history, run_time(settings.output.time), code, loud=loud, state=context.obj)
+    say_gates(audited.results.gates, settings.output)
+    return code
+
+
+def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
+    """Run the analysis and what the history adds, and say what was found."""
+    from evalreport.audit.auditing import audit
+
+    check_names(settings.options)
+    quiet = settings.output.quiet
+    with progress_bar("reading and checking", shown=not quiet) as progress:
+        audited = audit(
+            source_of(models, settings),
+            options=settings.options,
+            history=history,
+            series=series,
+            jobs=settings.output.jobs,
+            memory_limit=memory_bytes(settings.output.memory_limit),
+            progress=progress,
+        )
+    warnings = audited.results.warnings
+    if not quiet:
+        say_read(audited.results, settings.output)
+        for row in audited.results.audit:
+            if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
+                say(f"{row.about}: {row.text}")
+    elif all(gate.outcome == "pass" for gate in audited.results.gates):
+        # Quiet success, not quiet alarm; where a gate did not pass, that is said.
+        say_warnings([w for w in warnings if w.code in ALARMING], verbose=False)
+    return audited
+
+
+def _record(
+    audited: Audited,
+    history: History,
+    time: datetime | None,
+    code: int,
+    *,
+    loud: bool,
+    state: State,
+) -> None:
+    """Record the run, and say so.
+
+    Raises
+    ------
+    HistoryError
+        It could not be recorded; the message says what was written.
+    """
+    from evalreport.audit.auditing import record
+
+    written = [Message("cli.report_written", path=str(state["written"]))] if state["written"] else []
+    state["interrupted"] = parts(*written, Message("cli.audit.perhaps_recorded"))
+    try:
+        run, added = record(audited, history=history, time=time, exit_code=code)
+        state["interrupted"] = parts(*written, Message("cli.audit.is_recorded"))
+    except HistoryError as error:
+        report = f" (the report was written: {state['written']})" if state["written"] else ""
+        raise HistoryError(f"this run is not in the history{report}: {error}") from error
+    if loud and added:
+        say(Message("cli.audit.recorded", run=run.id, series=run.series, history=history.name))
+    elif loud:
+        say(Message("cli.audit.known", run=run.id, time=run.time))
+
 
 url_option = click.option("--history", "url", required=True, metavar="URL",
                           help="sqlite:///audits.db, or postgresql://USER@HOST/DATABASE.")  # fmt: skip
@@ -115,9 +237,9 @@ def diff_runs(before: int, after: int, url: str, form: str) -> int:
     """
     from dataclasses import asdict
 
-    from evalreport.history.kept_files import completed
+    from evalreport.history.changes import changes
     from evalreport.history.store import results_of
-    from evalreport.verify.compare_runs import changes
+    from evalreport.schema.recorded import completed
 
     history = _open(url)
     found = changes(*(completed(json.loads(results_of(history, run_id))) for run_id in (before, after)))
@@ -259,9 +381,6 @@ def site(
     audits = f"{written.audits} audit{'' if written.audits == 1 else 's'}"
     tell(f"{written.page}: {audits}, {written.reports} linked to their report")
     return 0
-
-
-# --- printing -------------------------------------------------------------------------------------------------------
 
 
 def _open(url: str) -> History:

@@ -1,4 +1,4 @@
-"""What runs leave behind: a results.json that is read as hostile, and predictions as columns."""
+"""Reading a results.json from a file, a folder or a PDF, checked as if it were hostile."""
 
 from __future__ import annotations
 
@@ -8,160 +8,17 @@ import json
 import logging
 import math
 import types
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from evalreport.errors import HistoryError, InputError, OutputError
+from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, with_each_key_once
-from evalreport.options import AnyPath, Options
-from evalreport.predictions.slicing import may_be_sliced_by
-from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import SCHEMA, Results, to_json
 from evalreport.texts import Message
-
-FORMAT = 1
-HEAD = b"evalreport"
-_OUTPUTS = ("y_pred", "score", "outcome", "gold", "present")
-_ATTEMPTS = ("count", "spread", "passed")
-
-
-def packed(predictions: Predictions, options: Options) -> bytes:
-    """Return predictions as bytes.
-
-    Metadata columns are kept where the options use them (slices, cluster, weight): others may hold whole documents,
-    or what a history of figures has no business with.
-    """
-    named = {options.cluster, options.weight}
-    used = {
-        name: column
-        for name, column in predictions.metadata.items()
-        if name in named or may_be_sliced_by(name, options.slices, options.gates)
-    }
-    kept = replace(predictions, metadata=used)
-    columns: dict[str, Any] = {"id": kept.ids.take(pa.array(kept.example)).dictionary_encode()}
-    columns.update({name: pa.array(values) for name, values in _arrays(kept)})
-    head = {
-        "format": FORMAT,
-        "task": kept.task,
-        "design": kept.design,
-        "classes": list(kept.classes),
-        "positive": kept.positive,
-        **({"outside": kept.outside} if kept.outside else {}),
-        "models": [_head_of_model(model) for model in kept.models],
-        "keys": _heads(kept.keys),
-        "metadata": _heads(kept.metadata),
-    }
-    table = pa.table(columns).replace_schema_metadata({HEAD: json.dumps(head).encode()})
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd", compression_level=9)
-    return buffer.getvalue()
-
-
-def unpacked(content: bytes) -> Predictions:
-    """Return predictions as they were packed, without what was found in their files.
-
-    Raises
-    ------
-    HistoryError
-        Bytes that hold no predictions, or those of a newer evalreport.
-    """
-    try:
-        table = pq.read_table(io.BytesIO(content))
-        head = json.loads((table.schema.metadata or {})[HEAD])
-        if head["format"] != FORMAT:
-            raise HistoryError("the stored predictions were written by a newer evalreport: use that version")
-        return _predictions(table, head)
-    except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
-        raise HistoryError(f"the stored predictions cannot be read: {error}") from error
-
-
-def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
-    if predictions.y_true is not None:
-        yield "y_true", predictions.y_true
-    for place, model in enumerate(predictions.models):
-        for name in _OUTPUTS:
-            values = getattr(model, name)
-            if values is not None:
-                yield f"{place}.{name}", values
-        if model.proba is not None:
-            for code in range(model.proba.shape[1]):
-                yield f"{place}.proba.{code}", model.proba[:, code]
-        for name in _held(model.attempts):
-            yield f"{place}.attempts.{name}", getattr(model.attempts, name)
-        for number, column in enumerate(model.columns.values()):
-            yield f"{place}.column.{number}", column.values
-    for kind in ("keys", "metadata"):
-        for number, column in enumerate(getattr(predictions, kind).values()):
-            yield f"{kind}.{number}", column.values
-
-
-def _held(attempts: Attempts | None) -> list[str]:
-    """Name what is known of the attempts at each question."""
-    return [] if attempts is None else [name for name in _ATTEMPTS if getattr(attempts, name) is not None]
-
-
-def _head_of_model(model: ModelOutputs) -> JsonObject:
-    outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
-    width = None if model.proba is None else model.proba.shape[1]
-    attempts = {"attempts": held} if (held := _held(model.attempts)) else {}
-    return {
-        "name": model.name,
-        "outputs": outputs,
-        "proba": width,
-        "columns": _heads(model.columns),
-        **attempts,
-    }
-
-
-def _heads(columns: Mapping[str, Column]) -> list[Any]:
-    return [[name, None if c.categories is None else list(c.categories)] for name, c in columns.items()]
-
-
-def _predictions(table: Any, head: JsonObject) -> Predictions:
-    def values(name: str) -> Any:
-        return table.column(name).to_numpy()
-
-    def columns(heads: list[Any], prefix: str) -> dict[str, Column]:
-        return {
-            name: Column(values(f"{prefix}.{number}"), None if categories is None else tuple(categories))
-            for number, (name, categories) in enumerate(heads)
-        }
-
-    def model(place: int, of: JsonObject) -> ModelOutputs:
-        outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
-        if of["proba"] is not None:
-            outputs["proba"] = np.column_stack(
-                [values(f"{place}.proba.{code}") for code in range(of["proba"])]
-            )
-        if "attempts" in of:
-            outputs["attempts"] = Attempts(
-                **{name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
-            )
-        return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
-
-    ids = table.column("id").combine_chunks()
-    return Predictions(
-        task=head["task"],
-        design=head["design"],
-        # The rows are sorted by id, so that ids in the order in which they come first are sorted, too.
-        ids=ids.dictionary,
-        example=ids.indices.to_numpy().astype(np.int64),
-        y_true=values("y_true") if "y_true" in table.column_names else None,
-        models=tuple(model(place, of) for place, of in enumerate(head["models"])),
-        classes=tuple(head["classes"]),
-        outside=head.get("outside", 0),
-        positive=head["positive"],
-        keys=columns(head["keys"], "keys"),
-        metadata=columns(head["metadata"], "metadata"),
-    )
-
 
 EARLIER = "evalreport/results/1"
 """What version 0.1 wrote: sentences without code and parameters, and warnings of the level ``warning``."""
@@ -193,7 +50,7 @@ class Recorded:
     attached: bytes | None = None
 
 
-def as_recorded(run: Results | AnyPath) -> Recorded:
+def as_recorded(run: Results | str | PathLike[str]) -> Recorded:
     """Return a run as it was recorded, or as it would be.
 
     Raises

@@ -1,0 +1,50 @@
+"""The lazy table: where each command and each service of an extension is defined.
+
+The core never imports an extension. It finds one here, by name, when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+COMMANDS: Mapping[str, str] = {
+    "run": "evalreport.cli.run:run_command",
+    "check": "evalreport.cli.run:check_command",
+    "aggregate": "evalreport.scale.commands:aggregate_command",
+    "plan": "evalreport.cli.preparation:plan_command",
+    "resample": "evalreport.refit.commands:resample_command",
+    "audit": "evalreport.audit.commands:audit_command",
+    "history": "evalreport.audit.commands:history_command",
+    "comment": "evalreport.reviews.commands:comment_command",
+    "verify": "evalreport.verify.commands:verify_command",
+    "compare-runs": "evalreport.verify.commands:compare_runs_command",
+    "import": "evalreport.imports.commands:import_command",
+    "list": "evalreport.cli.preparation:list_command",
+    "init": "evalreport.cli.preparation:init_command",
+    "templates": "evalreport.cli.preparation:templates_command",
+}
+"""Name of a command: ``module:attribute``, in the order of the help."""
+
+SERVICES: Mapping[str, str] = {
+    "audited again": "evalreport.audit.auditing:audited_again",
+}
+"""What one package asks of an extension that it does not import: ``module:attribute``."""
+
+
+def load(name: str) -> Any:
+    """Import a command or a service.
+
+    Parameters
+    ----------
+    name
+        A key of ``COMMANDS`` or of ``SERVICES``.
+
+    Examples
+    --------
+    >>> load("check").name
+    'check'
+    """
+    module, _, attribute = (COMMANDS.get(name) or SERVICES[name]).partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,94 @@
+"""Everything that differs between two results.json, one record for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalreport.schema.inputs import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not the same; None: it is not there."""
+
+    kind: str
+    what: str
+    before: str | float | None
+    after: str | float | None
+
+
+def changes(before: JsonObject, after: JsonObject) -> tuple[Change, ...]:
+    """Return what differs between two results.json, in the order in which one would ask.
+
+    Values are differences of numbers, not tests: whether a model changed is what gates and comparisons decide.
+
+    Examples
+    --------
+    >>> changes({"n": 500, "options": {"seed": 0}}, {"n": 480, "options": {"seed": 0}})
+    (Change(kind='data', what='n', before=500, after=480),)
+    """
+    found: list[Change] = []
+    for kind, read in READERS:
+        old, new = read(before), read(after)
+        differing = (name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
+        found += [Change(kind, name, old.get(name), new.get(name)) for name in differing]
+    return tuple(found)
+
+
+def _data(results: JsonObject) -> JsonObject:
+    kept = ("task", "design", "n", "positive", "primary_metric", "baseline")
+    facts = {name: results[name] for name in kept if name in results}
+    lists = {name: ", ".join(results[name]) for name in ("classes", "models") if name in results}
+    return facts | lists
+
+
+def _options(results: JsonObject) -> JsonObject:
+    options: JsonObject = results.get("options", {})
+    return {name: _text(value) for name, value in options.items()}
+
+
+def _inputs(results: JsonObject) -> JsonObject:
+    return {row["path"]: f"{row['sha256'][:12]}, {row['rows']} rows" for row in results.get("inputs", ())}
+
+
+def _environment(results: JsonObject) -> JsonObject:
+    return dict(results.get("environment", {}))
+
+
+def _values(results: JsonObject) -> JsonObject:
+    return {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
+
+
+def _gates(results: JsonObject) -> JsonObject:
+    return {row["gate"]: row["outcome"] for row in results.get("gates", ())}
+
+
+def _warnings(results: JsonObject) -> JsonObject:
+    return {f"{row['code']} {_text(row['about'])}".strip(): "raised" for row in results.get("warnings", ())}
+
+
+READERS = (
+    ("data", _data),
+    ("option", _options),
+    ("input", _inputs),
+    ("version", _environment),
+    ("value", _values),
+    ("gate", _gates),
+    ("warning", _warnings),
+)
+
+
+def _spelled(row: JsonObject) -> str:
+    """Spell a metric record as a gate would, with the slice in brackets."""
+    name = f"{row['metric']}_{row['average']}" if row["average"] else str(row["metric"])
+    inside = [] if row["label"] is None else [f"class={row['label']}"]
+    if row["slice"] is not None:
+        inside.append(f"{row['slice']['column']}={row['slice']['value']}")
+    return f"{name}[{','.join(inside)}]" if inside else name
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)

@@ -1,0 +1,201 @@
+"""The comparison of two runs in words: for a terminal, and as Markdown for a review."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+
+from evalreport import numbers
+from evalreport.history.compare_runs import Compared, ValueChange
+from evalreport.report.markdown import escaped
+from evalreport.texts import Message, named, say
+
+MOST_OTHERS = 40
+"""Other metrics, and other things that changed, are listed up to so many in a review; JSON has them all."""
+
+
+def headline(found: Compared) -> str:
+    """Say the most important thing in one sentence."""
+    judged = [value for value in found.values if value.primary and value.within is None]
+    settled = [
+        Message("changes.models", models=models, judgement=_judgement(word))
+        for word in ("better", "worse", "not comparable")
+        if (models := [v.model for v in judged if v.judgement == word])
+    ]
+    if not judged:
+        return say("changes.none_in_both", metric=found.primary_metric)
+    if settled:
+        return say("changes.settled", metric=found.primary_metric, models=settled)
+    if all(v.judgement == "same predictions" for v in judged):
+        return say("changes.same_predictions")
+    return say("changes.unsettled", metric=found.primary_metric)
+
+
+def _judgement(word: str) -> str:
+    return named("changes.judgement", word.replace(" ", "_"))
+
+
+def as_text(found: Compared) -> Iterator[str]:
+    """Write lines for a terminal."""
+    yield say("changes.line.old", run=found.old)
+    yield say("changes.line.new", run=found.new)
+    yield headline(found)
+    for value in _judged(found):
+        yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)}: {_change(value)}"
+        yield f"    {_words(value)}: {value.how}"
+    if not found.paired and _unsettled(found):
+        yield say("changes.alone")
+    yield from _models(found)
+    for verdict in found.verdicts:
+        old, new = (side or say("changes.no_verdict") for side in (verdict.old, verdict.new))
+        yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
+    for gate in found.gates:
+        old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
+    for value in _others(found):
+        name, old, new = _name(value), _side(value, old=True), _side(value)
+        yield say("changes.line.other", name=name, old=old, new=new)
+    for other in found.others:
+        yield f"{other.kind} {other.what}: {_shown(other.before)} -> {_shown(other.after)}"
+
+
+def as_markdown(found: Compared) -> str:
+    """Write Markdown for a review; every text from a file is escaped."""
+    marker = hashlib.sha256(f"compare-runs\n{found.primary_metric}".encode("utf-8", "backslashreplace"))
+    level = numbers.percent(found.level)
+    lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(headline(found))}**", ""]
+    judged = list(_judged(found))
+    if judged:
+        lines += _table(
+            (*_heads("model", "old_interval", level=level), *_heads("new", "change"), ""),
+            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in judged],
+        )
+        lines += [f"- {escaped(_name(v))}: {escaped(str(v.how))}" for v in judged] + [""]
+    if not found.paired and _unsettled(found):
+        lines += [escaped(say("changes.alone")), ""]
+    lines += [f"- {escaped(line)}" for line in _models(found)]
+    if found.verdicts:
+        none = say("changes.no_verdict")
+        rows = [(say("report.versus", a=v.a, b=v.b), v.old or none, v.new or none) for v in found.verdicts]
+        lines += ["", *_table(_heads("verdict", "old", "new"), rows)]
+    if found.gates:
+        before, after = say("changes.not_asked"), say("changes.taken_out")
+        gates = [(g.gate, g.old or before, g.new or after, g.text) for g in found.gates]
+        lines += ["", *_table((*_heads("gate", "old", "new"), ""), gates)]
+    others = [(_name(v), _side(v, old=True), _side(v)) for v in _others(found)]
+    lines += _folded(say("changes.other_metrics"), _heads("metric", "old", "new"), others)
+    rows = [(f"{c.kind} {c.what}", _shown(c.before), _shown(c.after)) for c in found.others]
+    lines += _folded(say("changes.others"), ("", *_heads("old", "new")), rows)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+
+def as_part(found: Compared) -> str:
+    """Write what a review's comment says of the base branch: what is settled, what moved, gates that changed."""
+    moved = [value for value in _judged(found) if value.judgement != "same predictions"]
+    lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
+    if moved:
+        lines += _table(
+            (
+                *_heads("model", "base_interval", level=numbers.percent(found.level)),
+                *_heads("new", "change"),
+                "",
+            ),
+            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in moved[:MOST_OTHERS]],
+        )
+    if not found.paired and _unsettled(found):
+        lines += [escaped(say("changes.alone_in_part")), ""]
+    lines += [f"- {escaped(line)}" for line in _models(found)]
+    for gate in found.gates:
+        if gate.old != gate.new:
+            old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
+            lines.append(f"- {escaped(said)}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _heads(*names: str, **values: object) -> tuple[str, ...]:
+    return tuple(say(f"changes.head.{name}", **values) for name in names)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    marks = "|".join("---" for _ in heads)
+    body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
+    return [f"| {' | '.join(map(_cell, heads))} |", f"|{marks}|", *body, ""]
+
+
+def _cell(text: str) -> str:
+    return str(escaped(" ".join(text.split())))
+
+
+def _folded(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    if not rows:
+        return []
+    left = len(rows) - MOST_OTHERS
+    more = [say("changes.more", n=left), ""] if left > 0 else []
+    summary = f"<details><summary>{title}: {len(rows)}</summary>"
+    return ["", summary, "", *_table(heads, rows[:MOST_OTHERS]), *more, "</details>"]
+
+
+def _judged(found: Compared) -> Iterator[ValueChange]:
+    return (value for value in found.values if value.primary and value.within is None)
+
+
+def _unsettled(found: Compared) -> bool:
+    return any(value.judgement == "not settled" for value in _judged(found))
+
+
+def _others(found: Compared) -> list[ValueChange]:
+    """Return the other values that are not the same; within slices too."""
+    judged = set(map(id, _judged(found)))
+    return [value for value in found.values if id(value) not in judged and value.old != value.new]
+
+
+def _models(found: Compared) -> list[str]:
+    added = [say("changes.model_added", model=model) for model in found.models_added]
+    return added + [say("changes.model_removed", model=model) for model in found.models_removed]
+
+
+def _name(value: ValueChange) -> str:
+    inside = "" if value.within is None else f" [{value.within}]"
+    return f"{value.model} {value.metric}{inside}"
+
+
+def _side(value: ValueChange, *, old: bool = False) -> str:
+    at, low, high = (
+        (value.old, value.old_low, value.old_high) if old else (value.new, value.new_low, value.new_high)
+    )
+    decimals = _decimals(value)
+    return f"{numbers.number(at, decimals)} {numbers.interval(low, high, decimals)}".strip()
+
+
+def _change(value: ValueChange) -> str:
+    decimals = _decimals(value)
+    p = value.p_adjusted
+    said = f", Holm {numbers.p_phrase(p)}" if p is not None else ""
+    limits = numbers.interval(value.low, value.high, decimals, signed=True)
+    return f"{numbers.number(value.difference, decimals, signed=True)} {limits}".strip() + said
+
+
+def _decimals(value: ValueChange) -> int:
+    pairs = ((value.old_low, value.old_high), (value.new_low, value.new_high), (value.low, value.high))
+    return max(
+        numbers.decimals_of(
+            [(high - low) / 4 for low, high in pairs if low is not None and high is not None]
+        ),
+        3,
+    )
+
+
+def _words(value: ValueChange) -> str:
+    return _judgement(value.judgement) if value.judgement is not None else ""
+
+
+def _told(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

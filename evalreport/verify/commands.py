@@ -1,0 +1,199 @@
+"""The commands ``evalreport verify`` and ``compare-runs``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evalreport.cli import (
+    clean,
+    progress_bar,
+    tell,
+    tell_json,
+    writing,
+)
+from evalreport.cli.configuration import (
+    PathOrAddress,
+    form_option,
+)
+from evalreport.cli.run import (
+    EXIT_GATE_FAILED,
+    exit_code,
+)
+from evalreport.options import STANDARD_OUTPUT
+from evalreport.texts import Message, Text
+
+if TYPE_CHECKING:
+    from evalreport.history.recorded_inputs import InputState
+    from evalreport.verify.recompute import Leaf, Verification
+
+EXIT_CODES = {"agrees": 0, "differs": 1, "cannot be had": 2}
+
+SHOWN = 20
+
+
+@click.command("compare-runs")
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
+@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.option("--inputs", nargs=2, type=PathOrAddress(), metavar="OLD_DIR NEW_DIR",
+              help="The prediction files of both runs: models are then compared pair by pair.")  # fmt: skip
+@click.option("--fail-if-worse", is_flag=True,
+              help="Exit 1 as well where a model is decidedly worse on the primary metric.")  # fmt: skip
+@click.option("-f", "--format", "form", type=click.Choice(["text", "md", "json"]), default="text",
+              show_default=True, help="How to write it; md is for a review.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=STANDARD_OUTPUT, metavar="FILE",
+              help="Write it to a file (default: standard output).")  # fmt: skip
+def compare_runs_command(
+    old: Path,
+    new: Path,
+    inputs: tuple[Path | str, Path | str] | None,
+    fail_if_worse: bool,
+    form: str,
+    output: Path,
+) -> int:
+    """Say what changed between two runs.
+
+    Values, verdicts, gates, models, data and options, from OLD to NEW, the base branch and the pull request. Each is an
+    output folder, a results.json or a report.pdf. Without --inputs there is only each value with its interval, and what
+    that cannot settle is said.
+
+    Exit codes: 0 no gate of NEW failed; 1 one failed (or a model got worse, with --fail-if-worse); 2 bad input;
+    3 none failed, one is undecided.
+    """
+    from evalreport.history.compare_runs import compare_runs
+    from evalreport.history.comparison_text import as_markdown, as_text
+    from evalreport.schema.recorded import read_recorded
+
+    found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
+    if form == "json":
+        text = json.dumps(asdict(found), sort_keys=True, indent=1, default=str) + "\n"
+    elif form == "md":
+        text = as_markdown(found)
+    else:
+        text = "".join(clean(line) + "\n" for line in as_text(found))
+    with writing(output) as put:
+        put(text)
+    worse = any(value.judgement == "worse" and value.within is None for value in found.values)
+    return EXIT_GATE_FAILED if fail_if_worse and worse else exit_code({gate.new for gate in found.gates})
+
+
+@click.command("verify")
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option("--inputs", "folder", type=PathOrAddress(), default=".", metavar="DIR",
+              help="Where the prediction files are: a folder or an address (default: the current folder).")  # fmt: skip
+@click.option("--history", "url", metavar="URL",
+              help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
+@click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
+@form_option(help="How to print it.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
+@click.pass_context
+def verify_command(
+    context: click.Context,
+    /,
+    results: Path,
+    folder: Path | str,
+    url: str | None,
+    series: str,
+    form: str,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Recompute a report's figures from its inputs.
+
+    RESULTS is a results.json, an output folder, or a report.pdf with its attachment. Every figure is computed again
+    with the recorded options: metrics, tests, verdicts, gates, slices and curves; an audit's comparisons with
+    earlier runs as well, where --history is given.
+
+    Exit codes: 0 all agrees; 1 a figure differs or an input has changed; 2 an input is missing.
+    """
+    context.obj["verbose"] = verbose
+    from evalreport.history.connection import open_history
+    from evalreport.schema.recorded import read_recorded
+    from evalreport.verify.recompute import verify
+
+    recorded = read_recorded(results)
+    history = None if url is None else open_history(url)
+    with progress_bar("recomputing", shown=not quiet) as progress:
+        found = verify(recorded, folder, history=history, series=series, progress=progress)
+    if form == "json":
+        tell_json(_plain(found))
+    elif not quiet or found.outcome != "agrees":
+        for line in _lines(found, None if verbose else SHOWN):
+            tell(line)
+    return EXIT_CODES[found.outcome]
+
+
+def _plain(found: Verification) -> dict[str, object]:
+    """Return what came of it as it is printed for programs."""
+    versions = {name: {"recorded": old, "here": new} for name, (old, new) in found.versions.items()}
+    return {**asdict(found), "versions": versions, "outcome": found.outcome}
+
+
+def _lines(found: Verification, most: int | None) -> list[Text]:
+    lines: list[Text] = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
+    agreeing = found.exact + found.rounded
+    if agreeing or found.differences:
+        facts = {"figures": agreeing, "words": found.words}
+        lines.append(
+            Message("verify.agree_but_for_rounding", **facts, rounded=found.rounded)
+            if found.rounded
+            else Message("verify.agree", **facts)
+        )
+        lines.append(f"differ: {len(found.differences):,}")
+    lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
+    if most is not None and len(found.differences) > most:
+        lines.append(Message("verify.more", n=len(found.differences) - most))
+    if found.worded:
+        lines.append(Message("verify.worded", n=len(found.worded)))
+    lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
+    lines += [Message("verify.counted_again")] if found.counted else []
+    return [*lines, _summary(found)]
+
+
+def _versions(found: Verification) -> Message:
+    other = [
+        f"{name} {old or 'none'} (here {new or 'none'})"
+        for name, (old, new) in found.versions.items()
+        if old != new
+    ]
+    if not other:
+        return Message("verify.same_versions")
+    return Message("verify.other_versions", versions=other)
+
+
+def _input(state: InputState) -> str:
+    if state.state == "missing":
+        return f"input {state.path}: missing: {state.why}"
+    if state.state == "changed":
+        return f"input {state.path}: changed: recorded SHA-256 {state.recorded}, found {state.found}"
+    return f"input {state.path}: unchanged"
+
+
+def _difference(leaf: Leaf) -> str:
+    if leaf.kind == "one side":
+        return f"{leaf.where}: {Message('verify.lost' if leaf.found is None else 'verify.new')}"
+    return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _summary(found: Verification) -> Message:
+    changed = sum(state.state == "changed" for state in found.inputs)
+    missing = sum(state.state == "missing" for state in found.inputs)
+    if missing or not found.inputs:
+        return Message("verify.cannot")
+    if changed:
+        return Message("verify.changed", n=changed)
+    if found.differences:
+        return Message("verify.differs")
+    if found.unchecked:
+        return Message("verify.agrees_in_part")
+    return Message("verify.agrees")
