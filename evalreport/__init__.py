@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.history.compare_runs import Compared
     from evalreport.options import AnyPath, Frame, Models, Options, Values
-    from evalreport.predictions.selection import Possible
+    from evalreport.predictions.possible_analyses import Possible
     from evalreport.predictions.table import Predictions
     from evalreport.refit.plans import Backend, Plan
     from evalreport.refit.resampling import Resampled
@@ -168,17 +168,16 @@ def evaluate(
     """
     from evalreport.gates.outcomes import judge
     from evalreport.loading.load import load as load_predictions
+    from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
     from evalreport.pipeline import evaluate as analyse
-    from evalreport.scale.aggregates import settled_options
-    from evalreport.scale.engines import elsewhere
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
     if progress is not None:
         progress("reading and checking", 0.0)
     predictions = load_predictions(
-        models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere(engine)
+        models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=engine
     )
     results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)
@@ -260,8 +259,8 @@ def load(
     """
     import evalreport.metrics  # noqa: F401 - registers what engines add up of scores
     from evalreport.loading.load import load as load_predictions
+    from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
-    from evalreport.scale.aggregates import settled_options
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
@@ -297,7 +296,7 @@ def check(
     >>> all(row.reason for row in survey if not row.possible)
     True
     """
-    from evalreport.predictions.selection import survey
+    from evalreport.predictions.possible_analyses import survey
 
     predictions = load(
         models, truth=truth, classes=classes, options=options, memory_limit=memory_limit, **option_fields
@@ -387,8 +386,9 @@ def aggregate(
         Where the counts are, and of how many examples and models.
     """
     import evalreport.metrics  # noqa: F401 - registers what is added up of scores
+    from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
-    from evalreport.scale.aggregates import aggregate, settled_options
+    from evalreport.scale.aggregates import aggregate
 
     settled, _ = settled_options(None, truth, option_fields, None)
     limit = memory_bytes(memory_limit)

@@ -40,7 +40,8 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import Forecasts, forecasts, ladders
 from evalreport.numbers import digits_apart
 from evalreport.options import Options
-from evalreport.predictions.table import Floats, Indices, Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,

@@ -29,6 +29,11 @@ COMMANDS: Mapping[str, str] = {
 
 SERVICES: Mapping[str, str] = {
     "audited again": "evalreport.audit.auditing:audited_again",
+    "counts of a source": "evalreport.scale.aggregates:counts_instead",
+    "options of an aggregate": "evalreport.scale.aggregates:under_manifest",
+    "engine elsewhere": "evalreport.scale.engines:elsewhere",
+    "aggregate below": "evalreport.scale.aggregates:aggregate_below",
+    "aggregated again": "evalreport.scale.aggregates:aggregated_again",
 }
 """What one package asks of an extension that it does not import: ``module:attribute``."""
 

@@ -50,8 +50,10 @@ from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, parse, said_of_histograms
 from evalreport.metrics.units import units_of
 from evalreport.options import Options
-from evalreport.predictions.selection import one_value_a_dataset, series_of, test_rows, why_not_analysed
+from evalreport.predictions.possible_analyses import why_not_analysed
+from evalreport.predictions.series import series_of
 from evalreport.predictions.slicing import Division
+from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalreport.errors import forget
-from evalreport.sources.unpacking import one_database
+from evalreport.sources.database import one_database
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 

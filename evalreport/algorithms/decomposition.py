@@ -14,7 +14,8 @@ from evalreport.engine.draws import bootstrap_rows
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
 from evalreport.options import Options
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
 from evalreport.schema.curves import CurveRecord
 

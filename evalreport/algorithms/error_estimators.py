@@ -31,8 +31,9 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.algorithms import ChosenRecord, ErrorEstimateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text

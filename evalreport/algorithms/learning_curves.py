@@ -29,7 +29,8 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import estimate_all, lacks
 from evalreport.metrics.units import layout_of, parts_by, units_of
 from evalreport.options import Options
-from evalreport.predictions.selection import Point, Series, at_points, series_of, test_rows
+from evalreport.predictions.series import Point, Series, at_points, series_of
+from evalreport.predictions.subsets import test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.schema.algorithms import (
     DecompositionRecord,

@@ -12,7 +12,8 @@ from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Options
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 ANOTHER_SIZE = 0.1
 """Samples whose mean size differs from the number of examples by more than this share are of another size."""

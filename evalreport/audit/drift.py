@@ -19,7 +19,8 @@ from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.history.past import Fresh, Past
 from evalreport.history.run_differences import Present, Reference
 from evalreport.history.run_values import compared_with
-from evalreport.predictions.table import Column, Floats, Indices, Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts

@@ -33,7 +33,7 @@ from evalreport.history.run_values import (
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
-from evalreport.predictions.table import Floats
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning

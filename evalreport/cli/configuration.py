@@ -233,7 +233,7 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     validate(options)
     validate_output(output)
     if len(models) == 1:
-        from evalreport.scale.aggregates import under_manifest
+        from evalreport.loading.load import under_manifest
 
         options = under_manifest(models[0], options)
     log_as(output.log_format)

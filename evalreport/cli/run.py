@@ -39,7 +39,7 @@ from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
-    from evalreport.predictions.selection import Possible
+    from evalreport.predictions.possible_analyses import Possible
     from evalreport.predictions.table import Predictions
     from evalreport.schema.decisions import GateRecord
     from evalreport.schema.results import Results
@@ -175,11 +175,11 @@ def source_of(
     models: tuple[Path | str, ...], settings: Settings
 ) -> Path | str | list[Path | str] | Predictions:
     """Return MODELS, to be read; or what a cluster has counted of them, where --engine names one."""
+    from evalreport import extensions
     from evalreport.loading.load import load
-    from evalreport.scale.engines import elsewhere
 
     source = models[0] if len(models) == 1 else list(models)
-    engine = elsewhere(settings.output.engine)
+    engine = extensions.load("engine elsewhere")(settings.output.engine)
     return source if engine is None else load(source, options=settings.options, engine=engine)
 
 
@@ -320,7 +320,7 @@ def check_command(
     settings = begin(context, models, flags, config)
     from evalreport.comparisons.cautions import of_direction
     from evalreport.loading.load import load
-    from evalreport.predictions.selection import survey as survey_of
+    from evalreport.predictions.possible_analyses import survey as survey_of
 
     predictions = load(
         source_of(models, settings),

@@ -13,7 +13,8 @@ from evalreport.metrics.estimate import Estimate, view
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
-from evalreport.predictions.table import Floats, Indices, ModelOutputs
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import AttemptVarianceRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message

@@ -21,7 +21,8 @@ from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import METRICS, Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.curves import DominanceRecord, OperatingPointRecord
 from evalreport.schema.metrics import BESIDE_MAJORITY, BESIDE_MAPE

@@ -24,7 +24,8 @@ from evalreport.metrics.registry import JUDGED, METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, Units, parts_by, units_of
 from evalreport.options import Options
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.judges import GoldSamplingRecord
 from evalreport.schema.warnings import Level, WarningRecord, warning

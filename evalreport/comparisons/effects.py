@@ -22,7 +22,8 @@ from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.table import Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.comparisons import AgreementRecord, DisagreementRecord, EffectRecord, UnanimityRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Value, parts

@@ -26,8 +26,10 @@ from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_be
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units, within
 from evalreport.options import Options
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import Floats, Indices, ModelOutputs, Predictions, from_numpy, from_texts
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.cells import from_numpy, from_texts
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.schema.results import ResultFields

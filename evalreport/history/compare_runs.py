@@ -27,7 +27,7 @@ from evalreport.options import AnyPath, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, completed
-from evalreport.sources.files import at_hand, recorded_files
+from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 

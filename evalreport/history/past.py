@@ -10,7 +10,8 @@ from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
 from evalreport.history.store import Run, Standing, predictions_of, results_of, runs
-from evalreport.predictions.table import Mask, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import Predictions
 from evalreport.texts import Text
 
 

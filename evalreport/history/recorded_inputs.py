@@ -9,7 +9,8 @@ from typing import Literal
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.options import Options, with_fields
 from evalreport.schema.inputs import JsonObject
-from evalreport.sources.files import digest, places, stays_below
+from evalreport.sources.files import digest
+from evalreport.sources.recorded import places, stays_below
 from evalreport.texts import Message, Text
 
 MOST_RESAMPLES = 10_000_000

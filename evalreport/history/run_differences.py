@@ -18,12 +18,13 @@ from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
 from evalreport.history.store import Run
 from evalreport.intervals.proportions import ValueLimits, difference_limits
-from evalreport.loading.columns import in_order
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import Column, Mask, ModelOutputs, Predictions
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.cells import in_order
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results

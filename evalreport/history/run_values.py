@@ -21,8 +21,9 @@ from evalreport.history.store import Run
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import Floats, Indices, Mask, Predictions
+from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import EvidenceRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.stages import sampled

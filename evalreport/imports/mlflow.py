@@ -30,7 +30,7 @@ from evalreport.imports.table import (
     some,
     text_of,
 )
-from evalreport.loading.columns import spellings
+from evalreport.predictions.column_names import spellings
 from evalreport.texts import Message
 
 LOGS_A_TABLE = (

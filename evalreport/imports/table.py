@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
-from evalreport.loading.columns import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
+from evalreport.predictions.column_names import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message

@@ -24,7 +24,7 @@ from evalreport.intervals.proportions import (
 )
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Metric
-from evalreport.predictions.table import Floats
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
 

@@ -12,7 +12,7 @@ from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, sig
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
 from evalreport.metrics.estimate import Estimate
-from evalreport.predictions.table import Floats
+from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 NOT_SMOOTH = Bounds(None, None, Message("limits.not_smooth"))

@@ -17,7 +17,7 @@ from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
-from evalreport.predictions.table import Floats
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.curves import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
 

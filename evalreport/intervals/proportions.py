@@ -14,7 +14,7 @@ import numpy as np
 
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.metrics.estimate import Estimate
-from evalreport.predictions.table import Floats
+from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from evalreport.errors import InputError, InputErrors
-from evalreport.loading.columns import IDENTITY_COLUMNS, category_column
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import Rows, fault, first_of, ids_by_table, place_of, whence
 from evalreport.options import Join
-from evalreport.predictions.table import Arrow, Column, Indices, Mask, from_numpy
+from evalreport.predictions.arrays import Arrow, Indices, Mask
+from evalreport.predictions.cells import category_column, from_numpy
+from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.table import Column
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted

@@ -10,25 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.loading.alignment import Alignment
-from evalreport.loading.columns import IDENTITY_COLUMNS, category_column, combined, dictionary_codes
-from evalreport.loading.design import Found
 from evalreport.loading.ids import code_ids
 from evalreport.loading.outputs import Parsed
 from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
-from evalreport.predictions.slicing import may_be_sliced_by
-from evalreport.predictions.table import (
-    Arrow,
-    Attempts,
-    Floats,
-    Indices,
-    Mask,
-    ModelOutputs,
+from evalreport.predictions.arrays import Arrow, Floats, Indices, Mask
+from evalreport.predictions.cells import (
+    category_column,
+    combined,
+    dictionary_codes,
     flags,
     from_numpy,
     from_texts,
 )
+from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.design import FoundDesign
+from evalreport.predictions.slicing import may_be_sliced_by
+from evalreport.predictions.table import Attempts, ModelOutputs
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -61,7 +60,7 @@ class Answers:
             for model, index in zip(models, alignment.rows, strict=True)
         )
 
-    def design(self, found: Found) -> FoundRecord:
+    def design(self, found: FoundDesign) -> FoundRecord:
         """Say which design was found; on one test set, that questions are answered several times."""
         repeated = bool(self.found) and found.design == "test-set"
         why = Message("found.design.attempts") if repeated else found.why

@@ -6,89 +6,53 @@ distinct lines in canonical order, each with its ``multiplicity``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evalreport.errors import InputError, UsageError
-from evalreport.loading.columns import PROBABILITY_PREFIXES, Roles, combined, floats, refuse_twice, spellings
-from evalreport.loading.rows import Rows, Table, gather, positions
+from evalreport.loading.rows import Rows, gather
+from evalreport.loading.tables import Table
 from evalreport.options import Options
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import Indices, Predictions, ScoreSums
-from evalreport.schema.inputs import FoundRecord
+from evalreport.predictions.arrays import Indices
+from evalreport.predictions.cells import combined, floats, positions
+from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Predictions
+from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
 from evalreport.sources.reading import Columns, empty_file
 from evalreport.texts import Message, quoted
 
-ANSWERS = "y_pred."
-"""A column that begins so holds the answers of the model that the rest of its name says."""
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
+
 
 ENOUGH_FOR_SUMS = 1_000
 """With fewer examples of a class the normal distribution is a rough one for what is ranked."""
 
-_OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
-_NOT_OF_COUNTS = _OF_EXAMPLES | set(spellings("id", "model"))
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedElsewhere:
+    """Counts that replace the predictions of a source: of an aggregate, or made by an engine.
 
-def are_counts(names: Collection[str]) -> bool:
-    """Say whether headers are those of a table of counts: answers of models by name, and no other predictions."""
-    stripped = {str(name).strip() for name in names}
-    predicted = _OF_EXAMPLES & stripped or any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
-    return not predicted and any(name.startswith(ANSWERS) for name in stripped)
-
-
-def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Roles:
-    """Find which header plays which part in a table of counts.
-
-    Raises
-    ------
-    InputError
-        Where a header appears twice, there is not a count or no truth, or a column of answers names no model.
+    Attributes
+    ----------
+    table
+        The counts, as a file or a table.
+    options
+        Those under which the counts are read.
+    inputs
+        The files that were counted, or that hold the sums of scores.
+    scores
+        Sums of the scores, where there are any.
     """
-    refuse_twice(names, file)
-    stripped = {name.strip(): name for name in names if name.strip()}
-    answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
-    truth = next((name for name in spellings("y_true") if name in stripped), None)
-    if "count" not in stripped:
-        raise InputError(
-            f"there is no column 'count' beside {next(iter(answers.values()))!r}",
-            file=file,
-            line=1,
-            column="count",
-            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
-            remedy="count the lines that are alike (docs/counts.md has the SQL); if each row is an example, write one"
-            " file for each model with the columns id, y_true and y_pred",
-        )
-    if truth is None:
-        raise InputError(
-            "there is no column 'y_true'",
-            file=file,
-            line=1,
-            column="y_true",
-            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
-            remedy="add the true label to the GROUP BY (docs/counts.md)",
-        )
-    if not all(name.strip() for name in answers):
-        raise InputError(
-            "the column 'y_pred.' names no model",
-            file=file,
-            line=1,
-            column="y_pred.",
-            expected="y_pred.<model>, such as y_pred.forest",
-            remedy="rename the column",
-        )
-    used = {stripped["count"], stripped[truth], *answers.values()}
-    unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
-    metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)
-    named = (name for name in (options.cluster, options.weight) if name is not None)
-    said = (*options.slices, *options.gates, *named)
-    asked = frozenset(h for h in metadata if any(h.strip() in text for text in said))
-    columns = {"y_true": stripped[truth], "count": stripped["count"]}
-    return Roles(columns, {}, metadata, unused, asked, answers=answers)
+
+    table: object
+    options: Options
+    inputs: tuple[InputRecord, ...] = ()
+    scores: ScoreSums | None = None
 
 
 @dataclass(frozen=True, slots=True)

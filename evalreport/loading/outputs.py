@@ -9,11 +9,12 @@ import numpy as np
 
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import Alignment
-from evalreport.loading.columns import dictionary_codes, dictionary_numbers, floats, recode
 from evalreport.loading.rows import Rows, fault, first_of, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
-from evalreport.predictions.table import Arrow, Codes, Floats, Indices, Mask, ModelOutputs, Values, flags
+from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
+from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
+from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, quoted

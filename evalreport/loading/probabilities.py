@@ -1,4 +1,4 @@
-"""Columns of probabilities without their class, columns that look like probabilities, and empty cells.
+"""Columns of probabilities that name no class, and columns that look like probabilities.
 
 Which class a probability belongs to follows from the labels, so it is found after all files are read.
 """
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.errors import InputError, UsageError, refuse_all, together
-from evalreport.loading.alignment import Alignment, used_ids
-from evalreport.loading.columns import (
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.loading.rows import first_of
+from evalreport.loading.tables import Table
+from evalreport.loading.task import positive_of, two_classes
+from evalreport.options import Options
+from evalreport.predictions.cells import (
     all_numbers,
     combined,
     dictionary_numbers,
@@ -24,11 +27,6 @@ from evalreport.loading.columns import (
     one_spelling,
     used_only,
 )
-from evalreport.loading.outputs import Parsed
-from evalreport.loading.rows import Rows, Table, fault, first_of
-from evalreport.loading.task import FoundTask, positive_of, two_classes
-from evalreport.options import Options
-from evalreport.predictions.table import Mask, Values
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -323,212 +321,3 @@ def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
         expected="y_pred, score, p_<label>, outcome or value",
         remedy="name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The cells that are left (what is to be said stands among their warnings), the models' columns, the true values.
-
-    ``outside`` is 1 where missing labels are counted as wrong, by a code one beyond the classes; else 0.
-    """
-
-    alignment: Alignment
-    parsed: Parsed
-    y_true: Values | None
-    outside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Gap:
-    """The cells (C,) in which a model's column is empty, though it is given in others."""
-
-    model: int
-    column: str
-    cells: Mask
-
-
-def settle_missing(
-    rows: Rows, alignment: Alignment, task: FoundTask, parsed: Parsed, y_true: Values | None, options: Options
-) -> Settled:
-    """Do with empty cells what ``missing`` says.
-
-    Parameters
-    ----------
-    y_true
-        (C,) the true values, with gaps (-1 or nan); None: the task has none.
-    options
-        ``missing``: refuse; drop (the example is left out for every model, also one without a true value); wrong (a
-        0/1 outcome becomes 0, a label one outside all classes).
-
-    Raises
-    ------
-    InputError
-        By ``refuse``: each model's first gap, with how many there are.
-    UsageError
-        By ``wrong``, where an empty cell cannot be counted as wrong.
-    """
-    gaps = list(_gaps(alignment, parsed))
-    absent = np.zeros(0, dtype=np.bool_) if y_true is None else _empty(y_true)
-    if options.missing == "refuse" or not (gaps or absent.any()):
-        errors: list[InputError] = []
-        for gap in gaps:
-            with together(errors):
-                raise _refused(rows, alignment, gap, task)
-        with together(errors):
-            _refuse_absent(rows, alignment, absent)
-        refuse_all(errors)
-        return Settled(alignment, parsed, y_true)
-    if options.missing == "wrong":
-        _refuse_absent(rows, alignment, absent)
-        return _counted_as_wrong(rows, alignment, task, parsed, y_true, gaps)
-    return _left_out(rows, alignment, parsed, y_true, gaps, absent)
-
-
-def _empty(values: Values) -> Mask:
-    return np.asarray(values < 0 if values.dtype.kind == "i" else np.isnan(values), dtype=np.bool_)
-
-
-def _gaps(alignment: Alignment, parsed: Parsed) -> Iterator[_Gap]:
-    columns: dict[str, Values | None] = {
-        "y_pred": parsed.y_pred,
-        "score": parsed.score,
-        "outcome": parsed.outcome,
-    }
-    columns |= {f"p_{label}": values for label, values in parsed.proba.items()}
-    for column, values in columns.items():
-        if values is None:
-            continue
-        empty = _empty(values)
-        if not empty.any():
-            continue
-        for model, index in enumerate(alignment.rows):
-            own = empty[index] & (index >= 0)
-            count = int(own.sum())
-            if 0 < count < int((index >= 0).sum()):
-                yield _Gap(model, column, own)
-
-
-def _refused(rows: Rows, alignment: Alignment, gap: _Gap, task: FoundTask) -> InputError:
-    hits = np.sort(alignment.rows[gap.model][gap.cells])
-    # No number and no score is just wrong: what is refused next is not recommended.
-    may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
-    column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
-    return fault(
-        rows,
-        int(hits[0]),
-        column,
-        f"the cell is empty, though the model {quoted(rows.models[gap.model])} gives this column in other rows",
-        expected="a value in every row of the model, or in none",
-        remedy="fill in the missing predictions, or leave these examples out for every model with --missing drop"
-        " (missing='drop' in Python)"
-        + (", or count them as wrong with --missing wrong" if may_be_wrong else ""),
-        count=len(hits),
-    )
-
-
-def _refuse_absent(rows: Rows, alignment: Alignment, absent: Mask) -> None:
-    if absent.any():
-        row = int(alignment.rows.max(axis=0)[absent].min())
-        raise fault(
-            rows,
-            row,
-            "y_true",
-            f"the id {rows.quoted_id(row)} has no true value"
-            if rows.times is None
-            else "there is no true value",
-            expected="a true value for every example, in the prediction files or in the file of true values",
-            remedy="add it, or leave the example out for every model with --missing drop",
-            count=int(absent.sum()),
-        )
-
-
-def _left_out(
-    rows: Rows, alignment: Alignment, parsed: Parsed, y_true: Values | None, gaps: list[_Gap], absent: Mask
-) -> Settled:
-    """Leave whole examples out, in whichever fold or replicate the gap is."""
-    any_row = alignment.rows.max(axis=0)
-    of_cell = alignment.group[any_row]
-    lost = absent if len(absent) else np.zeros(len(of_cell), dtype=np.bool_)
-    for gap in gaps:
-        lost = lost | gap.cells
-    kept = ~np.isin(of_cell, of_cell[lost])
-    if not kept.any():
-        raise UsageError("--missing drop: every example lacks a prediction of some model; none would be left")
-    ids, example = used_ids(alignment.ids, alignment.example[kept])
-    said = warning(
-        "missing_left_out",
-        about=_models(rows, gaps),
-        n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
-        total=len(np.unique(of_cell)) if rows.times is None else _number(rows, alignment, kept | ~kept),
-        why=_counts(rows, alignment, gaps, absent),
-    )
-    left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
-    left = replace(left, warnings=(*left.warnings, said))
-    return Settled(left, parsed, None if y_true is None else y_true[kept])
-
-
-def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
-    return tuple(rows.models[model] for model in sorted({gap.model for gap in gaps}))
-
-
-def _counts(rows: Rows, alignment: Alignment, gaps: list[_Gap], absent: Mask) -> tuple[str, ...]:
-    """Say how many cells are empty, by model and column."""
-    said = [f"{rows.models[g.model]}: {g.column} {_number(rows, alignment, g.cells)}" for g in gaps]
-    return (*said, *([f"y_true {_number(rows, alignment, absent)}"] if absent.any() else []))
-
-
-def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
-    """Count some cells (C,); those of a table of counts as often as they stand for an example."""
-    return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
-
-
-def _counted_as_wrong(
-    rows: Rows,
-    alignment: Alignment,
-    task: FoundTask,
-    parsed: Parsed,
-    y_true: Values | None,
-    gaps: list[_Gap],
-) -> Settled:
-    def filled(values: Values, wrong: float, column: str) -> Values:
-        values = values.copy()
-        for gap in gaps:
-            if gap.column == column:
-                values[alignment.rows[gap.model][gap.cells]] = wrong
-        return values
-
-    counts = {rows.models[gap.model]: _number(rows, alignment, gap.cells) for gap in gaps}
-    said = warning(
-        "missing_is_wrong",
-        about=_models(rows, gaps),
-        n=sum(counts.values()),
-        why=tuple(f"{model}: {count}" for model, count in counts.items()),
-    )
-    told = replace(alignment, warnings=(*alignment.warnings, said))
-    if task.task == "outcome":
-        assert parsed.outcome is not None
-        given = parsed.outcome[~np.isnan(parsed.outcome)]
-        if not np.isin(given, (0.0, 1.0)).all():
-            raise UsageError(
-                "--missing wrong: the outcomes are no 0 and 1, so none of them is wrong; pass --missing drop"
-            )
-        return Settled(told, replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")), y_true)
-    others = sorted({gap.column for gap in gaps} - {"y_pred"})
-    others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})
-    if not task.classes or others:
-        why = f"a model with gaps gives the column {others[0]!r}" if others else f"the task is {task.task}"
-        raise UsageError(
-            f"--missing wrong: {why}, where no number would be just wrong; pass --missing drop, or give labels alone"
-        )
-    assert parsed.y_pred is not None
-    labelled = replace(parsed, y_pred=filled(parsed.y_pred, len(task.classes), "y_pred"))
-    return Settled(told, labelled, y_true, outside=1)
-
-
-def _graded(alignment: Alignment, parsed: Parsed, models: set[int]) -> list[str]:
-    """Name the columns of probabilities that one of the models gives."""
-    return [
-        f"p_{label}"
-        for label, values in parsed.proba.items()
-        if any(not _empty(values[alignment.rows[model]]).all() for model in models)
-    ]

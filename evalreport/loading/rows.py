@@ -1,57 +1,36 @@
-"""Several tables -> one long list of rows (model, id, columns), each of which knows where it came from."""
+"""The rows of all tables in one list, each with the file and line where it stands."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.errors import InputError, refuse_all
-from evalreport.loading.columns import (
-    IDENTITY_COLUMNS,
-    NUMBER_COLUMNS,
-    Roles,
+from evalreport.loading.roles import Roles
+from evalreport.loading.tables import Table
+from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask
+from evalreport.predictions.cells import (
     combined,
     dictionary_codes,
+    flags,
+    from_numpy,
+    in_chunks,
+    positions,
     whole,
 )
-from evalreport.predictions.table import Arrow, Codes, Indices, Mask, flags, from_numpy
-from evalreport.sources.reading import Columns
+from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
 from evalreport.texts import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 _NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
 """What pandas calls an index without a name when it writes or reads one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One source, read: ``model`` is the name that its file gives, used where it has no column ``model``."""
-
-    name: str
-    model: str
-    roles: Roles
-    read: Columns
-    positional: bool = False
-    """Arrays of the API without ids: rows are known by their position."""
-    part: bool = False
-    """Other tables may hold more rows of the same model: parts in one folder."""
-
-    @property
-    def told(self) -> str:
-        """What results call it: the same wherever the folder lies and however it was named."""
-        return self.name if self.name.startswith("<") else PurePath(self.name).name
-
-    def fault(self, row: int, column: str | None, problem: str, *, expected: str, remedy: str) -> InputError:
-        """Return the error about one row, with the line on which it stands."""
-        line, _ = self.read.locate(row, None)
-        return InputError(problem, file=self.name, line=line, column=column, expected=expected, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,22 +340,6 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
                 remedy=remedy,
             )
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
-
-
-def in_chunks(array: Arrow) -> pa.ChunkedArray:
-    """Return an array as a chunked one."""
-    import pyarrow as pa
-
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def positions(rows: int) -> pa.Array:
-    """Return ids that say the position, padded with zeros so that their order as text is that of the rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    width = len(str(max(rows - 1, 0)))
-    return pc.utf8_lpad(pa.array(np.arange(rows)).cast(pa.string()), width, "0")
 
 
 def _concatenated(

@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
-from evalreport.loading.columns import (
-    MOST_CLASSES,
+from evalreport.loading.roles import MOST_CLASSES
+from evalreport.loading.rows import Rows, fault, first_of, whence
+from evalreport.options import Options, Task
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.cells import (
     TRUTHS,
     as_numbers,
     dictionary_codes,
     floats,
+    from_numpy,
     in_order,
     is_number,
     one_spelling,
     used_only,
     whole,
 )
-from evalreport.loading.rows import Rows, fault, first_of, whence
-from evalreport.options import Options, Task
-from evalreport.predictions.table import Floats, Indices, from_numpy
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted

@@ -11,7 +11,8 @@ from scipy import sparse, special
 from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.registry import Fields, moments, rows
-from evalreport.predictions.table import FORECAST_BINS, Mask
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.score_sums import FORECAST_BINS
 from evalreport.texts import Message
 
 BINS = FORECAST_BINS

@@ -21,7 +21,7 @@ from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.registry import Chosen, Fields, Function, Quantity, definition, register
 from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
-from evalreport.predictions.selection import subset
+from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.metrics import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text

@@ -19,8 +19,9 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.units import FOLDED, Layout, Parts
-from evalreport.predictions.selection import subset
-from evalreport.predictions.table import ModelOutputs, Predictions, from_numpy
+from evalreport.predictions.cells import from_numpy
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import ModelOutputs, Predictions
 
 Key = tuple[str, Quantity]
 

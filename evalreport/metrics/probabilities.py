@@ -33,7 +33,7 @@ from evalreport.metrics.registry import (
     moments,
     rows,
 )
-from evalreport.predictions.table import Mask
+from evalreport.predictions.arrays import Mask
 from evalreport.texts import Message
 
 INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))

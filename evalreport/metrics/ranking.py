@@ -29,7 +29,7 @@ from evalreport.metrics.registry import (
     ranking,
     rows,
 )
-from evalreport.predictions.table import Mask
+from evalreport.predictions.arrays import Mask
 from evalreport.texts import Message
 
 

@@ -47,7 +47,8 @@ from evalreport.metrics.row_estimates import (
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.options import Average as AverageOverTasks
 from evalreport.options import Task
-from evalreport.predictions.table import ModelOutputs, Predictions, ScoreSums
+from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import close_names, unknown_name
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message

@@ -17,7 +17,8 @@ from evalreport.engine.ranks import Order, descending_order, group_weights, runn
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
-from evalreport.predictions.table import Mask, ScoreSums
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.score_sums import ScoreSums
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""

@@ -21,7 +21,9 @@ from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError, no_weight
 from evalreport.options import Average
-from evalreport.predictions.table import TASK, Floats, Indices, Predictions
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.column_names import TASK
+from evalreport.predictions.table import Predictions
 from evalreport.texts import quoted
 
 POOLED_BY = {

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.errors import UsageError
-from evalreport.loading.columns import is_number
-from evalreport.predictions.table import Column, Floats, Indices, Predictions
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.cells import is_number
+from evalreport.predictions.table import Column, Predictions
 from evalreport.registry import unknown_name
 from evalreport.texts import Message
 from evalreport.texts import parts as in_parts

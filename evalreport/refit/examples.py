@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import InputError, UsageError
-from evalreport.loading.columns import (
-    MOST_CLASSES,
+from evalreport.loading.roles import MOST_CLASSES
+from evalreport.loading.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
+from evalreport.predictions.arrays import Arrow, Floats, Indices, Mask, Values
+from evalreport.predictions.cells import (
     Kind,
     combined,
     dictionary_codes,
@@ -26,8 +28,6 @@ from evalreport.loading.columns import (
     spelled_alike,
     used_only,
 )
-from evalreport.loading.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
-from evalreport.predictions.table import Arrow, Floats, Indices, Mask, Values
 from evalreport.refit.plans import DataSource, Task, keys_of
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file

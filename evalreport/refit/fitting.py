@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.predictions.table import Floats, Mask, Values
+from evalreport.predictions.arrays import Floats, Mask, Values
 from evalreport.refit.building import build, count_parameters, said, vc_dimension
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
 from evalreport.refit.plans import Estimator, Model, Selection, Table

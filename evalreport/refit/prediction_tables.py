@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from evalreport.errors import OutputError, UsageError
-from evalreport.predictions.table import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.refit.backends import Task
 from evalreport.refit.examples import Examples
 from evalreport.refit.fitting import Fitted, Said
@@ -312,7 +312,7 @@ def check_columns(examples: Examples) -> None:
     UsageError
         A column to be written beside the predictions that ``run`` would take for one of its own.
     """
-    from evalreport.loading.columns import PROBABILITY_PREFIXES, spellings
+    from evalreport.predictions.column_names import PROBABILITY_PREFIXES, spellings
 
     taken = set(spellings()) - {"time"}
     for name in examples.written:

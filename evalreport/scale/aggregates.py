@@ -13,28 +13,29 @@ import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import InputError, InputErrors, UsageError, without_login
 from evalreport.files import Kind, content_of, publish
-from evalreport.options import ASKED, KEYS, AnyPath, Options, filled, with_fields
-from evalreport.predictions.table import ScoreSums
+from evalreport.loading.counts import CountedElsewhere
+from evalreport.options import ASKED, KEYS, AnyPath, Options, filled
+from evalreport.predictions.score_sums import ScoreSums
 from evalreport.scale.aggregation import Counted, count
-from evalreport.scale.engines import Engine, engine_of, lazy, started
+from evalreport.scale.engines import Engine, elsewhere, engine_of, lazy, started
 from evalreport.scale.label_sources import NotLabels, Source, unserved
 from evalreport.schema.inputs import InputRecord
 from evalreport.sources.files import (
+    AGGREGATE,
     File,
     Found,
+    aggregate_in,
     copies_of_addresses,
     digest,
     find_files,
-    places,
-    recorded_files,
-    stays_below,
+    is_path,
 )
+from evalreport.sources.recorded import places, recorded_files, stays_below
 from evalreport.texts import quoted
 from evalreport.version import __version__
 
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "evalreport/aggregate/1"
-MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS = (
-    "aggregate.json", "counts.parquet", "score_histograms.parquet", "score_products.parquet",
+MANIFEST = AGGREGATE
+COUNTS, HISTOGRAMS, PRODUCTS = (
+    "counts.parquet", "score_histograms.parquet", "score_products.parquet",
 )  # fmt: skip
 KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS))
 _BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
@@ -149,6 +151,42 @@ def counts_of(
     return counted, tuple(sorted(inputs, key=lambda record: record.path))
 
 
+def counts_instead(
+    source: object, truth: object, options: Options, *, engine: str | None, memory_limit: int | None
+) -> CountedElsewhere | None:
+    """Return the counts of an aggregate's folder, of files that an engine counts, or of lazy frames; None: of neither.
+
+    Raises
+    ------
+    InputError
+        Where files hold scores of more than two classes, which a run on an engine would miss.
+    UsageError
+        An engine that is unknown or cannot be had.
+    """
+    folder = aggregate_in(source)
+    if folder is not None:
+        found = opened(folder)
+        return CountedElsewhere(table=found.counts, options=options, inputs=found.files, scores=found.scores)
+    if elsewhere(engine) is None or not is_path(source):
+        counts = counted_frames(source, options) if truth is None and options.truth is None else None
+        return (
+            None
+            if counts is None
+            else CountedElsewhere(table=counts.table, options=options, scores=counts.scores)
+        )
+    assert engine is not None
+    counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
+    if counted.left_out:
+        raise InputError(
+            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}) that"
+            f" {engine.partition('=')[0]} does not count",
+            expected="labels (id, y_true, y_pred), and of two classes a score or a probability",
+            remedy="leave out --engine to read them here; or aggregate the labels, which says what it leaves out",
+        )
+    counts_options = dataclasses.replace(options, truth=None)
+    return CountedElsewhere(table=counted.table, options=counts_options, inputs=inputs, scores=counted.scores)
+
+
 def counted_frames(models: object, options: Options) -> Counted | None:
     """Return the counts of lazy frames of Dask or Spark; None: they are others, or hold what is not counted.
 
@@ -203,18 +241,6 @@ def _as_parquet(table: pa.Table) -> bytes:
 
 
 # --- reading one ------------------------------------------------------------------------------------------------------
-
-
-def aggregate_in(source: object) -> Path | None:
-    """Return the folder of an aggregate where the source is one, else None."""
-    if isinstance(source, (list, tuple)) and len(source) == 1:
-        source = source[0]
-    if not isinstance(source, (str, Path)):
-        return None
-    try:
-        return Path(source) if (Path(source) / MANIFEST).is_file() else None
-    except (OSError, ValueError):
-        return None
 
 
 def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
@@ -405,13 +431,3 @@ def _no_manifest(folder: Path) -> InputError:
         expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
         remedy="aggregate the predictions anew",
     )
-
-
-def settled_options(
-    options: Options | None, truth: Any, fields: Mapping[str, object], models: object
-) -> tuple[Options, Any]:
-    """Return the validated options, under an aggregate's manifest where MODELS are one; and a truth given as values."""
-    given = dict(fields)
-    if isinstance(truth, (str, PathLike)):
-        given, truth = {**given, "truth": fspath(truth)}, None
-    return under_manifest(models, with_fields(Options() if options is None else options, given)), truth

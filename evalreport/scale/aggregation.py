@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.errors import InputError, UsageError, no_weight, refuse_all, together
 from evalreport.options import Options
-from evalreport.predictions.table import ScoreSums
+from evalreport.predictions.score_sums import ScoreSums
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import (
     COUNT,

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from evalreport.errors import EvalreportError, InputError, UsageError, redacted
-from evalreport.loading.columns import Kind
 from evalreport.options import Engine as Name
+from evalreport.predictions.cells import Kind
 from evalreport.registry import unknown_name
+from evalreport.sources.database import database, usable_memory
 from evalreport.sources.reading import file_format, literal_path, quote_text
-from evalreport.sources.unpacking import database, usable_memory
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -11,25 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import A_WEIGHT, InputError, UsageError
-from evalreport.loading.columns import (
-    IDENTITY_COLUMNS,
-    KEY_COLUMNS,
-    MOST_CLASSES,
-    Roles,
-    about_truth,
-    as_numbers,
-    floats,
-    is_number,
-    is_whole,
-    keep,
-    one_spelling,
-    require_usable,
-    understand,
-    whole,
-)
-from evalreport.loading.counts import ANSWERS
+from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
 from evalreport.loading.task import A_LABEL, MOST_SPELLINGS, MOST_WHOLE_CLASSES, NO_LABEL, is_nan
 from evalreport.options import Options
+from evalreport.predictions.cells import as_numbers, floats, is_number, is_whole, keep, one_spelling, whole
+from evalreport.predictions.column_names import ANSWERS, IDENTITY_COLUMNS, KEY_COLUMNS
 from evalreport.predictions.slicing import read_slicing
 from evalreport.registry import unknown_name
 from evalreport.sources.reading import MOST_TEXTS, empty_file

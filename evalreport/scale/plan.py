@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.errors import InputError, UsageError
-from evalreport.loading.columns import in_order
 from evalreport.loading.task import positive_of
 from evalreport.options import Options
+from evalreport.predictions.cells import in_order
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import (
     COUNT,

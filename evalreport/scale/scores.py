@@ -14,14 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.predictions.table import (
-    FORECAST_BINS,
-    ScoreSums,
-    Values,
-    by_bin,
-    forecast_key,
-    groups_of,
-)
+from evalreport.predictions.arrays import Values
+from evalreport.predictions.score_sums import FORECAST_BINS, ScoreSums, by_bin, forecast_key, groups_of
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import collected, whole_numbers
 

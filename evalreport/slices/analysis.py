@@ -11,8 +11,9 @@ from evalreport.comparisons.verdicts import decisions_of, verdict
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
+from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division
-from evalreport.predictions.table import TASK, Predictions
+from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord

@@ -23,7 +23,7 @@ from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
-from evalreport.predictions.table import Mask
+from evalreport.predictions.arrays import Mask
 from evalreport.texts import Message, Text
 
 

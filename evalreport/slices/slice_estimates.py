@@ -15,9 +15,11 @@ from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.predictions.selection import subset
+from evalreport.predictions.cells import from_numpy
+from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
-from evalreport.predictions.table import TASK, Predictions, from_numpy
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Predictions
 from evalreport.schema.metrics import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text

@@ -25,16 +25,8 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address
-from evalreport.sources.reading import (
-    MOST_FILES,
-    Entry,
-    file_format,
-    fixed_part,
-    hidden,
-    is_pattern,
-    matching,
-    too_many,
-)
+from evalreport.sources.folders import MOST_FILES, Entry, fixed_part, hidden, is_pattern, matching, too_many
+from evalreport.sources.reading import file_format
 from evalreport.version import __version__
 
 if TYPE_CHECKING:

@@ -1,60 +1,39 @@
-"""Which files predictions come from, also those that a result names; what a table of them is for; their digest."""
+"""Finding the prediction files of folders, patterns, addresses and lists of files."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
-from urllib.parse import quote, unquote
-
-import numpy as np
+from typing import TypeAlias, TypeGuard
+from urllib.parse import unquote
 
 from evalreport.errors import InputError, OutputError, is_address
 from evalreport.files import recover
-from evalreport.loading.columns import (
-    Kind,
-    Roles,
-    about_truth,
-    keep,
-    require_usable,
-    understand,
-)
-from evalreport.loading.counts import are_counts, roles_of_counts
-from evalreport.loading.rows import Table
-from evalreport.options import AnyPath, Options
-from evalreport.predictions.table import Column, Predictions
-from evalreport.schema.inputs import InputRecord, JsonObject
+from evalreport.options import AnyPath
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.sources.reading import (
+from evalreport.sources.folders import (
     DEEPEST,
-    UNSAFE_SUFFIXES,
     Belongs,
-    Choose,
-    Columns,
     Entry,
     belonging,
-    file_format,
     fixed_part,
     hidden,
-    hive_columns,
     is_part,
     is_pattern,
     is_truth,
     matching,
-    model_name,
     not_read,
     of_named_file,
     passed_over,
-    readable,
     walk,
 )
+from evalreport.sources.reading import UNSAFE_SUFFIXES, file_format, readable
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
@@ -260,6 +239,28 @@ def _end_move(path: Path) -> None:
         raise InputError(str(error)) from None
 
 
+Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+AGGREGATE = "aggregate.json"
+"""The manifest in a folder of counts, which `evalreport aggregate` writes."""
+
+
+def is_path(source: object) -> TypeGuard[Paths | Found]:
+    """Say whether predictions are given as files: paths, addresses, or files that were found."""
+    if isinstance(source, (list, tuple)):
+        return all(isinstance(item, (str, PathLike)) for item in source)
+    return isinstance(source, (str, PathLike, Found))
+
+
+def aggregate_in(source: object) -> Path | None:
+    """Return the folder of an aggregate where the source is one, else None."""
+    if isinstance(source, (list, tuple)) and len(source) == 1:
+        source = source[0]
+    if not isinstance(source, (str, Path)):
+        return None
+    return Path(source) if is_file(Path(source) / AGGREGATE) else None
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as stream:
@@ -404,194 +405,3 @@ def _nothing(problem: str, file: str | None) -> InputError:
         expected=f"a folder of prediction files, or files ({readable()})",
         remedy="check the path; each model is a file with the columns id, y_true, y_pred",
     )
-
-
-IDS_AT_ONCE = 100_000
-
-
-def content_digest(predictions: Predictions) -> str:
-    """Return a SHA-256 over what was understood: the same however it lay in memory."""
-    digest = hashlib.sha256()
-    for part in _content(predictions):
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def memory_record(predictions: Predictions) -> InputRecord:
-    """Describe predictions that came from memory as one input."""
-    return InputRecord(path="<memory>", sha256=content_digest(predictions), rows=predictions.n, model=None)
-
-
-def table_of(
-    read: Callable[[Choose], Columns], name: str, model: str, options: Options, *, predictions: bool
-) -> Table:
-    """Read the columns that the options have a use for; without ``predictions``: of true values."""
-    roles: list[Roles] = []
-
-    def choose(names: tuple[str, ...]) -> Mapping[str, Kind]:
-        if predictions and are_counts(names):
-            role = roles_of_counts(names, file=name, options=options)
-        else:
-            role = understand(names, file=name, options=options if predictions else about_truth(options))
-            if predictions:
-                require_usable(role, names, name)
-        roles.append(role)
-        return role.kinds()
-
-    columns = read(choose)
-    return Table(name, model, roles[-1].without(columns.left_out), columns)
-
-
-def read_with_folders(read: Callable[[Choose], Columns], file: File, choose: Choose) -> Columns:
-    """Read a file, and add the columns that its folders give.
-
-    Raises
-    ------
-    InputError
-        The file itself holds such a column, too.
-    """
-    given = file.belongs.columns
-    if not given:
-        return read(choose)
-    chosen: Mapping[str, Kind] = {}
-
-    def both(names: tuple[str, ...]) -> Mapping[str, Kind]:
-        nonlocal chosen
-        twice = next((name for name in names if name.strip() in given), None)
-        if twice is not None:
-            raise InputError(
-                "the column is in the file, and its folder gives it, too",
-                file=file.name,
-                column=twice,
-                expected="it in one of the two",
-                remedy="leave the column out of the file, or rename the folder",
-            )
-        chosen = choose((*names, *given))
-        return {name: kind for name, kind in chosen.items() if name not in given}
-
-    columns = read(both)
-    import pyarrow as pa
-
-    added = {
-        name: keep(
-            pa.array([value], pa.string()).take(pa.array(np.zeros(columns.rows, np.int32))), chosen[name]
-        )
-        for name, value in given.items()
-        if name in chosen
-    }
-
-    def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        if header is not None and header in given:
-            return columns.locate(row, None)[0], given[header] or ""
-        return columns.locate(row, header)
-
-    return replace(columns, names=(*columns.names, *given), arrays={**columns.arrays, **added}, locate=locate)
-
-
-def _content(predictions: Predictions) -> Iterator[bytes]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    yield repr((predictions.task, predictions.classes, predictions.positive)).encode()
-    ids = predictions.ids
-    yield pc.binary_length(ids).to_numpy(zero_copy_only=False).tobytes()
-    for start in range(0, len(ids), IDS_AT_ONCE):
-        # Rebuilt, so that the piece has its text to itself; how long that is stands in the lengths.
-        piece = pa.concat_arrays([ids.slice(start, IDS_AT_ONCE)])
-        text, length = piece.buffers()[2], pc.sum(pc.binary_length(piece)).as_py()
-        yield text.to_pybytes()[:length] if text is not None else b""
-    yield predictions.example.tobytes()
-    if predictions.multiplicity is not None:
-        yield predictions.multiplicity.tobytes()
-    if predictions.y_true is not None:
-        yield predictions.y_true.tobytes()
-    for model in predictions.models:
-        yield model.name.encode()
-        for values in (model.y_pred, model.score, model.proba, model.outcome, model.present):
-            yield b"" if values is None else np.ascontiguousarray(values).tobytes()
-        if model.attempts is not None:
-            yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
-        if model.gold is not None:
-            yield model.gold.tobytes()
-        yield from _columns(model.columns)
-    yield from _columns({**predictions.keys, **predictions.metadata})
-
-
-def _columns(columns: Mapping[str, Column]) -> Iterator[bytes]:
-    for name in sorted(columns):
-        yield repr((name, columns[name].categories)).encode()
-        yield columns[name].values.tobytes()
-
-
-Rows = Sequence[JsonObject]
-"""``inputs`` of a results.json, which may hold anything."""
-
-
-def places(inputs: Rows) -> dict[str, str]:
-    """Return where each recorded input lies below the folder that stands for MODELS, by its recorded path.
-
-    Examples
-    --------
-    >>> places([{"path": "s3://bucket/preds/forest/part-0.csv"}, {"path": "s3://bucket/preds/knn/part-0.csv"}])
-    {'s3://bucket/preds/forest/part-0.csv': 'forest/part-0.csv', 's3://bucket/preds/knn/part-0.csv': 'knn/part-0.csv'}
-    """
-    remote = {path: path.partition("://")[2].lstrip("/") for row in inputs if is_address(path := row["path"])}
-    common = os.path.commonpath([os.path.dirname(path) for path in remote.values()]) if remote else ""  # noqa: PTH120
-    while "=" in common.rpartition("/")[2]:
-        common = common.rpartition("/")[0]
-    return {
-        row["path"]: remote[row["path"]][len(common) + 1 :] if row["path"] in remote else row["path"]
-        for row in inputs
-    }
-
-
-def stays_below(place: str) -> bool:
-    """Say whether a path from a file that is handed in leads nowhere but below the folder that the user named."""
-    relative = PurePosixPath(place)
-    return bool(relative.parts) and not (
-        relative.is_absolute() or ".." in relative.parts or "\0" in place or "\\" in place
-    )
-
-
-@contextmanager
-def at_hand(content: JsonObject, where: AnyPath) -> Iterator[Path]:
-    """Give the folder where recorded inputs lie; of an address the copies, and of nothing else that lies there.
-
-    Raises
-    ------
-    InputError
-        The address cannot be read; a single file that is not there is found missing later.
-    """
-    if not is_address(where):
-        yield Path(where)
-        return
-    from evalreport.sources.addresses import copy_one, read_address
-
-    base = read_address(str(where))
-    with TemporaryDirectory(prefix="evalreport-") as made:
-        for place in places(content["inputs"]).values():
-            if stays_below(place) and not place.startswith("<"):
-                to = Path(made, place)
-                try:
-                    to.parent.mkdir(parents=True, exist_ok=True)
-                except OSError:
-                    continue  # a name that no folder can have, such as one below another input: found missing
-                copy_one(base, quote(place) if base.scheme.startswith("http") else place, to)
-        yield Path(made)
-
-
-def recorded_files(inputs: Rows, folder: Path, truth: str | None) -> Found:
-    """Return recorded inputs as files to read, each with the model that was recorded for it."""
-    rows_of = Counter(row["model"] for row in inputs if row["model"] is not None)
-    files = []
-    for path, place in places(inputs).items():
-        row = next(row for row in inputs if row["path"] == path)
-        own = PurePosixPath(place)
-        check_format(own.name, place)
-        columns = hive_columns(own.parts[:-1])
-        columns.pop("model", None)
-        belongs = Belongs(row["model"] or model_name(own), rows_of[row["model"]] > 1, columns)
-        files.append(File(folder / place, str(folder / place), path, belongs))
-    apart = next((file for file in files if truth is not None and str(file.path) == truth), None)
-    return set_truth_apart(files, apart, [str(folder)], ())

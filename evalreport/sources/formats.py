@@ -9,19 +9,25 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
-from evalreport.loading.columns import Kind
+from evalreport.predictions.cells import Kind, keep
+from evalreport.sources.database import database
+from evalreport.sources.files import File
 from evalreport.sources.reading import (
     FORMATS,
     MOST_COLUMNS,
     Choose,
     Columns,
     Locate,
+    Source,
     empty_file,
     file_format,
     keep_batches,
@@ -31,7 +37,7 @@ from evalreport.sources.reading import (
     reads,
     too_many_columns,
 )
-from evalreport.sources.unpacking import BYTES_A_BLOCK, blocks, database, is_gzipped, opened, room_of
+from evalreport.sources.unpacking import BYTES_A_BLOCK, blocks, is_gzipped, opened, room_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -397,3 +403,55 @@ def _check_readable(path: Path, name: str) -> None:
             expected="a file that this user may read",
             remedy="give this user the right to read it, or write the file again",
         ) from None
+
+
+def source_of(file: File, *, memory_limit: int | None = None) -> Source:
+    """Return a file as a source of its own columns and of those that its folders give."""
+
+    def read(choose: Choose) -> Columns:
+        given = file.belongs.columns
+        if not given:
+            return read_file(file.path, file.name, choose, memory_limit=memory_limit)
+        chosen: Mapping[str, Kind] = {}
+
+        def both(names: tuple[str, ...]) -> Mapping[str, Kind]:
+            nonlocal chosen
+            twice = next((name for name in names if name.strip() in given), None)
+            if twice is not None:
+                raise InputError(
+                    "the column is in the file, and its folder gives it, too",
+                    file=file.name,
+                    column=twice,
+                    expected="it in one of the two",
+                    remedy="leave the column out of the file, or rename the folder",
+                )
+            chosen = choose((*names, *given))
+            return {name: kind for name, kind in chosen.items() if name not in given}
+
+        columns = read_file(file.path, file.name, both, memory_limit=memory_limit)
+        return _with_constants(
+            columns, {name: (given[name], chosen[name]) for name in given if name in chosen}, given
+        )
+
+    return Source(file.name, file.belongs.model, read, file.belongs.part)
+
+
+def _with_constants(
+    columns: Columns, added: Mapping[str, tuple[str | None, Kind]], given: Mapping[str, str | None]
+) -> Columns:
+    """Add columns that have one value in every row."""
+    import pyarrow as pa
+
+    first = pa.array(np.zeros(columns.rows, np.int32))
+    arrays = {
+        name: keep(pa.array([value], pa.string()).take(first), kind) for name, (value, kind) in added.items()
+    }
+
+    def locate(row: int, header: str | None) -> tuple[int | None, str]:
+        if header is not None and header in given:
+            return columns.locate(row, None)[0], given[header] or ""
+        return columns.locate(row, header)
+
+    return replace(
+        columns, names=(*columns.names, *given), arrays={**columns.arrays, **arrays}, locate=locate
+    )

@@ -8,133 +8,38 @@ from __future__ import annotations
 import gzip
 import io
 import math
-import os
-import re
 import struct
-import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from evalreport.errors import InputError, UsageError
+from evalreport.sources.database import database, usable_memory
 from evalreport.sources.reading import literal_path
 
 if TYPE_CHECKING:
-    import duckdb
-
-SHARE_OF_MEMORY = 0.8
-"""What may be used of this machine's memory (or this container's) where no limit is given."""
-_NO_ROOM = re.compile("^(out of memory error|.*no space left on device)", re.IGNORECASE)
-_SHARED: ContextVar[tuple[ExitStack, dict[int | None, duckdb.DuckDBPyConnection]] | None] = ContextVar(
-    "databases", default=None
-)
-"""The databases that are open, by their limits, and what closes them."""
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-@contextmanager
-def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an in-memory DuckDB that fetches nothing from anywhere.
-
-    Parameters
-    ----------
-    memory_limit
-        Bytes; beyond them DuckDB writes to a folder of its own, which is removed. None: a share of what is there.
-
-    Raises
-    ------
-    UsageError
-        Where the limit leaves no room to work in.
-    """
-    shared = _SHARED.get()
-    limit = usable_memory() if memory_limit is None else memory_limit
-    try:
-        if shared is None:
-            with ExitStack() as stack:
-                yield _opened_database(limit, stack)
-            return
-        stack, known = shared
-        if memory_limit not in known:
-            known[memory_limit] = _opened_database(limit, stack)
-        with known[memory_limit].cursor() as connection:
-            connection.execute("SET enable_progress_bar = false")
-            yield connection
-    except _errors_of_duckdb() as error:
-        # While rows are fetched, Arrow passes DuckDB's errors on as OSErrors.
-        if type(error).__name__ == "OutOfMemoryException" or _NO_ROOM.search(str(error)):
-            raise _no_room(limit, error) from None
-        raise
-
-
-@contextmanager
-def one_database() -> Iterator[None]:
-    """Open no database twice within: it takes 20 ms, nearly all that reading a small file takes."""
-    if _SHARED.get() is not None:
-        yield
-        return
-    with ExitStack() as stack:
-        token = _SHARED.set((stack, {}))
-        try:
-            yield
-        finally:
-            _SHARED.reset(token)
-
-
-def _opened_database(limit: int, stack: ExitStack) -> duckdb.DuckDBPyConnection:
-    import duckdb
-
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "threads": "2",
-        "memory_limit": f"{limit}B",
-        "temp_directory": stack.enter_context(tempfile.TemporaryDirectory(prefix="evalreport-")),
-    }
-    connection = stack.enter_context(duckdb.connect(":memory:", config=settings))
-    # Standard output carries what was asked for, and nothing else.
-    connection.execute("SET enable_progress_bar = false")
-    return connection
-
-
-def _errors_of_duckdb() -> tuple[type[Exception], ...]:
-    import duckdb
-
-    return duckdb.Error, OSError
-
-
-def usable_memory() -> int:
-    """Return the bytes that may be used: a share of the machine's memory, or of what its container is given."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for name in _CGROUP_LIMITS:
-        try:
-            given = Path(name).read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            continue
-        if given.isdigit():
-            total = min(total, int(given))
-    return int(SHARE_OF_MEMORY * total)
-
-
-def _no_room(limit: int, error: Exception) -> UsageError:
-    said = str(error).splitlines()[0][:160]
-    return UsageError(
-        f"the memory limit of {limit / 1e6:,.0f} MB leaves no room to read and sort ({said});"
-        " give more with --memory-limit, and see that the folder for temporary files has room"
-    )
+    pass
 
 
 MOST_GROWTH = 200
 """How many times its size a file may unpack to; predictions with ids have never been seen to reach a tenth of it."""
+
+
 ALWAYS = 256_000_000
 """Bytes that any file may unpack to."""
+
+
 BYTES_A_CELL = 8
 """A number as it is kept; a label takes half of it."""
+
+
 BYTES_A_BLOCK = 1 << 20
+
+
 _DICTIONARY, _RECORDS = 2, 3
 """What an Arrow message holds: the batches of them that hold data."""
 
@@ -202,9 +107,6 @@ def _size(unpacked: int) -> str:
     return f"{unpacked / 1e9:,.1f} GB" if unpacked >= 1e9 else f"{unpacked / 1e6:,.0f} MB"
 
 
-# --- gzip -----------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """Open a text file, plain or gzipped, for its bytes."""
@@ -239,9 +141,6 @@ def blocks(path: Path, room: Room) -> Iterator[bytes]:
                     remedy="check how the file was made",
                 )
             yield block
-
-
-# --- NumPy's npz ----------------------------------------------------------------------------------------------------
 
 
 def declared_by_npz(stream: BinaryIO, name: str) -> int:
@@ -281,9 +180,6 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
                     raise ValueError(f"{member.filename} holds fewer values than it says")
                 total += max(member.file_size, BYTES_A_CELL * cells)
     return total
-
-
-# --- Parquet --------------------------------------------------------------------------------------------------------
 
 
 class Chunk(NamedTuple):
@@ -329,9 +225,6 @@ def declared_by_parquet(chunks: Collection[Chunk], headers: Collection[str]) -> 
         if any(", ".join(parts[:end]) in headers for end in range(1, len(parts) + 1)):
             total += max(chunk.size, BYTES_A_CELL * max(chunk.values, chunk.rows))
     return total
-
-
-# --- Arrow ----------------------------------------------------------------------------------------------------------
 
 
 def declared_by_arrow(stream: BinaryIO) -> int:

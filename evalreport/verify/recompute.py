@@ -19,11 +19,11 @@ from evalreport.history.recorded_inputs import InputState, input_states, recorde
 from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
-from evalreport.scale.aggregates import aggregate_below, aggregate_in, aggregated_again
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import EARLIER, Recorded
 from evalreport.schema.results import Results, to_json
-from evalreport.sources.files import Found, at_hand, recorded_files
+from evalreport.sources.files import Found, aggregate_in
+from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 
@@ -281,7 +281,7 @@ def _verified(
     progress: Progress | None,
 ) -> Verification:
     content, near = recorded.content, folder
-    folder = aggregate_below(folder, {row["sha256"] for row in content["inputs"]}) or folder
+    folder = load_extension("aggregate below")(folder, {row["sha256"] for row in content["inputs"]}) or folder
     inputs = input_states(content, folder)
     partly = _checked(recorded, inputs, ())
     if not inputs or any(state.state == "missing" for state in inputs):
@@ -298,7 +298,7 @@ def _verified(
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
     compared = tuple(leaves(*_comparable(content, found, bool(unchecked))))
-    counted = None if aggregate_in(folder) is None else aggregated_again(folder, near)
+    counted = None if aggregate_in(folder) is None else load_extension("aggregated again")(folder, near)
     if counted is False:
         counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
         compared = (counts, *compared)

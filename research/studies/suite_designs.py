@@ -10,7 +10,8 @@ from scipy import stats
 
 from evalreport.metrics.registry import PRIMARY, Quantity
 from evalreport.metrics.units import Units
-from evalreport.predictions.table import TASK, Attempts, Column, ModelOutputs, Predictions
+from evalreport.predictions.column_names import TASK
+from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
 from research.studies.designs import Design, Truth
 
 OUTCOME = Quantity(PRIMARY["outcome"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from evalreport.predictions.table import as_numpy, flags, from_numpy, from_texts, missing
+from evalreport.predictions.cells import as_numpy, flags, from_numpy, from_texts, missing
 
 
 def test_numbers_with_gaps_from_the_middle_of_an_array() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from evalreport.errors import InputError
-from evalreport.loading.columns import ALIASES, understand
 from evalreport.loading.load import load
+from evalreport.loading.roles import understand
 from evalreport.options import Options
+from evalreport.predictions.column_names import ALIASES
 from evalreport.predictions.table import Predictions
 
 Loaded = Callable[..., Predictions]

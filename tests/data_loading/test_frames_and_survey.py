@@ -16,7 +16,7 @@ import pytest
 from evalreport.errors import InputError
 from evalreport.loading.load import load
 from evalreport.options import Options
-from evalreport.predictions.selection import survey, why_not_analysed
+from evalreport.predictions.possible_analyses import survey, why_not_analysed
 from evalreport.predictions.table import Predictions
 
 Content = Callable[[Predictions], dict[str, Any]]

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from evalreport.errors import InputError, InputErrors
-from evalreport.loading.columns import LONE_PROBABILITIES
 from evalreport.loading.load import load
 from evalreport.options import Options
+from evalreport.predictions.column_names import LONE_PROBABILITIES
 from evalreport.predictions.table import Predictions
 from evalreport.schema.warnings import WarningRecord
 

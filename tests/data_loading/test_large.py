@@ -20,8 +20,8 @@ from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.sources import binary, formats, reading
-from evalreport.sources import unpacking as database_module
-from evalreport.sources.unpacking import database, usable_memory
+from evalreport.sources import database as database_module
+from evalreport.sources.database import database, usable_memory
 
 MEGABYTE = 10**6
 

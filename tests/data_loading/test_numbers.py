@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.loading.columns import all_numbers, as_numbers, is_number
+from evalreport.predictions.cells import all_numbers, as_numbers, is_number
 
 SPELLINGS = st.text("0123456789+-.eE_ \t,nainfxNIF\n\r", max_size=8)
 CELLS = st.lists(

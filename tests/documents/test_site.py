@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.loading.columns import ALIASES, LONE_PROBABILITIES, PROBABILITY_PREFIXES
-from evalreport.loading.counts import ANSWERS
 from evalreport.options import KEYS
+from evalreport.predictions.column_names import ALIASES, ANSWERS, LONE_PROBABILITIES, PROBABILITY_PREFIXES
 from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]

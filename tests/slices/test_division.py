@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import evalreport
 from evalreport.errors import UsageError
-from evalreport.predictions.selection import survey
+from evalreport.predictions.possible_analyses import survey
 from evalreport.predictions.slicing import (
     MOST_VALUES,
     bin_codes,

@@ -12,7 +12,7 @@ import evalreport
 from evalreport import Options
 from evalreport.errors import EvalreportError, InputError, UsageError
 from evalreport.loading.load import load
-from evalreport.predictions.selection import survey
+from evalreport.predictions.possible_analyses import survey
 from tests.suites.sources import outcomes, write
 
 

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.errors import InputError
-from evalreport.loading.alignment import Alignment
-from evalreport.loading.columns import IDENTITY_COLUMNS
-from evalreport.loading.rows import Rows, fault
-from evalreport.predictions.table import Column, Design, Indices, Mask
+from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.table import Column, Design
 from evalreport.texts import Message, parts, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 Keys = Mapping[str, Column]
+
+
 Blame = Callable[[int, str, str, str], InputError]
 """(cell, problem, expected, remedy) -> the error, which says where the cell stands."""
+
 
 FEW = 5
 """Up to one in so many ids out of place is a mistake; where more are, the files mean another design."""
@@ -49,7 +52,7 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDesign:
     """A design, why it is that, and whether training seeds divide the examples each in its own way, as repeats do."""
 
     design: Design
@@ -67,35 +70,6 @@ class _Visits:
     fold: Indices
     seed: Indices
     owner: Indices
-
-
-def find_design(rows: Rows, alignment: Alignment, *, apart: bool) -> Found:
-    """Find the design from the columns that tell one fit from another.
-
-    Parameters
-    ----------
-    apart
-        Whether every model has its own test set.
-
-    Returns
-    -------
-    Found
-        ``datasets`` before ``bootstrap`` before folds before repeats before ``seeds``; else ``test-set``.
-
-    Raises
-    ------
-    InputError
-        Where a few ids stand in two folds of a repeat, or in none.
-    """
-    any_row = alignment.rows.max(axis=0)
-    keys = {name: Column(c.values[any_row], c.categories) for name, c in alignment.keys.items()}
-    owner = rows.model[any_row].astype(np.int64) if apart else None
-    example = None if rows.ids is None else alignment.example
-
-    def blame(cell: int, problem: str, expected: str, remedy: str) -> InputError:
-        return fault(rows, int(any_row[cell]), "id", problem, expected=expected, remedy=remedy)
-
-    return design_of(Cells(keys, example, len(any_row), alignment.ids, owner), blame)
 
 
 def without_a_place(_cell: int, problem: str, expected: str, remedy: str) -> InputError:
@@ -118,7 +92,7 @@ def with_seeds_as_repeats(keys: Keys) -> dict[str, Column]:
     return {**rest, "repeat": Column((codes - int(used[0] < 0)).astype(np.int32), names)}
 
 
-def design_of(cells: Cells, blame: Blame) -> Found:
+def design_of(cells: Cells, blame: Blame) -> FoundDesign:
     """Find the design of a table from its key columns and examples.
 
     Raises
@@ -135,12 +109,12 @@ def design_of(cells: Cells, blame: Blame) -> Found:
         tested &= inner < 0  # rows of inner folds chose parameters
     counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
     if counts.get("dataset", 0) > 1:
-        return Found("datasets", Message("found.design.datasets", n=counts["dataset"]))
+        return FoundDesign("datasets", Message("found.design.datasets", n=counts["dataset"]))
     if counts.get("replicate", 0) > 0:
-        return Found("bootstrap", Message("found.design.replicates", n=counts["replicate"]))
+        return FoundDesign("bootstrap", Message("found.design.replicates", n=counts["replicate"]))
     folds, repeats, seeds = (counts.get(name, 0) for name in ("fold", "repeat", "seed"))
     if max(folds, repeats, seeds) < 2:
-        return Found("test-set", Message("found.design.test_set"))
+        return FoundDesign("test-set", Message("found.design.test_set"))
     visits = _visits(cells, codes, np.flatnonzero(tested))
     if folds < 2 and repeats < 2:
         return _seeds(cells, visits, seeds, blame)
@@ -153,7 +127,7 @@ def design_of(cells: Cells, blame: Blame) -> Found:
     said = (
         Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
     )
-    return Found(found.design, parts(found.why, said), own)
+    return FoundDesign(found.design, parts(found.why, said), own)
 
 
 def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
@@ -185,17 +159,14 @@ def _with_seeds_in_groups(visits: _Visits) -> _Visits:
     return _Visits(visits.cell, visits.example, group, visits.fold, np.zeros_like(group), visits.owner)
 
 
-# --- seeds ------------------------------------------------------------------------------------------------------------
-
-
-def _seeds(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> Found:
+def _seeds(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> FoundDesign:
     """Every seed tests every example, or the seeds are hold-outs."""
     why = Message("found.design.seeds", n=seeds)
     if cells.example is None:
-        return Found("seeds", why)
+        return FoundDesign("seeds", why)
     if _covered(cells, _with_seeds_in_groups(visits), "seed", blame):
-        return Found("seeds", why)
-    return Found("repeated-holdout", Message("found.design.seeds_apart", n=seeds), True)
+        return FoundDesign("seeds", why)
+    return FoundDesign("repeated-holdout", Message("found.design.seeds_apart", n=seeds), True)
 
 
 def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bool:
@@ -224,29 +195,30 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
     )
 
 
-# --- folds ------------------------------------------------------------------------------------------------------------
+def _repeats(repeats: int) -> FoundDesign:
+    return FoundDesign("repeated-holdout", Message("found.design.repeats", n=repeats))
 
 
-def _repeats(repeats: int) -> Found:
-    return Found("repeated-holdout", Message("found.design.repeats", n=repeats))
-
-
-def _folds(cells: Cells, visits: _Visits, folds: int, blame: Blame) -> Found:
+def _folds(cells: Cells, visits: _Visits, folds: int, blame: Blame) -> FoundDesign:
     """Tell cross-validation, whose folds divide the examples, from repeated hold-out."""
     repeats = len(np.unique(visits.group)) // len(np.unique(visits.owner))
     two = _two_folds(visits)
     if cells.example is None:
         why = Message("found.design.folds", repeats=repeats, folds=folds)
-        return Found("5x2cv" if two is not None and repeats == 5 else "cross-validation", why)
+        return FoundDesign("5x2cv" if two is not None and repeats == 5 else "cross-validation", why)
     if not _once(cells, visits, blame) or not _covered(cells, visits, "repeat", blame):
-        return Found("repeated-holdout", Message("found.design.no_partition", repeats=repeats, folds=folds))
+        return FoundDesign(
+            "repeated-holdout", Message("found.design.no_partition", repeats=repeats, folds=folds)
+        )
     why = Message("found.design.partition", repeats=repeats, folds=folds)
     if two is None or repeats == 1:
-        return Found("cross-validation", why)
+        return FoundDesign("cross-validation", why)
     large, small = two
     if large - small > max(2, (large + small) // 10):
-        return Found("repeated-holdout", Message("found.design.no_halves", why=why, large=large, small=small))
-    return Found("5x2cv" if repeats == 5 else "cross-validation", why)
+        return FoundDesign(
+            "repeated-holdout", Message("found.design.no_halves", why=why, large=large, small=small)
+        )
+    return FoundDesign("5x2cv" if repeats == 5 else "cross-validation", why)
 
 
 def _two_folds(visits: _Visits) -> tuple[int, int] | None:

@@ -1,0 +1,223 @@
+"""Key columns and metadata, brought into the order of the cells."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.errors import A_WEIGHT, FILL_IN, InputError, UsageError
+from evalreport.loading.alignment import Alignment
+from evalreport.loading.rows import Rows, fault, refuse_where, whence
+from evalreport.options import Options
+from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.cells import (
+    all_numbers,
+    category_column,
+    dictionary_codes,
+    dictionary_numbers,
+    flags,
+    floats,
+    take,
+    used_only,
+)
+from evalreport.predictions.column_names import IDENTITY_COLUMNS, KEY_COLUMNS, NUMBER_COLUMNS
+from evalreport.predictions.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
+from evalreport.predictions.subsets import marked_as_test
+from evalreport.predictions.table import Column, ModelOutputs
+from evalreport.registry import unknown_name
+from evalreport.schema.warnings import WarningRecord, warning
+
+PARTS = ("test", "train", "validation")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Columns by cell, the models with the columns of their own, and what was odd about them."""
+
+    keys: dict[str, Column]
+    metadata: dict[str, Column]
+    models: tuple[ModelOutputs, ...]
+    warnings: tuple[WarningRecord, ...]
+
+
+def covariates(
+    rows: Rows, alignment: Alignment, options: Options, models: Sequence[ModelOutputs]
+) -> Described:
+    """Bring every other column into canonical order.
+
+    Raises
+    ------
+    UsageError
+        Where ``--slice``, ``--cluster`` or ``--weight`` names a column that is not there.
+    InputError
+        Where a part is none of test, train, validation, a number column holds no finite number, or every weight is 0.
+    """
+    _check_parts(rows)
+    own: list[dict[str, Column]] = [{} for _ in models]
+    keys: dict[str, Column] = {}
+    metadata: dict[str, Column] = {}
+    warnings: list[WarningRecord] = []
+    for name in KEY_COLUMNS:
+        if name in rows.columns:
+            column = alignment.keys[name] if name in IDENTITY_COLUMNS else _key_column(rows, name)
+            _place(name, column, alignment, keys, own)
+    for name in sorted(rows.metadata):
+        _place(name, _metadata_column(rows, name, options), alignment, metadata, own)
+        if name not in metadata:
+            warnings.append(warning("column_differs_between_models", about=(name,), column=name))
+    _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
+    if options.weight in metadata and not any(_PARTIAL & columns.keys() for columns in own):
+        empty = _tested(keys, alignment.rows.shape[1]) & ~_given(metadata[options.weight])
+        _refuse_empty_weight(rows, alignment, options.weight, np.flatnonzero(empty))
+    if options.weight in metadata and not (metadata[options.weight].values > 0).any():
+        raise InputError(
+            "every example weighs 0",
+            column=options.weight,
+            expected="weights above 0",
+            remedy="name another column",
+        )
+    owners = tuple(
+        dataclasses.replace(model, columns=columns) if columns else model
+        for model, columns in zip(models, own, strict=True)
+    )
+    return Described(keys, metadata, owners, tuple(warnings))
+
+
+_PARTIAL = frozenset(("part", "inbag", "inner_fold", "replicate"))
+"""Columns that say which rows are not analysed, and so need no weight."""
+
+
+def _tested(keys: Mapping[str, Column], n: int) -> Mask:
+    """Return which cells are analysed on any test set: none of the training, of validation or in the bag."""
+    tested = np.ones(n, dtype=np.bool_)
+    if "part" in keys:
+        tested &= marked_as_test(keys["part"])
+    if "inbag" in keys:
+        tested &= ~(keys["inbag"].values > 0)
+        tested &= "replicate" not in keys or keys["replicate"].values >= 0
+    if "inner_fold" in keys:
+        tested &= keys["inner_fold"].values < 0
+    return tested
+
+
+def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: Indices) -> None:
+    """Refuse the first example without a weight where a file of predictions has the column, by its line.
+
+    The true values may have it instead; their lines are not known here, and the example is refused later.
+    """
+    for index in alignment.rows:
+        found = index[cells][index[cells] >= 0]
+        if not len(found):
+            continue
+        row = int(found.min())
+        if column in {name.strip() for name in whence(rows, row)[0].read.names}:
+            counted = rows.times is not None
+            whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
+            problem = f"{whose} has no weight"
+            raise fault(rows, row, column, problem, expected=A_WEIGHT, remedy=FILL_IN, count=len(found))
+
+
+def _place(
+    name: str, column: Column, alignment: Alignment, shared: dict[str, Column], own: list[dict[str, Column]]
+) -> None:
+    """Keep one column for all models where they agree (empty agrees with anything), else one a model."""
+    merged = take(column, alignment.rows[0])
+    for index in alignment.rows[1:]:
+        values = take(column, index)
+        if (_given(merged) & _given(values) & (merged.values != values.values)).any():
+            for model, model_index in zip(own, alignment.rows, strict=True):
+                model[name] = take(column, model_index)
+            return
+        merged = Column(np.where(_given(merged), merged.values, values.values), column.categories)
+    shared[name] = merged
+
+
+def _given(column: Column) -> Mask:
+    given = ~np.isnan(column.values) if column.categories is None else column.values >= 0
+    return np.asarray(given, dtype=np.bool_)
+
+
+def _key_column(rows: Rows, name: str) -> Column:
+    array = rows.columns[name]
+    if name in NUMBER_COLUMNS:
+        values = floats(array)
+        _refuse_wrong(rows, name, ~np.isfinite(values) & ~flags(array.is_null()))
+        return Column(values)
+    if name == "time" and all_numbers(used_only(array)):
+        return Column(dictionary_numbers(array))
+    return category_column(array)
+
+
+def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
+    """Weights are numbers, slices of few values and clusters categories; of the rest, numbers stay numbers."""
+    array = rows.metadata[name]
+    if name == options.weight:
+        values = dictionary_numbers(array)
+        given = dictionary_codes(array) >= 0
+        _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0), may_be_empty=False)
+        return Column(values)
+    array = used_only(array)
+    if name == options.cluster:
+        return category_column(array)
+    if may_be_sliced_by(name, options.slices, options.gates):
+        texts = array.dictionary.to_pylist()
+        if not (len(texts) > MOST_VALUES and are_numbers(texts)):
+            return category_column(array)
+    return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
+
+
+def _refuse_wrong(rows: Rows, name: str, wrong: Mask, *, may_be_empty: bool = True) -> None:
+    refuse_where(
+        wrong,
+        rows,
+        name,
+        "{cell} is not a finite number that this column can hold",
+        expected=A_WEIGHT,
+        remedy="correct the value" + (", or leave the cell empty" if may_be_empty else ""),
+    )
+
+
+def _check_parts(rows: Rows) -> None:
+    if "part" not in rows.columns:
+        return
+    array = rows.columns["part"]
+    foreign = [code for code, text in enumerate(array.dictionary.to_pylist()) if text not in PARTS]
+    refuse_where(
+        np.isin(dictionary_codes(array), foreign),
+        rows,
+        "part",
+        "{cell} is no part",
+        expected="test, train or validation",
+        remedy="correct it, or rename the column if it means something else",
+    )
+
+
+def _check_named(options: Options, columns: dict[str, Column], differing: set[str]) -> None:
+    for text in options.slices:
+        for part in read_slicing(text, columns, differing):
+            if part.column == options.weight:
+                raise UsageError(f"--slice {text}: the column is the weight; it cannot be both")
+    named = (
+        ("--cluster", options.cluster),
+        ("--weight", options.weight),
+        ("--same-input", options.same_input),
+    )
+    for option, name in named:
+        if name is None:
+            continue
+        if name in differing:
+            raise UsageError(
+                f"{option} {name}: the models have different values of {name!r} for the same example:"
+                " it must be the same for all"
+            )
+        if name not in columns:
+            raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
+        if option == "--weight" and name in KEY_COLUMNS:
+            raise UsageError(
+                f"--weight {name}: this column says which fit a row belongs to, not how much it counts"
+            )
+        if option != "--weight" and name == options.weight:
+            raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")

@@ -1,0 +1,319 @@
+"""Which header of a prediction file plays which part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evalreport.errors import InputError
+from evalreport.options import Options
+from evalreport.predictions.cells import Kind
+from evalreport.predictions.column_names import (
+    ALIASES,
+    ANSWERS,
+    LONE_PROBABILITIES,
+    METRIC_COLUMNS,
+    NUMBER_COLUMNS,
+    OF_EXAMPLES,
+    PROBABILITY_PREFIXES,
+    spellings,
+)
+from evalreport.texts import Message
+
+MOST_CLASSES = 1000
+
+
+_OF_AN_ARRAY = re.compile(rf"({'|'.join(LONE_PROBABILITIES)})\[(\d+)\]", re.ASCII)
+
+
+_JUDGED = frozenset(("score", "outcome", "value"))
+"""Standard columns that --outcome or --value may take for its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which header plays which part.
+
+    Attributes
+    ----------
+    columns
+        Standard name -> header as the file spells it.
+    probabilities
+        Label, as the header spells it -> header.
+    metadata
+        Every other header that has a name.
+    unused
+        Headers that play no part, with the reason.
+    asked
+        The metadata that an option may name.
+    lone
+        The header of what may be the one probability of a binary task, which its values and the classes decide; until
+        then it is metadata.
+    unlabelled
+        Headers of the columns of an (n, K) array of probabilities whose classes are not named, in their order.
+    answers
+        Of a table of counts: each model's name -> the header of its predictions.
+    """
+
+    columns: Mapping[str, str]
+    probabilities: Mapping[str, str]
+    metadata: tuple[str, ...]
+    unused: Mapping[str, Message]
+    asked: frozenset[str] = frozenset()
+    lone: str | None = None
+    unlabelled: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    def kinds(self) -> dict[str, Kind]:
+        """Say for every header in use how it is to be kept."""
+        kinds: dict[str, Kind] = {h: "metadata" if h in self.asked else "aside" for h in self.metadata}
+        kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
+        kinds |= dict.fromkeys(self.answers.values(), "codes")
+        for name, header in self.columns.items():
+            kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
+        return kinds
+
+    def without(self, left_out: Mapping[str, Message]) -> Roles:
+        """Leave out the metadata that was not kept, with the reason."""
+        kept = tuple(header for header in self.metadata if header not in left_out)
+        lone = self.lone if self.lone in kept else None
+        return replace(self, metadata=kept, unused={**self.unused, **left_out}, lone=lone)
+
+
+def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
+    """Find which header plays which part; an alias counts only where the standard name is absent.
+
+    Raises
+    ------
+    InputError
+        Where a header appears twice, a column that an option names is missing, several metrics could be
+        the value, or no column can be used.
+    """
+    stripped = {name.strip(): name for name in names}
+    refuse_twice(names, file)
+    columns, unused = _standard_columns(stripped, file, options)
+    probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
+    if len(probabilities) > MOST_CLASSES:
+        raise InputError(
+            f"there are columns of {len(probabilities):,} probabilities",
+            file=file,
+            line=1,
+            expected=f"at most {MOST_CLASSES:,} classes",
+            remedy="name the columns otherwise if they are no probabilities of classes",
+        )
+    pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
+    unlabelled = tuple(header for _, header in sorted(pieces.items()))
+    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused}
+    metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
+    asked = frozenset(header for header in metadata if _may_be_asked_for(header.strip(), options))
+    lone = next((stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None)
+    roles = Roles(columns, probabilities, metadata, unused, asked, lone, unlabelled)
+    return _with_metric_as_value(roles, file)
+
+
+def about_truth(options: Options) -> Options:
+    """Return the options for a table of true values: those that rename columns are about predictions."""
+    return replace(options, outcome=None, value=None)
+
+
+def _may_be_asked_for(name: str, options: Options) -> bool:
+    """Say whether an option mentions a column, alone or in an expression."""
+    said = (*options.slices, *options.gates, options.cluster, options.weight, options.same_input)
+    return any(text is not None and name in text for text in said)
+
+
+_QUERIES = frozenset(("qid", "query", "query_id", "topic", "topic_id"))
+
+
+_RELEVANCE = frozenset(("rel", "relevance", "relevance_label", "relevance_grade", "qrel"))
+
+
+def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
+    """Refuse a prediction file in which no column says what a model predicted, and one of rankings.
+
+    Raises
+    ------
+    InputError
+        Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
+    """
+    called = {name.strip().casefold() for name in names}
+    probable = roles.probabilities or roles.unlabelled or roles.lone is not None
+    usable = probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns)
+    graded = (
+        called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
+    )
+    if graded or ("rank" in called and not usable):
+        raise InputError(
+            "these look like rankings: documents of queries with their relevance or rank",
+            file=file,
+            line=1,
+            expected="one prediction for each example: rankings (NDCG, MAP) are planned, not read yet",
+            remedy="compute the measure for each query, and write it as outcome with the query as id",
+        )
+    if usable:
+        return  # gold alone is refused with the task
+    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    if len(roles.metadata) > 1:
+        remedy += "; if they are the probabilities of classes: " + ", ".join(
+            f"p_{name.strip()}" for name in roles.metadata[:3]
+        )
+    if "count" in names:
+        remedy = (
+            "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
+        )
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
+    raise InputError(
+        f"no usable column among {', '.join(map(repr, list(names)[:12]))}",
+        file=file,
+        line=None if file.startswith("<") else 1,
+        expected="y_pred, score, p_<label>, outcome or value",
+        remedy=remedy,
+    )
+
+
+def refuse_twice(names: Sequence[str], file: str) -> None:
+    """Refuse headers of which one appears twice."""
+    seen: set[str] = set()
+    for name in (name.strip() for name in names):
+        if name and name in seen:
+            raise InputError(
+                "the header names this column twice",
+                file=file,
+                line=1,
+                column=name,
+                expected="every column once",
+                remedy="rename or remove one of the two",
+            )
+        seen.add(name)
+
+
+def _standard_columns(
+    stripped: Mapping[str, str], file: str, options: Options
+) -> tuple[dict[str, str], dict[str, Message]]:
+    named = {"outcome": options.outcome, "value": options.value}
+    columns: dict[str, str] = {}
+    unused: dict[str, Message] = {}
+    probable = any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
+    judged = "y_pred" in stripped or "score" in stripped or probable
+    for standard, aliases in ALIASES.items():
+        asked = named.get(standard)
+        if asked is not None:
+            if asked not in stripped:
+                raise InputError(
+                    f"no column {asked!r}, which --{standard} names",
+                    file=file,
+                    line=1,
+                    expected=f"one of {', '.join(stripped)}",
+                    remedy=f"name one of these with --{standard}",
+                )
+            if asked in ALIASES and asked not in _JUDGED:
+                raise InputError(
+                    f"--{standard} names the column {asked!r}, which has a meaning of its own",
+                    file=file,
+                    line=1,
+                    column=asked,
+                    expected=f"a column of {'judgements' if standard == 'outcome' else 'scores'}",
+                    remedy=f"name another column with --{standard}, or rename this one",
+                )
+            columns[standard] = stripped[asked]
+            continue
+        # `correct` beside predictions is a note about them, not a judgement that replaces them.
+        accepted = () if standard == "outcome" and judged else aliases
+        # What a person said stands beside what a judge said, or is metadata.
+        accepted = () if standard == "gold" and "outcome" not in columns else accepted
+        present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
+        if present:
+            columns[standard] = stripped[present[0]]
+            for other in present[1:]:
+                unused[stripped[other]] = Message("unused.same_meaning", meaning=standard, other=present[0])
+    return columns, unused
+
+
+def _probability_columns(
+    stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for prefix in PROBABILITY_PREFIXES:
+        for name, header in stripped.items():
+            label = name.removeprefix(prefix)
+            if not name.startswith(prefix) or not label or header in taken:
+                continue
+            if label in found:
+                unused[header] = Message("unused.same_label", other=found[label], label=label)
+            else:
+                found[label] = header
+    return found
+
+
+def _with_metric_as_value(roles: Roles, file: str) -> Roles:
+    """Take a metric's name for ``value`` where the file holds no examples at all."""
+    if roles.probabilities or {"y_true", "y_pred", "score", "outcome", "value", "id"} & set(roles.columns):
+        return roles
+    metrics = [header for header in roles.metadata if header.strip() in METRIC_COLUMNS]
+    if not metrics:
+        return roles
+    if len(metrics) > 1:
+        raise InputError(
+            f"several columns could be the value: {', '.join(metrics)}",
+            file=file,
+            line=1,
+            expected="one column of values",
+            remedy=f"say which, e.g. --value {metrics[0].strip()}",
+        )
+    rest = tuple(header for header in roles.metadata if header != metrics[0])
+    return replace(roles, columns={**roles.columns, "value": metrics[0]}, metadata=rest)
+
+
+_NOT_OF_COUNTS = OF_EXAMPLES | set(spellings("id", "model"))
+
+
+def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Roles:
+    """Find which header plays which part in a table of counts.
+
+    Raises
+    ------
+    InputError
+        Where a header appears twice, there is not a count or no truth, or a column of answers names no model.
+    """
+    refuse_twice(names, file)
+    stripped = {name.strip(): name for name in names if name.strip()}
+    answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
+    truth = next((name for name in spellings("y_true") if name in stripped), None)
+    if "count" not in stripped:
+        raise InputError(
+            f"there is no column 'count' beside {next(iter(answers.values()))!r}",
+            file=file,
+            line=1,
+            column="count",
+            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
+            remedy="count the lines that are alike (docs/counts.md has the SQL); if each row is an example, write one"
+            " file for each model with the columns id, y_true and y_pred",
+        )
+    if truth is None:
+        raise InputError(
+            "there is no column 'y_true'",
+            file=file,
+            line=1,
+            column="y_true",
+            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
+            remedy="add the true label to the GROUP BY (docs/counts.md)",
+        )
+    if not all(name.strip() for name in answers):
+        raise InputError(
+            "the column 'y_pred.' names no model",
+            file=file,
+            line=1,
+            column="y_pred.",
+            expected="y_pred.<model>, such as y_pred.forest",
+            remedy="rename the column",
+        )
+    used = {stripped["count"], stripped[truth], *answers.values()}
+    unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
+    metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)
+    named = (name for name in (options.cluster, options.weight) if name is not None)
+    said = (*options.slices, *options.gates, *named)
+    asked = frozenset(h for h in metadata if any(h.strip() in text for text in said))
+    columns = {"y_true": stripped[truth], "count": stripped["count"]}
+    return Roles(columns, {}, metadata, unused, asked, answers=answers)

@@ -1,0 +1,30 @@
+"""The types of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+Floats = npt.NDArray[np.float64]
+
+
+Codes = npt.NDArray[np.int32]
+
+
+Indices = npt.NDArray[np.int64]
+
+
+Mask = npt.NDArray[np.bool_]
+
+
+Values = npt.NDArray[Any]
+"""Codes of classes or categories, or numbers: whichever the task or the column has."""
+
+
+Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"

@@ -1,0 +1,91 @@
+"""The names of columns that mean something, and the other names under which each is known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("sample_id", "example_id", "doc_id", "index"),
+    "model": ("algorithm", "system"),
+    "y_true": ("target", "label", "actual", "truth"),
+    "y_pred": ("prediction", "pred", "predicted"),
+    "score": ("y_score", "decision"),
+    "repeat": (),
+    "fold": (),
+    "replicate": ("replica",),
+    "inbag": ("in_bag",),
+    "part": ("split",),
+    "inner_fold": (),
+    "params": (),
+    "dataset": (),
+    "seed": ("run",),
+    "train_size": (),
+    "test_size": (),
+    "complexity": (),
+    "n_parameters": (),
+    "log_likelihood": (),
+    "vc_dimension": (),
+    "time": (),
+    "outcome": ("correct", "passed"),
+    "attempt": ("epoch",),
+    "gold": ("human",),
+    "value": (),
+    "task": ("benchmark",),
+}
+"""Standard column -> names that are accepted where it is absent."""
+
+
+def spellings(*standards: str) -> tuple[str, ...]:
+    """Return the names that columns may have, the standard one first; those of every column where none is named."""
+    return tuple(name for standard in standards or ALIASES for name in (standard, *ALIASES[standard]))
+
+
+PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
+
+
+LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")
+"""Names of the one probability of a binary task, and of an array with a column for each class."""
+
+
+NUMBERS_OF_A_FIT = (
+    *("inbag", "train_size", "test_size", "complexity", "n_parameters"),
+    *("log_likelihood", "vc_dimension"),
+)
+
+
+NUMBER_COLUMNS = frozenset(("score", "value", "count", *NUMBERS_OF_A_FIT))
+
+
+IDENTITY_COLUMNS = ("task", "dataset", "repeat", "fold", "replicate", "seed", "part", "inner_fold", "attempt")
+
+
+KEY_COLUMNS = (*IDENTITY_COLUMNS, "params", "time", *NUMBERS_OF_A_FIT)
+
+
+METRIC_COLUMNS = frozenset(
+    (
+        *("auc", "accuracy", "error_rate", "balanced_accuracy", "precision", "recall", "specificity", "f1"),
+        *("f1_macro", "f1_micro", "f1_weighted", "f0_5", "f2", "jaccard", "mcc", "cohen_kappa", "kappa"),
+        *("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "average_precision", "pr_auc", "log_loss", "brier"),
+        *("ece", "r2", "mse", "rmse", "mae", "medae", "mape", "rae", "rrse", "error", "loss"),
+    )
+)
+"""Names of metrics that may stand for ``value`` where a file holds scores instead of examples."""
+
+
+TASK = "task"
+"""The column that names the benchmark of a suite which an example belongs to."""
+
+
+ANSWERS = "y_pred."
+"""A column that begins so holds the answers of the model that the rest of its name says."""
+
+
+OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
+
+
+def are_counts(names: Collection[str]) -> bool:
+    """Say whether headers are those of a table of counts: answers of models by name, and no other predictions."""
+    stripped = {str(name).strip() for name in names}
+    predicted = OF_EXAMPLES & stripped or any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
+    return not predicted and any(name.startswith(ANSWERS) for name in stripped)

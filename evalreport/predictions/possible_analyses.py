@@ -1,0 +1,245 @@
+"""Which analyses a table of predictions allows, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.options import Task
+from evalreport.predictions.series import series_of
+from evalreport.predictions.slicing import sliceable
+from evalreport.predictions.subsets import test_rows
+from evalreport.predictions.table import Predictions
+from evalreport.texts import Message, parts
+
+ANALYSED_DESIGNS = frozenset(
+    {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"}
+)
+"""The designs that ``run`` analyses in this version."""
+
+
+Answer = Message | tuple[Message, Message]
+"""What the data say: a reason why it is possible, or (a reason why not, what would make it possible)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """One analysis: whether the data allow it, why or why not, and what would make it possible."""
+
+    analysis: Message
+    possible: bool
+    reason: Message
+    remedy: Message | None = None
+
+
+def survey(predictions: Predictions) -> tuple[Possible, ...]:
+    """List every analysis with a yes or no, its reason and (for a no) what would make it possible."""
+    return tuple(_answered(predictions, name, ask) for name, ask in _ANALYSES.items())
+
+
+def why_not_analysed(predictions: Predictions) -> Message | None:
+    """Say why this version cannot analyse the table as one test set; None where it can.
+
+    Learning curves stand in the design ``test-set``, yet predict an example more than once.
+    """
+    if predictions.tasks is not None and predictions.design != "test-set":
+        return Message("survey.suite_of_fits", design=predictions.design)
+    if predictions.design not in ANALYSED_DESIGNS:
+        return Message("survey.design", design=predictions.design)
+    one_fit = predictions.design == "test-set" and not predictions.apart and "attempt" not in predictions.keys
+    if one_fit and series_of(predictions) is None and test_rows(predictions).n > len(predictions.ids):
+        return Message("survey.more_than_once")
+    return None
+
+
+def _answered(predictions: Predictions, name: str, ask: Callable[[Predictions], Answer]) -> Possible:
+    answer, analysis = ask(predictions), Message(f"analysis.{name}")
+    if not isinstance(answer, Message):
+        return Possible(analysis, False, *answer)
+    why_not = why_not_analysed(predictions)
+    if why_not is not None:
+        reason = Message("survey.not_this_version", answer=answer, why=why_not)
+        return Possible(analysis, False, reason, Message("survey.one_test_set"))
+    return Possible(analysis, True, answer)
+
+
+def _no(name: str, /, **found: object) -> Answer:
+    return Message(f"survey.no.{name}", **found), Message(f"survey.remedy.{name}")
+
+
+def _labels(p: Predictions) -> Answer:
+    if not p.classes:
+        return _no("labels", task=p.task)
+    return _those_with(p, "y_pred", [m.name for m in p.models if m.y_pred is not None])
+
+
+def _ranking(p: Predictions) -> Answer:
+    if not p.classes:
+        return _no("scores", task=p.task)
+    if p.y_true is not None and len(np.unique(p.y_true)) < 2:
+        return _no("one_class")
+    return _those_with(p, "score", [m.name for m in p.models if m.score is not None or m.proba is not None])
+
+
+def _probability(p: Predictions) -> Answer:
+    if not p.classes:
+        return _no("probabilities", task=p.task)
+    return _those_with(p, "proba", [m.name for m in p.models if m.proba is not None])
+
+
+def _where(task: Task, name: str) -> Callable[[Predictions], Answer]:
+    """Return the question whether the task is this one."""
+    return lambda p: _yes(name) if p.task == task else _no(name, task=p.task)
+
+
+def _judged(p: Predictions) -> Answer:
+    counts = {m.name: int(np.count_nonzero(~np.isnan(m.gold))) for m in p.models if m.gold is not None}
+    if not counts:
+        return _no("gold")
+    return _yes("gold", counts=tuple(f"{name} {n}" for name, n in counts.items()), n=p.n)
+
+
+def _paired(p: Predictions) -> Answer:
+    if p.design != "test-set":
+        return _no("paired", design=p.design)
+    if len(p.models) < 2:
+        return _no("one_model_of_pair")
+    if p.apart:
+        return _no("own_test_sets")
+    n = len(p.ids) if p.multiplicity is None else p.n_examples
+    return _yes("paired", models=len(p.models), n=n)
+
+
+def _independent(p: Predictions) -> Answer:
+    if len(p.models) < 2:
+        return _no("one_model")
+    if p.design == "seeds" or not p.apart:
+        return _no("shared_examples")
+    return _yes("own_test_sets")
+
+
+def _folds(p: Predictions) -> Answer:
+    if p.design not in ("cross-validation", "repeated-holdout"):
+        return _no("folds")
+    return _two_models(p, Message("survey.design", design=p.design))
+
+
+def _five_by_two(p: Predictions) -> Answer:
+    return _two_models(p, _yes("five_by_two")) if p.design == "5x2cv" else _no("five_by_two")
+
+
+def _bias_variance(p: Predictions) -> Answer:
+    if p.design != "bootstrap" or p.y_true is None:
+        return _no("replicates")
+    return _yes("replicates", n=len(p.keys["replicate"].categories or ()))
+
+
+def _error_estimates(p: Predictions) -> Answer:
+    if p.design != "bootstrap" or not ("inbag" in p.keys or any("inbag" in m.columns for m in p.models)):
+        return _no("inbag")
+    return _yes("inbag") if _has_training_rows(p) else _no("training_rows_of_replicates")
+
+
+def _has_training_rows(p: Predictions) -> bool:
+    part = p.keys.get("part")
+    return part is not None and "train" in (part.categories or ())
+
+
+def _datasets(p: Predictions) -> Answer:
+    if p.design != "datasets":
+        return _no("datasets")
+    return _two_models(p, _yes("datasets", n=len(p.keys["dataset"].categories or ())))
+
+
+def _suite(p: Predictions) -> Answer:
+    if p.design == "datasets":
+        name = "suite_or_datasets" if p.tasks is None else "suite_and_datasets"
+        return _no(name, n=len(p.keys["dataset"].categories or ()))
+    tasks = p.tasks
+    return _no("suite") if tasks is None else _yes("suite", n=len(tasks.categories or ()))
+
+
+def _seeds(p: Predictions) -> Answer:
+    if p.design != "seeds":
+        return _no("seeds")
+    return _yes("seeds", n=len(p.keys["seed"].categories or ()))
+
+
+def _slices(p: Predictions) -> Answer:
+    if not p.metadata:
+        return _no("slices")
+    said = _yes("slices", columns=sliceable(p))
+    differing = {name for model in p.models for name in model.columns}
+    return parts(said, _yes("differing", columns=sorted(differing))) if differing else said
+
+
+def _clusters(p: Predictions) -> Answer:
+    # One cluster of all examples leaves nothing that varies.
+    several = tuple(name for name, column in p.metadata.items() if (column.values != column.values[0]).any())
+    return _yes("clusters", columns=several) if several else _no("clusters")
+
+
+def _criteria(p: Predictions) -> Answer:
+    held = {*p.keys, *(name for m in p.models for name in m.columns)}
+    if not held & {"n_parameters", "log_likelihood", "vc_dimension"}:
+        return _no("sizes")
+    return _yes("sizes") if _has_training_rows(p) else _no("training_rows")
+
+
+def _learning_curves(p: Predictions) -> Answer:
+    for name in ("train_size", "complexity"):
+        columns = [p.keys.get(name), *(m.columns.get(name) for m in p.models)]
+        if any(column is not None and len(np.unique(column.values)) > 1 for column in columns):
+            return _yes("learning_curves", name=name)
+    return _no("learning_curves")
+
+
+def _those_with(p: Predictions, what: str, names: list[str]) -> Answer:
+    if not names:
+        return _no(what)
+    given = Message(f"survey.given.{what}")
+    if len(names) == len(p.models):
+        return _yes("every_model", given=given)
+    return _yes(
+        "some_models",
+        names=names,
+        given=given,
+        lacking=[m.name for m in p.models if m.name not in names],
+        remedy=Message(f"survey.remedy.{what}"),
+    )
+
+
+def _two_models(p: Predictions, reason: Message) -> Answer:
+    return reason if len(p.models) > 1 else _no("one_model")
+
+
+def _yes(name: str, /, **found: object) -> Message:
+    return Message(f"survey.yes.{name}", **found)
+
+
+_ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
+    "labels": _labels,
+    "ranking": _ranking,
+    "probabilities": _probability,
+    "regression": _where("regression", "numbers"),
+    "outcomes": _where("outcome", "outcome"),
+    "judged": _judged,
+    "scores": _where("scores", "value"),
+    "groups": _where("clustering", "groups"),
+    "paired": _paired,
+    "independent": _independent,
+    "folds": _folds,
+    "five_by_two": _five_by_two,
+    "bias_variance": _bias_variance,
+    "error_estimates": _error_estimates,
+    "datasets": _datasets,
+    "suite": _suite,
+    "seeds": _seeds,
+    "slices": _slices,
+    "clusters": _clusters,
+    "criteria": _criteria,
+    "learning_curves": _learning_curves,
+}
+"""The analyses by their names in the catalogue."""

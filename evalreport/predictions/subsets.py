@@ -1,0 +1,202 @@
+"""Some rows of a table: test rows, any rows, one value for each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport.errors import InputError
+from evalreport.predictions.arrays import Indices, Mask, Values
+from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.schema.inputs import FoundRecord
+from evalreport.texts import Message
+
+if TYPE_CHECKING:
+    from evalreport.predictions.score_sums import ScoreSums
+
+
+def test_rows(predictions: Predictions) -> Predictions:
+    """Keep the test predictions: no training or validation rows, and of bootstrap replicates those out of the bag.
+
+    Parameters
+    ----------
+    predictions
+        Any design.
+
+    Returns
+    -------
+    Predictions
+        The same object where every row is a test row; ``ids`` stay as they are.
+
+    Raises
+    ------
+    InputError
+        Where no test row is left, or where models have different rows out of the bag.
+    """
+    keep = np.ones(predictions.n, dtype=bool)
+    part = predictions.keys.get("part")
+    if part is not None and part.categories is not None:
+        keep &= marked_as_test(part)
+    inner = predictions.keys.get("inner_fold")
+    if inner is not None and (keep & (inner.values < 0)).any():
+        keep &= inner.values < 0  # beside outer test rows, those of an inner fold chose parameters
+    inbag = predictions.keys.get("inbag")
+    if inbag is not None:
+        keep &= ~(inbag.values > 0)
+    if any("inbag" in model.columns for model in predictions.models):
+        raise InputError(
+            "the models were trained on different bootstrap samples",
+            column="inbag",
+            expected="the same samples for every model, which is what pairs them",
+            remedy="draw the samples once and train every model on each of them",
+        )
+    if keep.all():
+        return predictions
+    if not keep.any():
+        raise _no_test_row(predictions)
+    kept = FoundRecord(
+        what="rows",
+        value=Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
+        why=Message("found.test_rows.why"),
+    )
+    return replace(subset(predictions, np.flatnonzero(keep)), found=(*predictions.found, kept))
+
+
+# A name that begins with "test" is no test.
+test_rows.__test__ = False  # type: ignore[attr-defined]
+
+
+_OF_PARTS = {
+    "train": (
+        "a training row (part = train)",
+        "criteria of training rows (aic, bic, mdl, vc_bound) are shown beside a metric of test rows, never alone",
+    ),
+    "validation": (
+        "a validation row (part = validation)",
+        "if these are the examples to compare models on, write part = test in the validation rows",
+    ),
+}
+
+
+def _no_test_row(predictions: Predictions) -> InputError:
+    """Say of which parts the rows are, none of which is the test, and what to do."""
+    expected = "predictions of examples that the model was not trained on"
+    part = predictions.keys.get("part")
+    if part is None or part.categories is None or marked_as_test(part).any():
+        return InputError(
+            "every row is in the bag",
+            column="inbag",
+            expected=expected,
+            remedy="add predictions of examples that are out of the bag (inbag = 0)",
+        )
+    held = sorted({part.categories[code] for code in np.unique(part.values)})
+    return InputError(
+        f"every row is {' or '.join(_OF_PARTS[name][0] for name in held)}",
+        column="part",
+        expected=expected,
+        remedy="; ".join(["add test predictions (part = test)", *(_OF_PARTS[name][1] for name in held)]),
+    )
+
+
+def marked_as_test(part: Column) -> Mask:
+    """Say which rows the column ``part`` takes for test rows: those marked so, and those with an empty cell."""
+    assert part.categories is not None
+    test = part.categories.index("test") if "test" in part.categories else -1
+    return np.asarray((part.values == test) | (part.values < 0))
+
+
+def subset(predictions: Predictions, rows: Indices) -> Predictions:
+    """Return the table of some rows, in their order."""
+    return replace(
+        predictions,
+        example=predictions.example[rows],
+        y_true=None if predictions.y_true is None else predictions.y_true[rows],
+        models=tuple(of_model(model, rows) for model in predictions.models),
+        keys=_of_columns(predictions.keys, rows),
+        metadata=_of_columns(predictions.metadata, rows),
+        multiplicity=None if predictions.multiplicity is None else predictions.multiplicity[rows],
+        scores=_scores_of(predictions, rows),
+    )
+
+
+def _scores_of(predictions: Predictions, rows: Indices) -> ScoreSums | None:
+    """Return the sums of scores of some rows: of all, or of one slice that they were made for; else None."""
+    whole = predictions.scores
+    if whole is None or len(np.unique(rows)) == predictions.n:
+        return whole
+    for name in whole.columns if whole.slice is None else ():
+        column = predictions.metadata[name]
+        value = column.values[rows[0]]
+        same = np.isnan(column.values) if value != value else column.values == value
+        if same[rows].all() and same.sum() == len(rows):
+            return whole.within(name, _as_text(whole, name, column, value))
+    return None
+
+
+def _as_text(whole: ScoreSums, name: str, column: Column, value: float) -> str | None:
+    """Return a value of a column as the sums spell it; None where it is empty."""
+    if column.categories is not None:
+        return column.categories[int(value)] if value >= 0 else None
+    return next((text for text in whole.values_of(name) if text is not None and float(text) == value), None)
+
+
+def of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:
+    """Return some rows of a model's outputs."""
+
+    def taken(values: Values | None) -> Values | None:
+        return None if values is None else values[rows]
+
+    return replace(
+        model,
+        y_pred=taken(model.y_pred),
+        score=taken(model.score),
+        proba=taken(model.proba),
+        outcome=taken(model.outcome),
+        attempts=None if model.attempts is None else model.attempts.of(rows),
+        gold=taken(model.gold),
+        present=taken(model.present),
+        columns=_of_columns(model.columns, rows),
+    )
+
+
+def _of_columns(columns: Mapping[str, Column], rows: Indices) -> dict[str, Column]:
+    return {name: replace(column, values=column.values[rows]) for name, column in columns.items()}
+
+
+def one_value_a_dataset(predictions: Predictions) -> Predictions:
+    """Average the scores of each data set over its repeats, folds and seeds, so that data sets are the examples.
+
+    Parameters
+    ----------
+    predictions
+        Any task and design.
+
+    Returns
+    -------
+    Predictions
+        The same object unless the task is scores, the design data sets, and a data set has several rows.
+    """
+    if predictions.task != "scores" or predictions.design != "datasets":
+        return predictions
+    dataset = predictions.keys["dataset"]
+    _, first, codes = np.unique(dataset.values, return_index=True, return_inverse=True)
+    if len(first) == predictions.n:
+        return predictions
+    counts = np.bincount(codes)
+
+    def averaged(model: ModelOutputs, whole: ModelOutputs) -> ModelOutputs:
+        assert whole.outcome is not None
+        return replace(model, outcome=np.bincount(codes, weights=whole.outcome) / counts)
+
+    kept = subset(predictions, first)
+    why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))
+    said = FoundRecord(what="values", value=Message("found.dataset_values.value", n=len(first)), why=why)
+    return replace(
+        kept,
+        models=tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True)),
+        keys={"dataset": kept.keys["dataset"]},
+        found=(*predictions.found, said),
+    )

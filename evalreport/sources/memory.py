@@ -1,0 +1,442 @@
+"""Predictions in memory: data frames, arrays and mappings, aligned by their index as pandas does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.predictions.arrays import Indices
+from evalreport.predictions.column_names import (
+    LONE_PROBABILITIES,
+    PROBABILITY_PREFIXES,
+    are_counts,
+    spellings,
+)
+from evalreport.sources.binary import read_arrays, read_table
+from evalreport.sources.frames import (
+    ID_NAMES,
+    arrow_column,
+    arrow_table,
+    dimensions,
+    index_texts,
+    is_frame,
+    is_labelled,
+    unreadable,
+)
+from evalreport.sources.reading import Choose, Columns, Source, empty_file
+from evalreport.texts import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_TRUTH_NAMES = frozenset(spellings("y_true"))
+
+
+MODEL = "model"
+
+
+_no_order = partial(
+    InputError,
+    "it has no index, and stands beside indexes of different orders",
+    expected="one order that a plain array can be in",
+    remedy="give it the index of its rows: pd.Series(values, index=X_test.index)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One source in memory.
+
+    Attributes
+    ----------
+    name, model
+        What messages call it, and the model whose predictions it holds where no column says so.
+    columns
+        Arrays by header; one of two dimensions holds probabilities.
+    index
+        The labels of its rows as text; None where rows are known by their position alone.
+    labelled
+        Whether the index says more than the position.
+    """
+
+    name: str
+    model: str
+    columns: Mapping[str, object]
+    index: pa.Array | None = None
+    labelled: bool = False
+
+    @property
+    def has_id(self) -> bool:
+        return not ID_NAMES.isdisjoint(self.columns) or are_counts(self.columns)  # counts need none
+
+
+def memory_sources(
+    source: object, truth: object, *, classes: Sequence[object] | None = None, named: Collection[str] = ()
+) -> tuple[list[Source], Source | None]:
+    """Take predictions, and true values where they are given, from memory.
+
+    Parameters
+    ----------
+    source
+        A data frame in long format; a mapping of model name to data frame, to columns, to its y_pred or to its
+        (n, K) probabilities; or a mapping of column name to array.
+    truth
+        An array, a mapping of id to value, a mapping of columns or a data frame; None: the source holds them.
+    classes
+        The labels of the columns of (n, K) probabilities.
+    named
+        Columns of predictions that options name.
+
+    Returns
+    -------
+    sources, truth
+        Rows have ids where an index says more than their position: labels are then matched, and what has no index is
+        taken in the order of the index of the true values.
+
+    Raises
+    ------
+    InputError
+        Where the source is none of these, or labels do not allow an alignment.
+    """
+    errors: list[InputError] = []
+    parts: list[_Part] = []
+    for name, model, value in _divided(source, named):
+        with together(errors):
+            parts.append(_part(value, name, model))
+    apart = None
+    if truth is not None:
+        with together(errors):
+            apart = _truth_part(truth)
+    refuse_all(errors)
+    parts, apart = _with_ids(parts, apart)
+    return [_source(part, classes) for part in parts], None if apart is None else _source(apart, None)
+
+
+def truth_source(truth: object) -> Source:
+    """Take true values from memory for predictions in files: by id, by the labels of an index, or by position.
+
+    Raises
+    ------
+    InputError
+        As ``memory_sources``.
+    """
+    part = _truth_part(truth)
+    if part.labelled and not part.has_id:
+        part = replace(part, columns={**part.columns, "id": part.index})
+    return _source(part, None)
+
+
+def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str, object]]:
+    """Yield what messages call each source, its model, and the source."""
+    if is_frame(source):
+        yield "<data frame>", MODEL, source
+        return
+    if not isinstance(source, Mapping):
+        _refuse_estimator(source, MODEL)
+        raise InputError(
+            f"predictions of type {type(source).__name__!r} cannot be read",
+            expected="a path, a list of paths, a data frame, or a mapping of model names or columns",
+            remedy='pass for example {"forest": {"y_pred": [...]}} with truth=[...]',
+        )
+    if not source:
+        raise empty_file("<memory>")
+    by_name = {str(name): value for name, value in source.items()}
+    if all(isinstance(value, Mapping) or is_frame(value) for value in by_name.values()):
+        models: Mapping[str, object] = by_name
+    elif are_counts(by_name) or _names_a_prediction(list(by_name), named):
+        yield "<memory>", MODEL, by_name
+        return
+    else:
+        models = _by_model(by_name)
+        if not models:
+            yield "<memory>", MODEL, by_name
+            return
+    for model, value in sorted(models.items()):
+        yield f"<{model}>", model, value
+
+
+def _names_a_prediction(names: Sequence[str], named: Collection[str]) -> bool:
+    accepted = {*spellings("y_pred", "score", "outcome", "value"), *LONE_PROBABILITIES}
+    return any(name in accepted or name in named or name.startswith(PROBABILITY_PREFIXES) for name in names)
+
+
+def _by_model(source: Mapping[str, object]) -> dict[str, object]:
+    """Read {"y_true": ..., "forest": ..., "logreg": ...} as models' predictions beside shared columns."""
+    known = spellings()
+    shared = {name: values for name, values in source.items() if name in known}
+    errors: list[InputError] = []
+    found: dict[str, object] = {}
+    for name, values in source.items():
+        if name in known:
+            continue
+        with together(errors):
+            whole = isinstance(values, Mapping) or is_frame(values)
+            found[name] = values if whole else {**shared, **_predicted(values, name)}
+    refuse_all(errors)
+    return found
+
+
+def _predicted(values: object, model: str) -> dict[str, object]:
+    """Take two dimensions for probabilities, one for labels or values."""
+    _refuse_estimator(values, model)
+    return {"y_prob" if dimensions(values) == 2 else "y_pred": values}
+
+
+def _refuse_estimator(value: object, model: str) -> None:
+    """Refuse a model in the place of its predictions: nothing that could run code is asked for them.
+
+    Raises
+    ------
+    InputError
+        With the lines that make predictions.
+    """
+    if not hasattr(value, "predict"):
+        return
+    name = model if model.isidentifier() else MODEL
+    graded = hasattr(value, "predict_proba")
+    given = f"'y_pred': {name}.predict(X_test)" + (
+        f", 'y_prob': {name}.predict_proba(X_test)" if graded else ""
+    )
+    remedy = (
+        f"models = {{{model!r}: {{{given}}}}}; evalreport.evaluate(models, truth=y_test"
+        f"{f', classes={name}.classes_' if graded else ''})"
+    )
+    if hasattr(value, "cv_results_"):
+        remedy += f"; or pass {name}.cv_results_ to compare the candidates of the search"
+    raise InputError(
+        f"this is a fitted estimator ({type(value).__name__}), not what it predicts",
+        file=f"<{model}>",
+        expected="predictions: no model is ever run here",
+        remedy=remedy,
+    )
+
+
+def _part(source: object, name: str, model: str) -> _Part:
+    """Bring one source into columns with one index.
+
+    Raises
+    ------
+    InputError
+        Where its columns cannot be read, or their labels do not allow an alignment.
+    """
+    if not is_frame(source):
+        if not isinstance(source, Mapping):
+            source = _predicted(source, model)
+        return _aligned(source, name, model)
+    frame, index = arrow_table(source, name)
+    columns = {field: frame.column(place) for place, field in enumerate(frame.schema.names)}
+    if len(columns) < frame.num_columns:
+        raise unreadable(name, "a column's name appears twice")
+    labelled = index is not None and is_labelled(index)
+    return _Part(name, model, columns, None if index is None else index_texts(index), labelled)
+
+
+def _truth_part(truth: object) -> _Part:
+    """Take true values: a frame, columns, a mapping of id to value, or one array."""
+    if isinstance(truth, Mapping):
+        if all(np.ndim(value) == 0 for value in truth.values()):
+            truth = {"id": [str(i) for i in truth], "y_true": list(truth.values())}
+    elif not is_frame(truth):
+        _refuse_estimator(truth, "truth")
+        truth = {"y_true": truth}
+    part = _part(truth, "<truth>", "truth")
+    if len(part.columns) == 1 and _TRUTH_NAMES.isdisjoint(part.columns):
+        return replace(part, columns={"y_true": next(iter(part.columns.values()))})
+    return part
+
+
+def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
+    """Bring the columns of a mapping into the order of one index, where some of them have one."""
+    taken = {str(header): arrow_column(values) for header, values in columns.items()}
+    indexes = {header: index for header, (_, index) in taken.items() if index is not None}
+    if not any(map(is_labelled, indexes.values())):
+        index = index_texts(next(iter(indexes.values()))) if indexes else None
+        return _Part(name, model, {header: values for header, (values, _) in taken.items()}, index)
+    texts = {header: index_texts(index) for header, index in indexes.items()}
+    first = next((header for header in texts if header in _TRUTH_NAMES), next(iter(texts)))
+    reference = texts[first]
+    alike = all(text.equals(reference) for text in texts.values())
+    found: dict[str, object] = {}
+    for header, (values, _) in taken.items():
+        if header not in texts:
+            if not alike:
+                raise _no_order(file=name, column=header)
+            found[header] = values
+        elif texts[header].equals(reference):
+            found[header] = values
+        else:
+            found[header] = _taken(values, _places(texts[header], reference, name, (header, first)))
+    return _Part(name, model, found, reference, labelled=True)
+
+
+def _taken(values: object, places: Indices) -> object:
+    import pyarrow as pa
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.take(pa.array(places))
+    return np.asarray(values)[places]
+
+
+def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, str]) -> Indices:
+    """Find where each label of the reference stands in a column's own labels.
+
+    Raises
+    ------
+    InputError
+        Where a label appears twice, or in one of the two only.
+    """
+    import pyarrow.compute as pc
+
+    for header, labels in zip(headers, (own, reference), strict=True):
+        counts = pc.value_counts(labels)
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))
+        if len(twice):
+            raise InputError(
+                f"the label {quoted(twice[0]['values'].as_py())} appears twice in the index",
+                file=name,
+                column=header,
+                expected="each label once, since columns are aligned by their labels",
+                remedy="give each row its own label, or pass plain arrays (.to_numpy()) in the same order",
+            )
+    places = pc.index_in(reference, own)
+    if places.null_count or len(own) > len(reference):
+        lost = (
+            reference.filter(pc.is_null(places))
+            if places.null_count
+            else own.filter(pc.invert(pc.is_in(own, reference)))
+        )
+        raise InputError(
+            f"the indexes of {headers[0]!r} and {headers[1]!r} have not the same labels: {quoted(lost[0].as_py())}"
+            f" is in one only{f', as are {len(lost) - 1} others' if len(lost) > 1 else ''}",
+            file=name,
+            column=headers[0],
+            expected="the same labels, in any order",
+            remedy="give both the same index, or pass plain arrays (.to_numpy()) in the same order",
+        )
+    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part], _Part | None]:
+    """Make ids of the indexes where one of them says more than the position.
+
+    Raises
+    ------
+    InputError
+        Where a plain array stands beside indexes of different orders, or of another length.
+    """
+    every = [part for part in (truth, *parts) if part is not None and not part.has_id]
+    labelled = [part for part in every if part.labelled]
+    if not labelled:
+        return list(parts), truth
+    # The truth stands first, so its order is that of the arrays beside it.
+    reference = labelled[0]
+    labels = reference.index
+    assert labels is not None
+    alike = all(part.index is not None and part.index.equals(labels) for part in labelled)
+
+    def with_id(part: _Part) -> _Part:
+        if part.has_id:
+            return part
+        index = part.index
+        if index is None:
+            rows = _rows(part)
+            if reference is not truth and not alike:
+                raise _no_order(file=part.name)
+            if rows != len(labels):
+                raise InputError(
+                    f"it holds {rows} values without labels, where the index of {reference.name} has"
+                    f" {len(labels)}",
+                    file=part.name,
+                    expected="as many values, which are then taken in the order of that index",
+                    remedy="pass the predictions of exactly these examples, or give them an index",
+                )
+            index = labels
+        elif not part.labelled:
+            _require_known(part, reference)
+        return replace(part, columns={**part.columns, "id": index})
+
+    errors: list[InputError] = []
+    found: list[_Part] = []
+    for part in parts:
+        with together(errors):
+            found.append(with_id(part))
+    if truth is not None:
+        with together(errors):
+            truth = with_id(truth)
+    refuse_all(errors)
+    return found, truth
+
+
+def _require_known(part: _Part, reference: _Part) -> None:
+    """Refuse a default index whose labels are none of those beside it: it was lost, not meant.
+
+    Raises
+    ------
+    InputError
+        With the two ways to give it labels.
+    """
+    import pyarrow.compute as pc
+
+    unknown = pc.invert(pc.is_in(part.index, reference.index))
+    count = pc.sum(unknown).as_py() or 0
+    if count:
+        raise InputError(
+            f"its index is the default one (0, 1, 2 ...), and {count} of its labels are not in the index of"
+            f" {reference.name}",
+            file=part.name,
+            expected="the same labels: rows are matched by their index, as pandas does",
+            remedy="keep the index: pd.Series(values, index=X_test.index); or pass plain arrays (.to_numpy()), which"
+            " are taken in the order of the true values",
+        )
+
+
+def _rows(part: _Part) -> int:
+    return len(cast(Sized, next(iter(part.columns.values()), ())))
+
+
+def _source(part: _Part, classes: Sequence[object] | None) -> Source:
+    import pyarrow as pa
+
+    def read(choose: Choose) -> Columns:
+        if all(isinstance(column, (pa.Array, pa.ChunkedArray)) for column in part.columns.values()):
+            lengths = {len(column) for column in part.columns.values()}  # type: ignore[arg-type]
+            if len(lengths) == 1:
+                return _filled(
+                    read_table(_without_nan(pa.table(dict(part.columns))), part.name, choose), part
+                )
+        return _filled(read_arrays(part.columns, part.name, choose, classes=classes), part)
+
+    return Source(part.name, part.model, read, in_memory=True)
+
+
+def _filled(columns: Columns, part: _Part) -> Columns:
+    """Return the columns of a part that holds a row.
+
+    Raises
+    ------
+    InputError
+        It holds none.
+    """
+    if columns.rows == 0:
+        raise empty_file(part.name)
+    return columns
+
+
+def _without_nan(table: pa.Table) -> pa.Table:
+    """Make empty cells of the numbers that are none: in memory they stand for what is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            column = table.column(place)
+            gaps = pc.is_nan(column)
+            if pc.any(gaps).as_py():
+                table = table.set_column(place, field, pc.if_else(gaps, pa.scalar(None, field.type), column))
+    return table
