@@ -80,10 +80,10 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
             raise AssertionError(f"{name} was collected")
         return kept(source, name)
 
-    from evalreport.sources import frames as module
+    from evalreport.sources import memory as module
 
-    kept = module._frame
-    monkeypatch.setattr(module, "_frame", collects)
+    kept = module.arrow_table
+    monkeypatch.setattr(module, "arrow_table", collects)
     assert lists(er.evaluate(frames, **OPTIONS)) == lists(rows)
     scored = {name: frame.assign(p_1=frame["y_pred"] * 0.8 + 0.1) for name, frame in frames.items()}
     found = er.evaluate(scored, metrics=["accuracy", "roc_auc"], resamples=50)
