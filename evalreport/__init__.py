@@ -166,6 +166,7 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
+    from evalreport import extensions
     from evalreport.gates.outcomes import judge
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
@@ -174,10 +175,11 @@ def evaluate(
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
+    elsewhere = None if engine is None else extensions.load("engine elsewhere")(engine)
     if progress is not None:
         progress("reading and checking", 0.0)
     predictions = load_predictions(
-        models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=engine
+        models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere
     )
     results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
     return judge(results, settled.gates)

@@ -22,7 +22,7 @@ from evalreport.loading.counts import CountedElsewhere
 from evalreport.options import ASKED, KEYS, AnyPath, Options, filled
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.scale.aggregation import Counted, count
-from evalreport.scale.engines import Engine, elsewhere, engine_of, lazy, started
+from evalreport.scale.engines import Engine, engine_of, lazy, started
 from evalreport.scale.label_sources import NotLabels, Source, unserved
 from evalreport.schema.inputs import InputRecord
 from evalreport.sources.files import (
@@ -167,14 +167,13 @@ def counts_instead(
     if folder is not None:
         found = opened(folder)
         return CountedElsewhere(table=found.counts, options=options, inputs=found.files, scores=found.scores)
-    if elsewhere(engine) is None or not is_path(source):
+    if engine is None or not is_path(source):
         counts = counted_frames(source, options) if truth is None and options.truth is None else None
         return (
             None
             if counts is None
             else CountedElsewhere(table=counts.table, options=options, scores=counts.scores)
         )
-    assert engine is not None
     counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
     if counted.left_out:
         raise InputError(
