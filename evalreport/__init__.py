@@ -167,11 +167,11 @@ def evaluate(
     [('forest', 'logreg', 0.0)]
     """
     from evalreport import extensions
+    from evalreport.analysis import evaluate as analyse
     from evalreport.gates.outcomes import judge
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
-    from evalreport.pipeline import evaluate as analyse
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)

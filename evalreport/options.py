@@ -231,7 +231,7 @@ RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
 def validate(options: Options) -> None:
     """Check the values of the options that change results, before any file is read.
 
-    Names of metrics, intervals and tests are checked against the registries by the pipeline: this module
+    Names of metrics, intervals and tests are checked against the registries by the analysis: this module
     knows the standard library only.
 
     Raises

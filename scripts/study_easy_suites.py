@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from evalreport.comparisons.cautions import MUCH_ALIKE
+from evalreport.warnings.layout import MUCH_ALIKE
 
 SETS, LARGEST, RIGHT = 40_000, 200, 0.95
 

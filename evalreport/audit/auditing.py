@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from evalreport import pipeline
+from evalreport.analysis import analysed, evaluate
 from evalreport.audit.drift import data_changed
 from evalreport.audit.gates_on_history import decider
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.adjustment import adjust
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.outcomes import judge
 from evalreport.history.connection import History
@@ -29,13 +29,13 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import parse
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
+from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.stages import analysed, plain_options, signature
 from evalreport.texts import Message, Text
 
 MOST_JUDGED = 40
@@ -278,7 +278,7 @@ def audit(
     # Everything is read before the work: a database that goes away meanwhile costs the record, not the report.
     past = past_of(history, series, began, again)
     past = replace(past, fresh=fresh(predictions, options, history, past))
-    results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
     results = _compared(Present(results, predictions, options), past)
     # Before anything is made of them: the page, the files and the history hold no secret.
     results = cleared(results)

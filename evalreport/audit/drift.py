@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.adjustment import adjust
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.history.past import Fresh, Past

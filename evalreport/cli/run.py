@@ -141,11 +141,11 @@ def check_output(options: OutputOptions) -> None:
 
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
     """Run the analysis, decide the gates, and say what was found."""
-    from evalreport import pipeline
+    from evalreport import analysis
 
     check_names(settings.options)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
-        results = pipeline.evaluate(
+        results = analysis.evaluate(
             source_of(models, settings),
             options=settings.options,
             jobs=settings.output.jobs,
@@ -318,16 +318,16 @@ def check_command(
     reason and what would make them possible. Bad input ends with exit code 2, as it would in a run.
     """
     settings = begin(context, models, flags, config)
-    from evalreport.comparisons.cautions import of_direction
     from evalreport.loading.load import load
     from evalreport.predictions.possible_analyses import survey as survey_of
+    from evalreport.warnings.direction import named_like_a_loss
 
     predictions = load(
         source_of(models, settings),
         options=settings.options,
         memory_limit=memory_bytes(settings.output.memory_limit),
     )
-    doubts = of_direction(predictions, settings.options)
+    doubts = named_like_a_loss(predictions, settings.options)
     predictions = replace(predictions, warnings=(*predictions.warnings, *doubts))
     survey = survey_of(predictions)
     if form == "json":

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.metrics.estimate import Estimate, view
+from evalreport.metrics.estimate import view
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import AttemptVarianceRecord
-from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
-
-FEW_PASSES = 8
-"""With fewer passes or failures, in questions, Student's t over questions may be short.
-
-In scripts/study_attempts.py nominal 95 % intervals held in as few as 74 % below this number, in 92 to 96 % above it.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,30 +186,3 @@ def _made(
         se_more_questions=math.sqrt(now / 2),
         reason=None if known else Message("attempts.once"),
     )
-
-
-def few_passes(sample: Sample) -> list[WarningRecord]:
-    """Warn of shares over repeated answers so near 0 or 1 that their t interval over questions is short."""
-    attempted = [m.name for m in sample.predictions.models if m.attempts is not None]
-    near = [
-        estimate
-        for quantity in sample.quantities
-        for name in attempted
-        if _is_near_an_end(estimate := sample.estimates[name, quantity])
-    ]
-    if not near:
-        return []
-    primary = any(estimate.quantity == sample.quantities[0] for estimate in near)
-    found = tuple(
-        Message("attempts.of_model", metric=e.metric.phrase, model=e.model, value=e.value, decimals=3)
-        for e in near
-    )
-    models = tuple(dict.fromkeys(estimate.model for estimate in near))
-    level: Literal["info", "caution"] = "caution" if primary else "info"
-    return [warning("few_passes", level=level, about=models, found=found, few=FEW_PASSES)]
-
-
-def _is_near_an_end(estimate: Estimate) -> bool:
-    if not estimate.defined or estimate.range != (0.0, 1.0) or estimate.trials is not None:
-        return False
-    return 0 < min(estimate.value, 1 - estimate.value) * estimate.n < FEW_PASSES

@@ -31,11 +31,6 @@ from evalreport.texts import Message, Value, parts
 MOST_EXAMPLES = 20
 
 
-def answer_fields(predictions: Predictions) -> dict[str, Any]:
-    """Return what a report says of the models' answers to single examples, by field."""
-    return {"disagreements": disagreements(predictions), "unanimity": unanimity(predictions)}
-
-
 def disagreements(predictions: Predictions) -> tuple[DisagreementRecord, ...]:
     """Return the examples with the widest spread of answers, the widest first; nothing where all answers agree.
 

@@ -9,20 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.comparisons.cautions_of_tests import gold_sampling
+from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.comparisons.registry import probability
-from evalreport.comparisons.verdicts import adjust
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.intervals.choice import table_function as as_tables
-from evalreport.intervals.normal import ppi
-from evalreport.intervals.proportions import shortfall_of
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.judged import LEAST_GOLD, common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.labels import cohen_kappa
-from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, greater_is_better
+from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units, within
 from evalreport.options import Options
@@ -32,8 +29,6 @@ from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.schema.metrics import Interval
-from evalreport.schema.results import ResultFields
-from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Text
 
 Limits = tuple[float | None, float | None]
@@ -41,19 +36,24 @@ Fields = dict[str, Any]
 
 GOLD = Quantity(JUDGED)
 OUTCOME = Quantity(PRIMARY["outcome"])
-FEW_CLUSTERS = 10
-"""With judged answers in fewer clusters the error of an estimate is known from too few of them."""
-FEW_DISAGREEMENTS = 5
-"""With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
 
-def judge_fields(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRecords:
+    """The lists of the results that are about an automatic judge."""
+
+    estimates: tuple[JudgeEstimateRecord, ...] = ()
+    agreement: tuple[JudgeAgreementRecord, ...] = ()
+    bias: tuple[JudgeBiasRecord, ...] = ()
+
+
+def judge_records(
     samples: Sequence[Sample],
     compared: Sequence[Comparison],
     one: Mapping[tuple[str, str], Interval | None],
     options: Options,
-) -> ResultFields:
-    """Return the fields of the results about the judge, by name; empty without gold.
+) -> JudgeRecords:
+    """Return the records about the judge; none without gold.
 
     Parameters
     ----------
@@ -63,19 +63,18 @@ def judge_fields(
         Each pair's one interval, where the verdict is about what people say.
     """
     if not any(sample.predictions.judged for sample in samples):
-        return {}
+        return JudgeRecords()
     pairs = [c for c in compared if c.quantity == GOLD]
     estimates = [record for sample in samples for record in _of_models(sample, options)]
     agreements = [record for sample in samples for record in _agreements(sample, options)]
     together = len(samples) == 1
     if together:
         estimates += [_of_pair(samples[0], c, one.get((c.a, c.b)), options) for c in pairs]
-    return {
-        "judge_estimates": tuple(estimates),
-        "judge_agreement": tuple(agreements),
-        "judge_bias": tuple(_biases(samples[0], options)) if together else (),
-        "gold_sampling": tuple(r for s in samples for r in gold_sampling(s.predictions, options)),
-    }
+    return JudgeRecords(
+        estimates=tuple(estimates),
+        agreement=tuple(agreements),
+        bias=tuple(_biases(samples[0], options)) if together else (),
+    )
 
 
 # --- what the judge gains -------------------------------------------------------------------------------------------
@@ -406,95 +405,3 @@ def _bias_between(sample: Sample, first: ModelOutputs, second: ModelOutputs) -> 
     unit = np.arange(len(common)) if sample.units.cluster is None else sample.units.cluster
     rows = _Rows(bias, bias, unit[common], sample.units.cluster is None)
     return _mean(bias, rows), int(common.sum())
-
-
-# --- what a reader is warned of -------------------------------------------------------------------------------------
-
-
-def judge_warnings(fields: ResultFields, options: Options) -> Iterator[WarningRecord]:
-    """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
-    yield from _of_favour(fields.get("judge_bias", ()), fields.get("judge_agreement", ()), options)
-    agreements = {r.model: r for r in fields.get("judge_agreement", ()) if r.model is not None}
-    yield from _of_few(fields.get("judge_estimates", ()), {m: r.n_gold for m, r in agreements.items()})
-    for name, r in agreements.items():
-        if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
-            yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
-    for name, r in agreements.items():
-        if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
-            continue
-        n = r.human_only + r.judge_only
-        if n < FEW_DISAGREEMENTS and _rests_on_the_judge(fields, name):
-            yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
-
-
-def _of_few(estimates: Sequence[JudgeEstimateRecord], counts: Mapping[str, int]) -> Iterator[WarningRecord]:
-    """Warn of few human outcomes of models, and of pairs that have fewer than both; of a suite in its worst task."""
-    worst = {r.a: r for r in estimates if r.b is None}
-    known = {name: n if (f := _fewest_of(worst.get(name))) is None else f[1] for name, n in counts.items()}
-    few = {name for name, n in known.items() if _how_few("value", n)}
-    for name in sorted(few):
-        yield _few(_how_few("value", known[name]), "of_model", (name,), known[name], worst.get(name))
-    for r in estimates:
-        if r.b is None:
-            continue
-        n = r.n_gold if r.fewest_gold is None else r.fewest_gold
-        short = _how_few("difference", n)
-        if short and n not in [known[name] for name in few & {r.a, r.b}]:
-            yield _few(short, "of_pair", (r.a, r.b), n, r)
-
-
-def _few(
-    short: Fields, of: str, names: tuple[str, ...], n: int, record: JudgeEstimateRecord | None
-) -> WarningRecord:
-    """Return the warning of few human outcomes of a model or of a pair, of a suite with the task."""
-    key = of if "low" in short else {"of_model": "none", "of_pair": "none_of_pair"}[of]
-    called: Fields = {"model": names[0]} if len(names) == 1 else {"a": names[0], "b": names[1]}
-    fewest = _fewest_of(record)
-    if fewest is not None:
-        key, called = f"{key}_in_task", {**called, "task": fewest[0]}
-    return warning("few_gold", key, about=names, **called, n=n, **short)
-
-
-def _fewest_of(record: JudgeEstimateRecord | None) -> tuple[str, int] | None:
-    if record is None or record.fewest_task is None or record.fewest_gold is None:
-        return None
-    return record.fewest_task, record.fewest_gold
-
-
-def _how_few(kind: str, n: int) -> Fields:
-    """Say what so few human outcomes mean: too few for any estimate, or how often intervals were measured to hold."""
-    if n < LEAST_GOLD:
-        return {"least": LEAST_GOLD}
-    short = shortfall_of(kind, JUDGED, ppi.__name__, n=n)
-    return {} if short is None else {"low": short.lowest, "high": short.highest}
-
-
-def _rests_on_the_judge(fields: ResultFields, name: str) -> bool:
-    """Say whether a model's estimate counts the judge; of a suite it is taken to, in some task."""
-    estimates = (r for r in fields.get("judge_estimates", ()) if r.a == name and r.b is None)
-    return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)
-
-
-def _of_favour(
-    biases: Sequence[JudgeBiasRecord],
-    agreements: Sequence[JudgeAgreementRecord],
-    options: Options,
-) -> Iterator[WarningRecord]:
-    """Warn of the pair that shows most clearly that the judge favours one of two models."""
-    own = {r.model: r.bias for r in agreements if r.model is not None}
-    flagged = [r for r in biases if r.flagged]
-    if not flagged:
-        return
-    worst = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
-    favours_a = (worst.difference > 0) == greater_is_better(OUTCOME, lower_is_better=options.lower_is_better)
-    liked, other = (worst.a, worst.b) if favours_a else (worst.b, worst.a)
-    yield warning(
-        "judge_favours",
-        about=("gold",),
-        model=liked,
-        other=other,
-        bias=own[liked],
-        other_bias=own[other],
-        difference=abs(worst.difference),
-        p=worst.p_adjusted,
-    )

@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
 
-from evalreport.comparisons.verdicts import agreeing, decides
+from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.intervals import INTERVALS

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from evalreport import pipeline
-from evalreport.comparisons.verdicts import adjust
+from evalreport.analysis import analysed, evaluate
+from evalreport.comparisons.adjustment import adjust
 from evalreport.errors import InputError
 from evalreport.history.changes import Change, changes
 from evalreport.history.recorded_inputs import input_states, recorded_options
@@ -28,7 +28,6 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, completed
 from evalreport.sources.recorded import at_hand, recorded_files
-from evalreport.stages import analysed
 from evalreport.texts import Message, Text
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
@@ -311,7 +310,7 @@ def _pair_by_pair(
     plain = replace(
         options, metrics=(new.content["primary_metric"],), slices=(), gates=(), tests=(), baseline=None
     )
-    now = Present(pipeline.evaluate(loaded, options=plain), analysed(loaded), plain)
+    now = Present(evaluate(loaded, options=plain), analysed(loaded), plain)
     asked = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
     quantity = parse(new.content["primary_metric"], loaded.task, loaded.classes)
     found = {v.model: since(then, now, v.model, quantity) for v in asked}

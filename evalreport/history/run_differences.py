@@ -16,8 +16,10 @@ import numpy as np
 from evalreport.comparisons.pairs import Comparison, compare, compare_apart, records
 from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
+from evalreport.gates.slices import divisions_of_run
 from evalreport.history.store import Run
 from evalreport.intervals.proportions import ValueLimits, difference_limits
+from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
@@ -28,7 +30,6 @@ from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
-from evalreport.stages import all_divisions, sampled
 from evalreport.texts import Message, Text, parts
 
 Name = Literal["accepted", "last"]
@@ -179,7 +180,7 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     old = replace(earlier.models[0], name=_other_name(today))
     both = replace(today, models=(today.models[0], old))
     plain = _plain(options)
-    sample = sampled(both, [quantity], plain, seed=options.seed)
+    sample = estimate_table(both, [quantity], plain, seed=options.seed)
     values = tuple(sample.estimates[m.name, quantity].value for m in both.models)
     how = Message("since.paired", n=today.n_examples)
     if changed:
@@ -195,8 +196,8 @@ def _as_samples(
     old = replace(earlier, models=(replace(earlier.models[0], name=_other_name(today)),))
     seed = int.from_bytes(hashlib.sha256(f"earlier run {options.seed}".encode()).digest()[:8], "big")
     samples = [
-        sampled(today, [quantity], plain, seed=options.seed),
-        sampled(old, [quantity], plain, seed=seed),
+        estimate_table(today, [quantity], plain, seed=options.seed),
+        estimate_table(old, [quantity], plain, seed=seed),
     ]
     values = tuple(sample.estimates[sample.predictions.models[0].name, quantity].value for sample in samples)
     shared = _shared(today, earlier) if why is None else 0
@@ -282,7 +283,7 @@ def _rows(predictions: Predictions, inside: Mask) -> Predictions:
 def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
     """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
     try:
-        found = all_divisions(predictions, options)
+        found = divisions_of_run(predictions, options)
     except UsageError:
         return None  # the earlier run was not asked about this column, and did not keep it
     division = next((d for d in found if d.column == within.column and within.value in d.values), None)

@@ -18,6 +18,7 @@ from evalreport.errors import UsageError
 from evalreport.history.connection import History
 from evalreport.history.past import Fresh, Past, accepted_with, reference_predictions
 from evalreport.history.store import Run
+from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
@@ -26,7 +27,6 @@ from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import EvidenceRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.stages import sampled
 from evalreport.texts import Message, Text
 
 HORIZON = 365
@@ -312,7 +312,7 @@ def night_of(
     part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
     try:
         # A value and its standard error need no replicates, and one is the least that there are.
-        sample = sampled(part, [quantity], replace(options, resamples=1), seed=options.seed)
+        sample = estimate_table(part, [quantity], replace(options, resamples=1), seed=options.seed)
     except UsageError as error:
         return Message("night.refused", why=str(error))
     estimate = sample.estimates[model, quantity]

@@ -238,16 +238,18 @@ DIGITS = 15
 """Of a threshold that was given."""
 
 
-def threshold_changes(sample: Sample, threshold: float) -> tuple[ThresholdChangeRecord, ...]:
+def threshold_changes(sample: Sample, threshold: float | None) -> tuple[ThresholdChangeRecord, ...]:
     """Return what calling positive from ``threshold`` on would change of each model's decisions.
 
     Parameters
     ----------
     threshold
-        Of the positive class's probability; of the score where a model gives no probabilities.
+        Of the positive class's probability; of the score where a model gives no probabilities. None: not asked for.
     """
     predictions = sample.predictions
-    if predictions.task != "binary" or predictions.y_true is None or predictions.positive is None:
+    if threshold is None or predictions.task != "binary":
+        return ()
+    if predictions.y_true is None or predictions.positive is None:
         return ()
     positive = predictions.y_true == predictions.positive_code
     return tuple(

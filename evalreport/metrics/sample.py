@@ -545,22 +545,22 @@ def shares_of_ranks(
     }
 
 
-def said_of_histograms(data: RowData, estimates: Mapping[Key, Estimate]) -> FoundRecord | None:
+def histograms_found(sample: Sample) -> tuple[FoundRecord, ...]:
     """Say how the rank metrics of very many rows were resampled and how much of their variance that loses.
 
     Shares are known, and replicates completed, where rows are drawn one by one and make one evaluation; models that
     hardly differ in rank are resampled from bins as well where there are too many rows to be resampled themselves.
     """
-    bins = data.bins
+    data, bins, estimates = sample.rows, sample.rows.bins, sample.estimates
     ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
     if not ranked:
-        return None
+        return ()
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
     why = Message("bins.why", n=MOST_EXACT_ROWS)
     if data.single:
         found = shares_of_ranks(bins, estimates)
         why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.many)))
-    return FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why)
+    return (FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why),)
 
 
 def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:

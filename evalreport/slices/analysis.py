@@ -1,13 +1,14 @@
-"""sliced(): every metric on every slice, how the slices differ, and where the order of the models turns round."""
+"""Every metric on every slice, how the slices differ, and where the order of the models turns round."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from evalreport.assembly import metric_records
+from evalreport.comparisons.decisions import decisions_of
 from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
-from evalreport.comparisons.verdicts import decisions_of, verdict
+from evalreport.comparisons.verdicts import verdict
+from evalreport.intervals.records import metric_records
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -24,7 +25,6 @@ from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
 from evalreport.slices.slice_estimates import (
     Group,
-    Sampler,
     Side,
     compared_quantities,
     group_of,
@@ -220,13 +220,12 @@ class Sliced:
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
 
 
-def sliced(
+def slice_records(
     divisions: Sequence[Division],
     predictions: Predictions,
     samples: Sequence[Sample],
     rows: Sequence[ComparisonRecord],
     options: Options,
-    sampler: Sampler,
     *,
     in_gates: Collection[Quantity],
     progress: Progress,
@@ -243,8 +242,6 @@ def sliced(
         The estimates over all of them: one sample, or one a model with test sets apart.
     rows
         The tests over all examples, for the order of the models.
-    sampler
-        Makes the samples of some of the rows as the run made those of all.
     in_gates
         The quantities that gates ask for within slices.
     progress
@@ -266,17 +263,14 @@ def sliced(
         quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
         compared = compared_quantities(quantities, options)
         for value, places in zip(division.values, rows_by_slice(division), strict=True):
-            group = group_of(
-                predictions, division, value, places,
-                quantities=quantities, sampler=sampler, n_resamples=options.resamples,
-            )  # fmt: skip
+            group = group_of(predictions, division, value, places, quantities=quantities, options=options)
             metrics += _metric_records(group, predictions, quantities, options)
             pairs = comparisons_within(group, primary, options)
             within += [record for _, record in pairs]
             if division.column == TASK:
                 of_tasks += pairs
             if division in compared_with:
-                sides += sides_of(group, samples, compared, predictions, options, sampler)
+                sides += sides_of(group, samples, compared, predictions, options)
             done += 1
             progress(done / total)
     sides = large_enough(sides, options)

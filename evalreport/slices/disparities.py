@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalreport.comparisons.verdicts import adjust, agreeing
+from evalreport.comparisons.adjustment import adjust
+from evalreport.comparisons.decisions import agreeing
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Options

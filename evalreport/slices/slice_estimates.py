@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate, Indices
+from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -95,10 +96,6 @@ def quantities_within(
     return tuple(q for q in quantities if q.label is None or q in in_gates)
 
 
-Sampler = Callable[[Predictions, Sequence[Quantity], int], Sequence[Sample]]
-"""Makes the samples of a table: predictions, quantities, bootstrap replicates -> one sample, or one a model."""
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     """One slice of one division.
@@ -139,30 +136,25 @@ def group_of(
     rows: Indices,
     *,
     quantities: Sequence[Quantity],
-    sampler: Sampler,
-    n_resamples: int,
+    options: Options,
 ) -> Group:
     """Estimate every quantity on some rows alone."""
-    samples = sampled_alone(predictions, rows, quantities, sampler, n_resamples)
+    samples = sampled_alone(predictions, rows, quantities, options)
     return Group(Slice(column=division.column, value=value), rows, samples)
 
 
 def sampled_alone(
-    predictions: Predictions,
-    rows: Indices,
-    quantities: Sequence[Quantity],
-    sampler: Sampler,
-    n_resamples: int,
+    predictions: Predictions, rows: Indices, quantities: Sequence[Quantity], options: Options
 ) -> tuple[Sample, ...]:
     """Return the samples of some rows; models without any of them are left out.
 
-    Values over folds pool them: a slice holds too little of a fold for tests between folds, so what is said of a
-    slice is about these fitted models. Training seeds each predicted the whole slice, and stay.
+    Values over folds pool them: a slice holds too little of a fold for tests between folds, so results for a slice are
+    about these fitted models. Training seeds each predicted the whole slice, and stay.
     """
     part = alone(predictions, rows)
     if not part.models:
         return ()
-    return tuple(_pooled(sample) for sample in sampler(part, quantities, n_resamples))
+    return tuple(_pooled(sample) for sample in estimate_models(part, quantities, options))
 
 
 def alone(predictions: Predictions, rows: Indices) -> Predictions:
@@ -312,12 +304,13 @@ def sides_of(
     quantities: Sequence[Quantity],
     predictions: Predictions,
     options: Options,
-    sampler: Sampler,
 ) -> Iterator[Side]:
     """Yield what the comparisons of one slice need, model by model; the primary quantity is the first."""
     primary = quantities[0]
     others = np.setdiff1d(np.arange(predictions.n), group.rows, assume_unique=True)
-    rests = sampled_alone(predictions, others, (primary,), sampler, 1) if len(others) else ()
+    rests = (
+        sampled_alone(predictions, others, (primary,), replace(options, resamples=1)) if len(others) else ()
+    )
     for whole in wholes:
         for model in whole.predictions.models:
             part = group.sample_of(model.name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from evalreport import pipeline
+from evalreport.analysis import analysed, evaluate
 from evalreport.errors import InputError, UsageError
 from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
@@ -24,7 +24,6 @@ from evalreport.schema.recorded import EARLIER, Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.sources.files import Found, aggregate_in
 from evalreport.sources.recorded import at_hand, recorded_files
-from evalreport.stages import analysed
 from evalreport.texts import Message, Text, say
 
 RELATIVE = 1e-9
@@ -325,7 +324,7 @@ def _recomputed(
     if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
         # The rows were counted by an engine: what needs single examples is not among the results.
         loaded = load(source, options=options, engine="duckdb")
-    results = pipeline.evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
     earlier = _about_earlier(recorded.content)
     if not earlier:
         return judge(results, options.gates), ()
@@ -384,7 +383,7 @@ def _checked(
     unchecked: tuple[Text, ...] = (),
 ) -> Verification:
     """Count what agrees, and gather what does not."""
-    from evalreport.stages import environment
+    from evalreport.provenance import environment
 
     here, there = environment(), dict(recorded.content.get("environment", {}))
     versions = {name: (there.get(name), here.get(name)) for name in sorted({*here, *there})}

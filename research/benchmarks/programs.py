@@ -60,7 +60,7 @@ import sys, time
 from pathlib import Path
 reached = [("start of Python", float(sys.argv[1])), ("imports", time.time())]
 from evalreport.options import OutputOptions
-from evalreport.pipeline import evaluate
+from evalreport.analysis import evaluate
 from evalreport.report import render
 results = evaluate(Path(sys.argv[2]), progress=lambda stage, _: reached.append((stage, time.time())))
 render(results, sys.argv[3], options=OutputOptions(formats=tuple(sys.argv[4:])))

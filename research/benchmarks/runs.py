@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from evalreport.analysis import evaluate
 from evalreport.options import Options
-from evalreport.pipeline import evaluate
 from evalreport.predictions.table import Predictions
 from evalreport.schema.results import to_json
 from research.benchmarks.data import binary_models, labels, probabilities, regressions, truth

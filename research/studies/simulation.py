@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.comparisons.cautions_of_tests import largest_of
 from evalreport.comparisons.pairs import agreement, difference
 from evalreport.intervals import INTERVALS, leading, limits
 from evalreport.intervals.choice import table_function as as_tables
@@ -21,6 +20,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
+from evalreport.warnings.coverage import largest_of
 from research.studies.designs import Design, Truth, every_design
 from research.studies.tally import LEADING, Tally, one
 

@@ -93,7 +93,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
-    """Replace the pipeline and the report."""
+    """Replace the analysis and the report."""
     state = Fakes(some_results())
 
     def evaluate(source: Any, **keywords: Any) -> Results:
@@ -110,7 +110,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         done()
         return types.SimpleNamespace(paths=(output / "report.html",), warnings=state.render_warnings)
 
-    _install(monkeypatch, "pipeline", evaluate=evaluate)
+    _install(monkeypatch, "analysis", evaluate=evaluate)
     _install(
         monkeypatch,
         "report",

@@ -118,16 +118,16 @@ def test_an_interrupt_that_a_library_swallows_ends_the_run_all_the_same(
     run, models, monkeypatch, number, code
 ):
     """Some libraries clear every error while they are set up; the run ends with its next stage."""
-    from evalreport import pipeline
+    from evalreport import analysis
 
-    require = pipeline.require_analysable
+    require = analysis.require_analysable
 
     def swallowing(*given: object) -> None:
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(number)
         require(*given)
 
-    monkeypatch.setattr(pipeline, "require_analysable", swallowing)
+    monkeypatch.setattr(analysis, "require_analysable", swallowing)
     outcome = run("run", models, "-f", "json", "--resamples", "100")
     assert outcome.code == code
     assert outcome.err.splitlines()[-1] == "interrupted; nothing was written"

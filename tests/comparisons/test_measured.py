@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.comparisons.cautions_of_tests import FEW_SEEDS
 from evalreport.comparisons.registry import TESTS
 from evalreport.comparisons.test_selection import (
     ALPHA,
@@ -21,6 +20,7 @@ from evalreport.comparisons.test_selection import (
     MEASURED_OF_SEEDS,
     measured_size,
 )
+from evalreport.warnings.layout import FEW_SEEDS
 from research.studies import ties
 from research.studies.algorithms import ALPHA as STUDIED_ALPHA
 from research.studies.algorithms import TESTED, N

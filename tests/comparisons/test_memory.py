@@ -6,9 +6,9 @@ import gc
 import weakref
 
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
+from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.sample import chosen
 from evalreport.options import Options
-from evalreport.stages import all_sampled
 from research.benchmarks.data import binary_models
 
 
@@ -17,7 +17,7 @@ def test_nothing_of_a_tested_pair_is_kept() -> None:
     options = Options(resamples=50)
     predictions = binary_models(300, count=2)
     quantities = chosen(predictions, options.metrics)
-    samples = all_sampled(predictions, quantities, options)
+    samples = estimate_models(predictions, quantities, options)
     compared = compare_all(samples, comparable(quantities, named=False), options)
     first = [c.pair.difference for c in compared if c.pair is not None]
     values, held = [d.value for d in first], [weakref.ref(d) for d in first]

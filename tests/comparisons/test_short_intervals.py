@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.cautions_of_tests import largest_losses
+from evalreport.analysis import evaluate
 from evalreport.intervals.proportions import INTERVALS, Shortfall, shortfall_of, shortfalls
 from evalreport.options import Options
-from evalreport.pipeline import evaluate
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
+from evalreport.warnings.coverage import largest_losses
 from research.studies.designs import Design, every_design
 from research.studies.rows import Row, read
 from research.studies.shortfalls import ANY, size_of

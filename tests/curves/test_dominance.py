@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.comparisons.all_models import CLEAR, Drawn, dominance
+from evalreport.comparisons.roc_dominance import CLEAR, dominance
+from evalreport.intervals.curves import RocCurve
 from evalreport.report.sections.decision import describe
 from evalreport.report.view import view_of
 
@@ -67,7 +68,7 @@ def test_a_verdict_on_labels_keeps_its_own_sentence():
 
 def relation(a, b, truth):
     """Return how the curve of scores a lies to that of scores b."""
-    (record,) = dominance([Drawn(rungs(a, truth)), Drawn(rungs(b, truth))])
+    (record,) = dominance([RocCurve(rungs(a, truth)), RocCurve(rungs(b, truth))])
     return record
 
 

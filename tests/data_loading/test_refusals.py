@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.analysis import evaluate
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
-from evalreport.pipeline import evaluate
 
 GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\nc,1,0\n"
 

@@ -14,10 +14,10 @@ import pyarrow.feather
 import pytest
 
 import evalreport
+from evalreport.analysis import evaluate
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
-from evalreport.pipeline import evaluate
 from evalreport.predictions.table import Predictions
 
 from .conftest import Write

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import ttost_paired
 
+from evalreport.comparisons.equivalence import tost
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.verdicts import tost
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 

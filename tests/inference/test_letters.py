@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evalreport.comparisons.all_models import compact_letters
+from evalreport.comparisons.ranking import compact_letters
 
 from .sources import labels, run, values
 

@@ -76,7 +76,7 @@ def test_examples_needed_solve_the_same_equation() -> None:
 def test_a_large_family_draws_more_replicates(affordable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """66 pairs at 5 % need p down to 0.00076: more replicates are drawn, or, of too many rows, asked for."""
     if not affordable:
-        monkeypatch.setattr("evalreport.stages.MOST_WEIGHTS", 0)
+        monkeypatch.setattr("evalreport.comparisons.decisions.MOST_WEIGHTS", 0)
     random = np.random.default_rng(15)
     source = {}
     for k in range(12):

@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.verdicts import (
-    adjust,
-    agreeing,
-    decides,
-    level_of_each,
-    settled_at,
-    smallest_alpha,
-)
+from evalreport.comparisons.adjustment import adjust, level_of_each
+from evalreport.comparisons.decisions import agreeing, decides, settled_at
+from evalreport.comparisons.equivalence import smallest_alpha
 from evalreport.schema.metrics import Interval
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each

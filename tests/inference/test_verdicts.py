@@ -7,9 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from evalreport.comparisons.adjustment import adjust
+from evalreport.comparisons.decisions import Decision, agreeing
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.verdicts import Decision, adjust, agreeing, verdict
+from evalreport.comparisons.verdicts import verdict
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options

@@ -10,7 +10,7 @@ import pytest
 
 import evalreport
 from evalreport import plots
-from evalreport.assembly import MOST_POINTS, SCORE_BINS
+from evalreport.metrics.predicted_values import MOST_POINTS, SCORE_BINS
 from evalreport.schema.results import Results
 
 

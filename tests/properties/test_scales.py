@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalreport
-from evalreport.assembly import SCORE_BINS
+from evalreport.metrics.predicted_values import SCORE_BINS
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
@@ -88,7 +88,7 @@ def test_scores_that_are_all_equal_have_a_histogram(value: float) -> None:
 )
 def test_histogram_edges_of_any_scores_rise(scores: list[int], power: int, steps: int) -> None:
     """Whatever whole multiples of one unit the scores are, however far from 0, there are bins with rising edges."""
-    from evalreport.assembly import _edges
+    from evalreport.metrics.predicted_values import _edges
 
     edges = _edges(np.ldexp(np.array(scores, dtype=np.float64) + steps, power))
     assert len(edges) >= 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.adjustment import adjust
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.adjustment import adjust
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, roc_auc_score
 
 import evalreport
-from evalreport.comparisons.verdicts import adjust
+from evalreport.comparisons.adjustment import adjust
 from evalreport.intervals import INTERVALS
 from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity

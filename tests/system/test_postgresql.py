@@ -234,19 +234,19 @@ def test_an_audit_whose_lock_was_lost_is_recorded_if_nothing_came_in_between(url
 
 def test_a_server_that_is_gone_is_said_and_the_report_stands(server, tmp_path, monkeypatch, capsys):
     """Stopped as by a power cut while the audit computes: exit 2, the report written; recorded once afterwards."""
-    from evalreport import pipeline
+    from evalreport.audit import auditing
     from evalreport.cli import main
 
     url, models = fresh(server), write(tmp_path / "models", share(90, 100))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("evalreport.history.store.PAUSES", (0.01,))
-    evaluate = pipeline.evaluate
+    evaluate = auditing.evaluate
 
     def meanwhile(*words: object, **given: object) -> object:
         server.stop()
         return evaluate(*words, **given)
 
-    monkeypatch.setattr(pipeline, "evaluate", meanwhile)
+    monkeypatch.setattr(auditing, "evaluate", meanwhile)
     try:
         code = main(["audit", str(models), "--history", url, *QUICK])
     finally:
@@ -257,26 +257,26 @@ def test_a_server_that_is_gone_is_said_and_the_report_stands(server, tmp_path, m
     assert len(said.splitlines()) == 1
     assert (tmp_path / "evalreport-out" / "results.json").exists()
     assert whole(open_history(url)) == []
-    monkeypatch.setattr(pipeline, "evaluate", evaluate)
+    monkeypatch.setattr(auditing, "evaluate", evaluate)
     assert main(["audit", str(models), "--history", url, *QUICK]) == 0
     assert whole(open_history(url)) == [1]
 
 
 def test_a_server_that_restarts_meanwhile_costs_nothing(server, tmp_path, monkeypatch):
     """The lock is lost and the connections with it; the run is recorded all the same."""
-    from evalreport import pipeline
+    from evalreport.audit import auditing
     from evalreport.cli import main
 
     url, models = fresh(server), write(tmp_path / "models", share(90, 100))
     monkeypatch.chdir(tmp_path)
-    evaluate = pipeline.evaluate
+    evaluate = auditing.evaluate
 
     def meanwhile(*words: object, **given: object) -> object:
         server.stop()
         server.start()
         return evaluate(*words, **given)
 
-    monkeypatch.setattr(pipeline, "evaluate", meanwhile)
+    monkeypatch.setattr(auditing, "evaluate", meanwhile)
     assert main(["audit", str(models), "--history", url, *QUICK]) == 0
     assert whole(open_history(url)) == [1]
 

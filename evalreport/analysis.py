@@ -1,0 +1,198 @@
+"""How a run flows: load, estimate, compare, decide, describe.
+
+``evaluate`` reads from top to bottom:
+
+1. **Load.** ``loading`` turns files or frames into one table, ``Predictions``, with a row for each example.
+   ``refusals`` stops a run whose options do not fit the data. Of learning curves one point is compared.
+2. **Estimate.** ``metrics`` gives each model an ``Estimate`` of each quantity (a metric, of a class or averaged): its
+   value, its derivative by example and its bootstrap replicates. A ``Sample`` holds the estimates that share draws:
+   one of all models, or one a model where each has examples of its own.
+3. **Compare.** ``comparisons`` sets up every pair of models on every quantity that can be tested. The pairs on the
+   primary metric are the family that is decided; every other test is exploratory.
+4. **Decide.** The test that leads gives each pair of the family a p-value, adjusted over the family, and one interval
+   that agrees with it.
+5. **Describe.** Records for ``Results`` are made by the modules that compute them: numbers, codes and parameters, never
+   sentences. ``slices`` repeats the analysis within every slice, and ``warnings`` says what may mislead a reader.
+
+Reports, gates and histories are made from the ``Results`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any, TypeVar
+
+from evalreport.algorithms.learning_curves import at_one_point
+from evalreport.algorithms.records import algorithm_records
+from evalreport.comparisons.attempt_variance import attempt_variance_records
+from evalreport.comparisons.decisions import decide, decision_family, one_intervals
+from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
+from evalreport.comparisons.gold import gold_sampling
+from evalreport.comparisons.judges import judge_records
+from evalreport.comparisons.omnibus import average_rank_records, omnibus_records
+from evalreport.comparisons.one_sample import one_sample_records
+from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
+from evalreport.comparisons.ranking import ranking_records
+from evalreport.comparisons.roc_dominance import dominance_records
+from evalreport.comparisons.verdicts import second_verdicts, verdict_records
+from evalreport.engine.parallel import working
+from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
+from evalreport.intervals.curves import bands_found, curve_records
+from evalreport.intervals.records import metric_records
+from evalreport.loading.load import load
+from evalreport.metrics.criteria import baseline_records, criteria_records
+from evalreport.metrics.estimation import estimate_models
+from evalreport.metrics.operating_points import threshold_changes
+from evalreport.metrics.predicted_values import residuals, score_histograms
+from evalreport.metrics.records import confusion_records, fold_records, variance_records
+from evalreport.metrics.sample import chosen, histograms_found
+from evalreport.options import Options
+from evalreport.predictions.subsets import one_value_a_dataset, test_rows
+from evalreport.predictions.table import Predictions
+from evalreport.provenance import environment, plain_options, signature
+from evalreport.refusals import require_analysable
+from evalreport.schema.results import Results
+from evalreport.slices.analysis import slice_records, with_slices
+from evalreport.warnings import warnings_of
+from evalreport.warnings.gold import with_gold_checked
+
+T = TypeVar("T")
+Progress = Callable[[str, float], None]
+
+DEFAULTS = Options()
+
+
+def evaluate(
+    source: Any,
+    *,
+    options: Options = DEFAULTS,
+    truth: Any = None,
+    jobs: int = 1,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Compare models, as ``evalreport.evaluate`` says; ``Predictions`` were loaded under these options.
+
+    ``progress`` is called with the name of each stage and the share of the run that is done.
+    """
+    say = progress or (lambda _stage, _share: None)
+
+    say("reading and checking", 0.0)
+    whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
+    require_analysable(whole, options)
+    with working(jobs):
+        loaded = at_one_point(whole)
+        predictions = with_gold_checked(analysed(loaded), options)
+        in_gates = [term.metric for _, term in gate_terms(predictions, options)]
+        quantities = chosen(predictions, options.metrics, in_gates)
+        primary = quantities[0]
+        divisions = divisions_of_run(predictions, options)
+
+        # Estimate
+        say("resampling", 0.1)
+        samples = estimate_models(predictions, quantities, options)
+        together = options.join != "independent"
+
+        # Compare
+        say("comparing", 0.4)
+        tested = comparable(quantities, named=bool(options.metrics))
+        compared = compare_all(samples, tested, options)
+        family = decision_family(compared, primary, predictions, options)
+
+        # Decide
+        family_rows, decisions = decide(family, predictions, options)
+        limits = one_intervals(decisions)
+
+        # Describe
+        explored = exploratory_records([c for c in compared if c.quantity != primary], options)
+        rows = (*family_rows, *explored, *one_sample_records(samples, primary, options))
+        omnibus = omnibus_records(samples, tested, options)
+        algorithms = algorithm_records(whole, loaded, samples, options)
+        judge = judge_records(samples, compared, limits, options)
+        curves = [curve_records(sample, options) for sample in samples]
+        dominance = dominance_records(curves, samples, options.baseline)
+        effect_sizes = effects(samples[0], family, options.confidence, limits) if together else ()
+        slices = slice_records(
+            divisions,
+            predictions,
+            samples,
+            rows,
+            options,
+            in_gates=quantities_in_slices(predictions, options),
+            progress=lambda share: say("slices", 0.5 + 0.4 * share),
+        )
+        say("putting together", 0.9)
+        results = Results(
+            signature=signature(predictions, options),
+            options=plain_options(options),
+            task=predictions.task,
+            design=predictions.design,
+            n=predictions.n_examples,
+            classes=predictions.classes,
+            positive=predictions.positive,
+            suite=() if predictions.tasks is None else predictions.tasks.categories or (),
+            models=tuple(model.name for model in predictions.models),
+            primary_metric=primary.spelled,
+            baseline=options.baseline,
+            inputs=predictions.inputs,
+            environment=dict(environment()),
+            found=(
+                *predictions.found,
+                *joined(histograms_found(s) for s in samples),
+                *bands_found(curves, options),
+            ),
+            metrics=(
+                *joined(metric_records(s, options) for s in samples),
+                *criteria_records(loaded, options.metrics, options.confidence),
+            ),
+            baselines=baseline_records(samples[0]) if together else (),
+            folds=joined(fold_records(s) for s in samples),
+            confusion=joined(confusion_records(s) for s in samples),
+            curves=joined(c.records for c in curves),
+            curve_summaries=joined(c.summaries for c in curves),
+            operating_points=joined(c.operating_points for c in curves),
+            dominance=dominance,
+            threshold_changes=joined(threshold_changes(s, options.what_if_threshold) for s in samples),
+            score_histograms=joined(score_histograms(s) for s in samples),
+            residuals=joined(residuals(s, options.confidence) for s in samples),
+            comparisons=rows,
+            omnibus=omnibus,
+            average_ranks=average_rank_records(samples, omnibus, tested, options),
+            variance=joined(variance_records(s) for s in samples),
+            attempt_variance=joined(attempt_variance_records(s, options.baseline) for s in samples),
+            ranking=ranking_records(samples, decisions, primary, options),
+            decomposition=algorithms.decomposition,
+            example_variance=algorithms.example_variance,
+            replicate_predictions=algorithms.replicate_predictions,
+            error_estimates=algorithms.error_estimates,
+            chosen_parameters=algorithms.chosen_parameters,
+            criterion_choices=algorithms.criterion_choices,
+            learning_curves=algorithms.learning_curves,
+            learning_fits=algorithms.learning_fits,
+            effects=effect_sizes,
+            agreement=agreement_records(family),
+            disagreements=disagreements(predictions),
+            unanimity=unanimity(predictions),
+            judge_estimates=judge.estimates,
+            judge_agreement=judge.agreement,
+            judge_bias=judge.bias,
+            gold_sampling=joined(gold_sampling(s.predictions, options) for s in samples),
+            verdicts=verdict_records(decisions, predictions, options, dominance),
+            second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
+            warnings=warnings_of(
+                predictions, samples, family, rows, curves, dominance, algorithms, judge, options
+            ),
+        )
+        say("done", 1.0)
+        return with_slices(results, slices)
+
+
+def analysed(loaded: Predictions) -> Predictions:
+    """Return the rows that metrics and comparisons are about: test predictions, one value a data set."""
+    return one_value_a_dataset(test_rows(at_one_point(loaded)))
+
+
+def joined(records: Iterable[Iterable[T]]) -> tuple[T, ...]:
+    """Return the records of every sample, one after the other."""
+    return tuple(chain.from_iterable(records))

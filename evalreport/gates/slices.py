@@ -1,0 +1,45 @@
+"""The slices and the quantities within them that the gates of a run name."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from evalreport.errors import UsageError
+from evalreport.gates.conditions import Term, terms_of
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import parse
+from evalreport.options import Options
+from evalreport.predictions.slicing import Division
+from evalreport.predictions.table import Predictions
+from evalreport.slices.slice_estimates import divisions_asked
+
+
+def gate_terms(predictions: Predictions, options: Options) -> tuple[tuple[str, Term], ...]:
+    """Return the terms of all gates that can be read, each with its gate's text."""
+    models = [model.name for model in predictions.models]
+    return tuple((gate, term) for gate in options.gates for term in terms_of(gate, models=models))
+
+
+def divisions_of_run(predictions: Predictions, options: Options) -> tuple[Division, ...]:
+    """Divide the rows by every column that ``--slice`` or a gate names.
+
+    Raises
+    ------
+    UsageError
+        A column that cannot be sliced by, or a gate that names one.
+    """
+    in_gates: dict[tuple[str, ...], str] = {}
+    for gate, term in gate_terms(predictions, options):
+        if term.slices:
+            in_gates.setdefault(tuple(column for column, _ in term.slices), gate)
+    return divisions_asked(predictions, options.slices, in_gates)
+
+
+def quantities_in_slices(predictions: Predictions, options: Options) -> frozenset[Quantity]:
+    """Return the quantities that gates ask for within slices."""
+    found = set()
+    for _, term in gate_terms(predictions, options):
+        if term.slices:
+            with suppress(UsageError):  # the gate's decision says what is wrong with it
+                found.add(parse(term.spelling, predictions.task, predictions.classes))
+    return frozenset(found)

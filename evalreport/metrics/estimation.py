@@ -1,0 +1,50 @@
+"""Estimate every quantity of every model, on all rows and on every single fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.units import units_of
+from evalreport.options import Options
+from evalreport.predictions.table import Predictions
+
+
+def estimate_models(
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options
+) -> list[Sample]:
+    """Return one sample of all models; one a model where each has its own rows.
+
+    On test sets of their own the draws of each model are its own; with training seeds of their own the examples are the
+    same, and so are the draws.
+    """
+    if options.join == "independent":
+        return sampled_apart(
+            predictions, options.seed, lambda part, seed: estimate_table(part, quantities, options, seed=seed)
+        )
+    parts = each_apart(predictions) if predictions.apart else [predictions]
+    return [estimate_table(part, quantities, options, seed=options.seed) for part in parts]
+
+
+def estimate_table(
+    predictions: Predictions, quantities: Sequence[Quantity], options: Options, *, seed: int
+) -> Sample:
+    """Estimate every quantity of every model of one table, on all rows and on every single fit."""
+    units = units_of(
+        predictions,
+        cluster=options.cluster,
+        weight=options.weight,
+        fixed_class_counts=options.fixed_class_counts,
+    )
+    sample = estimate_all(
+        predictions,
+        quantities,
+        units=units,
+        n_resamples=options.resamples,
+        seed=seed,
+        exact=options.exact,
+        average=options.average,
+    )
+    return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)

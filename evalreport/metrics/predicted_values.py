@@ -1,0 +1,180 @@
+"""The predictions as charts show them: scores by class, predicted against true values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from evalreport.engine.distributions import parts_of, t_quantile
+from evalreport.metrics.sample import Sample
+from evalreport.numbers import digits_apart
+from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.table import ModelOutputs
+from evalreport.schema.curves import (
+    ResidualRecord,
+    ScoreHistogramRecord,
+)
+
+SCORE_BINS = 20
+
+OUTSIDE = 0.001
+"""Of bare scores, this share at each end may lie beyond the edges."""
+
+MOST_POINTS, MOST_LARGE = 200, 20
+"""Examples that are drawn of one model, and how many of them for the size of their errors."""
+
+VALUE_BINS, LEAST_IN_BIN = 10, 5
+"""Bins, fewer of few examples so that each holds the second number at least."""
+
+DIGITS = 6
+"""Digits of what is only drawn."""
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
+    """Count each model's scores by true class, in bins of equal width; nothing but for a binary task."""
+    found = []
+    predictions = sample.predictions
+    for model, score, positive, weight, is_probability in _scored(sample):
+        scale: Literal["probability", "score"] = "probability" if is_probability else "score"
+        edges = np.arange(SCORE_BINS + 1) / SCORE_BINS if is_probability else _edges(score)
+        place = _places(score, edges) + (len(edges) - 1) * positive
+        both = np.bincount(place, weights=weight, minlength=2 * (len(edges) - 1)).reshape(2, -1)
+        for code, name in enumerate(predictions.classes):
+            counts = both[int(code == predictions.positive_code)]
+            found.append(
+                ScoreHistogramRecord(
+                    model=model, true=name, positive=code == predictions.positive_code, scale=scale,
+                    edges=tuple(edges.tolist()),
+                    counts=tuple(counts.tolist()), n=float(counts.sum()),
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+def _places(score: Floats, edges: Floats) -> Indices:
+    """Return the bin (n,) of each score; what lies outside belongs to the nearest."""
+    place = np.zeros(len(score), dtype=np.uint8)
+    for part in parts_of(score):
+        for edge in edges[1:-1]:
+            place[part] += score[part] >= edge
+    return place.astype(np.intp)
+
+
+def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:
+    """Yield each model's scores, which are of positives, their weights, and whether they are probabilities."""
+    predictions, true = sample.predictions, sample.predictions.y_true
+    if predictions.task != "binary" or predictions.positive is None or true is None:
+        return
+    for model, bins in {} if predictions.scores is None else predictions.scores.bins.items():
+        positive = np.repeat([True, False], len(bins.middle))
+        weight = np.concatenate([bins.positives, bins.negatives])
+        yield model, np.tile(bins.middle, 2), positive, weight, bins.probability
+    for outputs in predictions.models:
+        if outputs.score is not None:
+            rows = _rows(outputs, len(true))
+            # A column of scores ranks even where there are probabilities beside it.
+            is_probability = outputs.proba is not None and np.array_equal(
+                outputs.score, outputs.proba[:, predictions.positive_code]
+            )
+            weight, positive = sample.units.base[rows], true[rows] == predictions.positive_code
+            yield outputs.name, outputs.score[rows], positive, weight, is_probability
+
+
+def _rows(outputs: ModelOutputs, n: int) -> Indices:
+    return np.arange(n) if outputs.present is None else np.flatnonzero(outputs.present)
+
+
+def _edges(score: Floats) -> Floats:
+    """Return edges of equal width that leave out a few scores at either end, where tails are long."""
+    low, high = np.quantile(score, [OUTSIDE, 1 - OUTSIDE])
+    with np.errstate(over="ignore"):
+        width = high - low
+    if not width > 0 or not math.isfinite(width):
+        low, high = np.min(score), np.max(score)
+        # By more than the last digit of a large score.
+        apart = max(0.5, 1e-6 * float(np.abs(score).max()))
+        low, high = max(low - apart, -LARGEST), min(high + apart, LARGEST)
+    # Halves first: the span of scores near the largest double is infinite.
+    return np.unique(_rounded(np.linspace(low / 2, high / 2, SCORE_BINS + 1) * 2))
+
+
+def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
+    """Return each model's predicted and true values, thinned, and its calibration; nothing but for regression."""
+    predictions = sample.predictions
+    if predictions.task != "regression" or predictions.y_true is None:
+        return ()
+    found = []
+    for outputs in predictions.models:
+        if outputs.y_pred is None:
+            continue
+        rows = _rows(outputs, predictions.n)
+        if not len(rows):
+            continue
+        predicted = outputs.y_pred[rows].astype(np.float64)
+        true = predictions.y_true[rows].astype(np.float64)
+        order = np.argsort(predicted, kind="stable")
+        drawn = _drawn(predicted, true, order)
+        weight = sample.units.base[rows]
+        bins = [
+            _bin(predicted[part], true[part], weight[part], level if sample.units.plain else None)
+            for part in _parts(predicted, order)
+        ]
+        means, truths, lows, highs, counts = (tuple(column) for column in zip(*bins, strict=True))
+        found.append(
+            ResidualRecord(
+                model=outputs.name, predicted=_rounded(predicted[drawn]), true=_rounded(true[drawn]),
+                bin_predicted=means, bin_true=truths, bin_low=lows, bin_high=highs,
+                bin_count=counts, level=level, n=len(rows),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _drawn(predicted: Floats, true: Floats, order: Indices) -> Indices:
+    """Choose the examples that are drawn: evenly along the predictions, and those with the largest errors."""
+    if len(order) <= MOST_POINTS:
+        return order
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.abs(predicted - true)
+    largest = np.argsort(-error, kind="stable")[:MOST_LARGE]
+    evenly = order[np.linspace(0, len(order) - 1, MOST_POINTS - MOST_LARGE).round().astype(np.int64)]
+    return np.unique(np.concatenate([largest, evenly]))
+
+
+def _parts(predicted: Floats, order: Indices) -> list[Indices]:
+    """Divide the examples into bins of equal size by their prediction; equal predictions stay together."""
+    bins = min(VALUE_BINS, max(len(order) // LEAST_IN_BIN, 1))
+    cuts = np.linspace(0, len(order), bins + 1)[1:-1].round().astype(np.int64)
+    ranked = predicted[order]
+    inside = np.unique(np.searchsorted(ranked, ranked[cuts], side="left"))
+    return [part for part in np.split(order, inside) if len(part)]
+
+
+def _bin(
+    predicted: Floats, true: Floats, weight: Floats, level: float | None
+) -> tuple[float, float, float | None, float | None, float]:
+    """Return mean prediction, mean truth, its limits (Student's t of the errors) and the weight of one bin."""
+    total = float(weight.sum())
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        mean, truth = (
+            (float((weight * values).sum() / total) if total else math.nan) for values in (predicted, true)
+        )
+        n = len(true)
+        if level is None or n < LEAST_IN_BIN:
+            return mean, truth, None, None, total
+        half = t_quantile((1 + level) / 2, n - 1) * float((true - predicted).std(ddof=1)) / math.sqrt(n)
+    if not math.isfinite(half):
+        return mean, truth, None, None, total
+    return mean, truth, truth - half, truth + half, total
+
+
+def _rounded(values: Floats) -> tuple[float, ...]:
+    """Round values (n,) to the digits that tell them apart."""
+    listed = values.tolist()
+    digits = digits_apart(listed, DIGITS)
+    return tuple(float(f"{value:.{digits}g}") for value in listed)

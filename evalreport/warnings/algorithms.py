@@ -1,0 +1,60 @@
+"""Warnings about error estimates of algorithms and their bias and variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalreport.algorithms.error_estimators import (
+    INTERPOLATES,
+)
+from evalreport.algorithms.records import AlgorithmRecords
+from evalreport.schema.algorithms import (
+    SQUARES_OF,
+    DecompositionRecord,
+    ErrorEstimateRecord,
+)
+from evalreport.schema.warnings import WarningRecord, warning
+
+FEW_REPLICATES = 30
+
+
+def algorithm_warnings(algorithms: AlgorithmRecords, design: str) -> Iterator[WarningRecord]:
+    """Warn of models that interpolate, of examples never out of the bag, and of bias that holds noise."""
+    estimates = algorithms.error_estimates
+    yield from _error_estimates([e for e in estimates if e.metric == estimates[0].metric])
+    yield from _decomposition(algorithms.decomposition, design)
+
+
+def _error_estimates(main: Sequence[ErrorEstimateRecord]) -> Iterator[WarningRecord]:
+    fitted = _models(e for e in main if e.estimator == "bootstrap_632" and e.reason == INTERPOLATES)
+    if fitted:
+        yield warning("interpolating_model", about=fitted, models=fitted)
+    lost = _models(e for e in main if e.estimator == "bootstrap_632plus" and e.details.get("R") == 1.0)
+    if lost:
+        yield warning("no_information", about=lost, models=lost)
+    never = _models(
+        e for e in main if e.estimator == "bootstrap_oob" and e.details.get("never_out_of_bag", 0) > 0
+    )
+    if never:
+        count = max(e.details["never_out_of_bag"] for e in main if e.estimator == "bootstrap_oob")
+        yield warning("never_out_of_bag", about=never, n=count)
+
+
+def _models(records: Iterator[ErrorEstimateRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(record.model for record in records))
+
+
+def _decomposition(records: Sequence[DecompositionRecord], design: str) -> Iterator[WarningRecord]:
+    if not records:
+        return
+    squared = [r for r in records if r.loss in SQUARES_OF]
+    if squared and all(r.noise is None for r in squared):
+        yield warning("noise_in_bias")
+    apart = (r for r in records if r.noise is not None)
+    below = tuple(dict.fromkeys(r.model for r in apart if r.bias < 0 or (r.bias_unbiased_high or 0) < 0))
+    if below:
+        yield warning("noise_exceeds_bias", about=below, models=below)
+    few = min(r.n_replicates for r in records)
+    # Of a plain table of replicates the layout's own warning says it.
+    if few <= FEW_REPLICATES and design != "bootstrap":
+        yield warning("few_replicates", n=few, enough=FEW_REPLICATES)

@@ -1,0 +1,107 @@
+"""Warnings about an automatic judge: that it favours a model, or was checked on few human outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalreport.comparisons.judges import OUTCOME, Fields, JudgeRecords
+from evalreport.intervals.normal import ppi
+from evalreport.intervals.proportions import shortfall_of
+from evalreport.metrics.judged import LEAST_GOLD
+from evalreport.metrics.registry import JUDGED, greater_is_better
+from evalreport.options import Options
+from evalreport.schema.judges import JudgeEstimateRecord
+from evalreport.schema.warnings import WarningRecord, warning
+
+FEW_CLUSTERS = 10
+"""With judged answers in fewer clusters the error of an estimate is known from too few of them."""
+
+FEW_DISAGREEMENTS = 5
+"""With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
+
+
+def judge_warnings(judge: JudgeRecords, options: Options) -> Iterator[WarningRecord]:
+    """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
+    yield from _favours(judge, options)
+    agreements = {r.model: r for r in judge.agreement if r.model is not None}
+    yield from _few_outcomes(judge.estimates, {m: r.n_gold for m, r in agreements.items()})
+    for name, r in agreements.items():
+        if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
+            yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
+    for name, r in agreements.items():
+        if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
+            continue
+        n = r.human_only + r.judge_only
+        if n < FEW_DISAGREEMENTS and _rests_on_the_judge(judge, name):
+            yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
+
+
+def _favours(judge: JudgeRecords, options: Options) -> Iterator[WarningRecord]:
+    """Warn of the pair that shows most clearly that the judge favours one of two models."""
+    own = {r.model: r.bias for r in judge.agreement if r.model is not None}
+    flagged = [r for r in judge.bias if r.flagged]
+    if not flagged:
+        return
+    worst = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
+    favours_a = (worst.difference > 0) == greater_is_better(OUTCOME, lower_is_better=options.lower_is_better)
+    liked, other = (worst.a, worst.b) if favours_a else (worst.b, worst.a)
+    yield warning(
+        "judge_favours",
+        about=("gold",),
+        model=liked,
+        other=other,
+        bias=own[liked],
+        other_bias=own[other],
+        difference=abs(worst.difference),
+        p=worst.p_adjusted,
+    )
+
+
+def _few_outcomes(
+    estimates: Sequence[JudgeEstimateRecord], counts: Mapping[str, int]
+) -> Iterator[WarningRecord]:
+    """Warn of models with few human outcomes, and of pairs with fewer than either; in a suite by the worst task."""
+    worst = {r.a: r for r in estimates if r.b is None}
+    known = {name: n if (f := _fewest_of(worst.get(name))) is None else f[1] for name, n in counts.items()}
+    few = {name for name, n in known.items() if _how_few("value", n)}
+    for name in sorted(few):
+        yield _few(_how_few("value", known[name]), "of_model", (name,), known[name], worst.get(name))
+    for r in estimates:
+        if r.b is None:
+            continue
+        n = r.n_gold if r.fewest_gold is None else r.fewest_gold
+        short = _how_few("difference", n)
+        if short and n not in [known[name] for name in few & {r.a, r.b}]:
+            yield _few(short, "of_pair", (r.a, r.b), n, r)
+
+
+def _few(
+    short: Fields, of: str, names: tuple[str, ...], n: int, record: JudgeEstimateRecord | None
+) -> WarningRecord:
+    """Return the warning that a model or a pair has few human outcomes; in a suite it names the task."""
+    key = of if "low" in short else {"of_model": "none", "of_pair": "none_of_pair"}[of]
+    called: Fields = {"model": names[0]} if len(names) == 1 else {"a": names[0], "b": names[1]}
+    fewest = _fewest_of(record)
+    if fewest is not None:
+        key, called = f"{key}_in_task", {**called, "task": fewest[0]}
+    return warning("few_gold", key, about=names, **called, n=n, **short)
+
+
+def _fewest_of(record: JudgeEstimateRecord | None) -> tuple[str, int] | None:
+    if record is None or record.fewest_task is None or record.fewest_gold is None:
+        return None
+    return record.fewest_task, record.fewest_gold
+
+
+def _how_few(kind: str, n: int) -> Fields:
+    """Return the least number for an estimate, or how often intervals of n outcomes were measured to hold."""
+    if n < LEAST_GOLD:
+        return {"least": LEAST_GOLD}
+    short = shortfall_of(kind, JUDGED, ppi.__name__, n=n)
+    return {} if short is None else {"low": short.lowest, "high": short.highest}
+
+
+def _rests_on_the_judge(judge: JudgeRecords, name: str) -> bool:
+    """Say whether a model's estimate gives the judge any weight; in a suite, in some task."""
+    estimates = (r for r in judge.estimates if r.a == name and r.b is None)
+    return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)

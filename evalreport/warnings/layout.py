@@ -1,0 +1,214 @@
+"""Warnings about folds, seeds, data sets, clusters, weights, time, tasks and the test set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparisons.registry import TESTS
+from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
+from evalreport.engine.counts import freedom_of_clusters
+from evalreport.metrics.estimate import Floats, Indices
+from evalreport.metrics.judged import task_weights
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by
+from evalreport.options import Options
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.texts import Message, sentences
+
+FEW_IN_FOLD = 30
+
+FEW_REPLICATES = 30
+
+FEW_SEEDS = 5
+
+FEW_DATASETS = 6
+
+FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
+"""Effective numbers of clusters: below these intervals rest on few, and on very few, groups."""
+
+FEW_EFFECTIVE = 100
+
+
+MANY_MODELS = 10
+
+MUCH_ALIKE = 0.1
+"""From this share of the weight on, in tasks whose examples are all alike.
+
+In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of such suites.
+"""
+
+
+def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
+    """Warn of small folds, of folds without a class, and of tests that take folds as independent."""
+    if sample.predictions.design not in FOLDED:
+        return
+    predictions, parts = sample.predictions, sample.rows.layout.ranked
+    smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
+    # A fold score is one row, however many examples stand behind it.
+    if smallest < FEW_IN_FOLD and predictions.task != "scores":
+        yield warning("small_folds", n=smallest, enough=FEW_IN_FOLD)
+    if predictions.classes and predictions.y_true is not None:
+        lacking = _folds_without_a_class(parts, predictions.y_true, len(predictions.classes))
+        if lacking:
+            yield warning("class_missing_in_fold", lacking=lacking, folds=parts.count)
+    naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and not TESTS[r.test].knows_folds)
+    if naive:
+        # Only a leading test of this kind, or one that was asked for, changes how the verdict is read.
+        leads = any(r.recommended and r.test in naive for r in rows)
+        level: Literal["info", "caution"] = "caution" if leads or options.tests else "info"
+        tests = tuple(TESTS[name].label for name in naive)
+        yield warning("folds_taken_as_independent", about=tuple(naive), level=level, tests=tests)
+
+
+def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes: int) -> int:
+    held = np.unique(parts.codes * n_classes + true)
+    used = len(np.unique(true))
+    by_fold = np.bincount(held // n_classes, minlength=parts.count)
+    # A fold of one example (leave-one-out) holds one class by construction.
+    return 0 if int(np.bincount(parts.codes).max()) == 1 else int((by_fold < used).sum())
+
+
+def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of few replicates, seeds or data sets."""
+    parts, design = sample.rows.layout.fits.count, sample.predictions.design
+    if design == "bootstrap" and parts <= FEW_REPLICATES:
+        yield warning("few_replicates", n=parts, enough=FEW_REPLICATES)
+    models = tuple(m.name for m in sample.predictions.models)
+    if design == "seeds" and parts == 1:
+        yield warning("one_seed", about=models, models=models)
+    elif design == "seeds" and parts < FEW_SEEDS:
+        about = models if len(models) == 1 else ()
+        whose: dict[str, object] = {"model": models[0]} if about else {}
+        said = Message(
+            "warning.few_seeds.of_a_model" if about else "warning.few_seeds.of_all",
+            n=parts,
+            enough=FEW_SEEDS,
+            **whose,
+        )
+        if parts in MEASURED_OF_SEEDS:
+            said = sentences(
+                said, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
+            )
+        yield WarningRecord(code="few_seeds", text=said, about=about)
+    if design == "datasets" and parts < FEW_DATASETS:
+        yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
+
+
+def clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    """Warn of few clusters, and of clusters that are tested in several folds of one repeat."""
+    if options.cluster is None or sample.units.cluster is None:
+        return
+    effective, sizes = sample.units.clusters_effective or 1.0, sample.units.sizes
+    if effective < FEW_CLUSTERS and sizes is not None:
+        freedom = freedom_of_clusters(sizes)
+        very_few = freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS
+        yield warning(
+            "few_clusters",
+            "very_few" if very_few else "few",
+            about=(options.cluster,),
+            clusters=int((sizes > 0).sum()),
+            column=options.cluster,
+            effective=_tenths(effective),
+            decimals=1,
+            enough=FEW_CLUSTERS,
+        )
+    if sample.predictions.design in FOLDED:
+        divided = _divided_clusters(sample, sample.units.cluster)
+        if divided:
+            yield warning("cluster_across_folds", about=(options.cluster,), n=divided, column=options.cluster)
+
+
+def _divided_clusters(sample: Sample, cluster: Indices) -> int:
+    """Count the clusters that some repeat tests in more than one fold, or (hold-out) only in part."""
+    predictions = sample.predictions
+    repeat = parts_by(predictions, POOLED_BY[predictions.design]).codes
+    if predictions.design == "repeated-holdout":
+        tested = np.unique(np.stack([cluster, repeat, predictions.example]), axis=1)
+        in_repeat, sizes = np.unique(tested[:2], axis=1, return_counts=True)
+        whole = np.bincount(np.unique(np.stack([cluster, predictions.example]), axis=1)[0])
+        return len(np.unique(in_repeat[0][sizes < whole[in_repeat[0]]]))
+    places = np.unique(np.stack([cluster, repeat, sample.rows.layout.fits.codes]), axis=1)
+    in_repeat, folds = np.unique(places[:2], axis=1, return_counts=True)
+    return len(np.unique(in_repeat[0][folds > 1]))
+
+
+def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    """Warn of weights so unequal that they are worth few examples."""
+    effective, n = sample.n_effective, sample.predictions.n_examples
+    if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
+        return
+    said = Message(
+        "warning.unequal_weights", column=options.weight, n=n, effective=_tenths(effective), decimals=1
+    )
+    if effective < FEW_EFFECTIVE:
+        said = sentences(said, Message("measured.of_weights", enough=FEW_EFFECTIVE))
+    yield WarningRecord(code="unequal_weights", text=said, about=(options.weight,))
+
+
+def _tenths(effective: float) -> float:
+    """Round an effective number down, so that it never looks as large as the limit that it is below."""
+    return math.floor(10 * effective) / 10
+
+
+def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    """Warn of examples in time that are split at random, or taken as independent."""
+    time = sample.predictions.keys.get("time")
+    if time is None:
+        return
+    if sample.predictions.design in FOLDED and _interleaved(sample, np.asarray(time.values)):
+        yield warning("random_split_in_time", about=("time",))
+    elif options.cluster is None:
+        yield warning("time_ordered", about=("time",))
+
+
+def _interleaved(sample: Sample, time: Floats) -> bool:
+    """Say whether, going through time, the fold changes much more often than between blocks."""
+    parts = sample.rows.layout.fits
+    repeat = parts_by(sample.predictions, POOLED_BY[sample.predictions.design]).codes
+    first = repeat == 0
+    fold = parts.codes[first][np.argsort(time[first], kind="stable")]
+    return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
+
+
+def one_test_set(sample: Sample) -> Iterator[WarningRecord]:
+    """Say what one test set cannot show: other prevalences, earlier use, and how to read two intervals."""
+    predictions = sample.predictions
+    models = len(predictions.models)
+    if predictions.task == "binary" and predictions.y_true is not None:
+        held = predictions.class_counts
+        share = float(held[predictions.positive_code] / held.sum())
+        yield warning("prevalence_of_this_set", share=share)
+    if models > 1:
+        yield warning("overlap_is_no_test")
+    if models >= MANY_MODELS:
+        yield warning("reused_test_set", models=models)
+
+
+def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
+    """Warn of tasks with much weight on whose examples a model has the same value of the primary metric throughout."""
+    tasks, units = sample.predictions.tasks, sample.units
+    if tasks is None or tasks.categories is None or units.task is None or not sample.quantities:
+        return []
+    share = np.bincount(units.task, weights=task_weights(units, sample.rows.layout))
+    found = []
+    for model in sample.predictions.models:
+        estimate = sample.estimates.get((model.name, sample.quantities[0]))
+        if estimate is None or estimate.derivative is None or estimate.tasks is None:
+            continue
+        # Where nothing varies in any task there is no interval, with its reason.
+        if estimate.judged is not None or not estimate.standard_error:
+            continue
+        spread = np.bincount(estimate.tasks, weights=np.abs(estimate.derivative), minlength=len(share))
+        still = np.flatnonzero(spread <= 1e-12 * spread.max())
+        if share[still].sum() >= MUCH_ALIKE - 1e-9:
+            names = tuple(tasks.categories[t] for t in still)
+            found.append(
+                warning("alike_in_task", about=(model.name,), model=model.name, tasks=names, n=len(names))
+            )
+    return found

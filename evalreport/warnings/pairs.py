@@ -1,0 +1,111 @@
+"""Warnings about pairs of models, families of tests and the number of replicates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.registry import TESTS
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.metrics.sample import Sample
+from evalreport.options import Options
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.texts import Message, Text, shortened
+from evalreport.warnings.coverage import phrase_of
+
+MOST_NAMED = 3
+MOST_UNDEFINED = 0.05
+
+
+def metrics_disagree(
+    sample: Sample, rows: Sequence[ComparisonRecord], options: Options
+) -> Iterator[WarningRecord]:
+    """Warn of pairs in which each model is ahead on some metric, by the interval of the difference."""
+    ahead: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    known = frozenset(sample.quantities)
+    for row in rows:
+        quantity = Quantity.of(row)
+        if not row.recommended or row.slice is not None or quantity not in known or row.b is None:
+            continue
+        if quantity.label is not None or not _tells_apart(row, options):
+            continue
+        if not definition(quantity).intervals:
+            continue  # no interval of the metric is honest, so none of its difference tells who is ahead
+        assert row.difference is not None
+        first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
+        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(phrase_of(quantity))
+    for (a, b), (for_a, for_b) in ahead.items():
+        if for_a and for_b:
+            of_a, of_b = shortened(for_a, MOST_NAMED), shortened(for_b, MOST_NAMED)
+            yield warning("metrics_disagree", about=(a, b), a=a, b=b, for_a=of_a, for_b=of_b)
+
+
+def _tells_apart(row: ComparisonRecord, options: Options) -> bool:
+    """Say whether a pair is told apart: by the verdict on the primary metric, elsewhere by the row's interval."""
+    if row.low is None or row.high is None or not row.difference:
+        return False
+    if row.p_adjusted is not None:
+        return row.p_adjusted <= 1 - options.confidence
+    return not row.low <= 0 <= row.high
+
+
+def discordant_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
+    """Warn of pairs with the same answers on nearly all examples, and of several comparisons."""
+    for comparison in family:
+        if comparison.pair is None or comparison.pair.difference.agreement is None:
+            continue
+        _, b, c, _ = comparison.pair.difference.agreement
+        about = (comparison.a, comparison.b)
+        n = comparison.pair.difference.n
+        if b + c == 0:
+            yield warning("identical_answers", about=about, models=about, most=3 / n)
+        elif b + c < 5:
+            yield warning("few_discordant", about=about, models=about, n=round(b + c))
+    if len(family) > 1 and options.correction == "none":
+        yield warning("several_comparisons", "unadjusted", pairs=len(family))
+    elif len(family) > 1:
+        yield warning(
+            "several_comparisons",
+            "adjusted",
+            pairs=len(family),
+            correction=Message(f"correction.{options.correction}"),
+        )
+
+
+def too_few_replicates(
+    sample: Sample, family: Sequence[Comparison], options: Options
+) -> Iterator[WarningRecord]:
+    """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
+    leading = [c.pair for c in family if TESTS[c.recommended_test].needs == "replicates"]
+    drawn = [
+        len(pair.difference.replicates)
+        for pair in leading
+        if pair is not None and pair.difference.replicates is not None
+    ]
+    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(len(family), 1))
+    if drawn and alpha / 2 * (min(drawn) + 1) < 1:
+        yield warning(
+            "few_resamples_for_family",
+            n=len(family),
+            alpha=alpha,
+            replicates=options.resamples,
+            enough=_enough(alpha),
+        )
+    if options.resamples < 1000:
+        yield warning("few_resamples", n=options.resamples)
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
+            label: Text = definition(quantity).label
+            if quantity.label is not None:
+                label = Message("undefined_share.of_a_class", metric=label, label=quantity.label)
+            about = (model, quantity.spelled)
+            yield warning(
+                "undefined_replicates", about=about, metric=label, model=model, share=estimate.undefined_share
+            )
+
+
+def _enough(alpha: float) -> int:
+    """Return the replicates that put ten beyond a two-sided limit, rounded up to thousands."""
+    return -(-math.ceil(20 / alpha) // 1000) * 1000

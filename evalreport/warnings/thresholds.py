@@ -1,0 +1,77 @@
+"""Warnings about ROC curves that cross and thresholds chosen on the test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evalreport.engine.ranks import descending_order, running_weights
+from evalreport.metrics.sample import Sample
+from evalreport.options import Options
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import ModelOutputs
+from evalreport.schema.curves import DominanceRecord, OperatingPointRecord
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.texts import Message
+
+MOST_NAMED = 3
+
+FEW_SCORES = 20
+"""With fewer distinct scores than this the best threshold is hit by chance too often to say anything."""
+
+
+def curves_cross(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:
+    """Warn of ROC curves that cross clearly; information only where their bands allow for it."""
+    clear = [record for record in dominance if record.clear]
+    beyond = [record for record in clear if record.beyond_bands]
+    pairs = [Message("list.and", names=record.a, last=record.b) for record in beyond or clear]
+    if len(pairs) > MOST_NAMED:
+        pairs[MOST_NAMED:] = [Message("list.more_pairs", n=len(pairs) - MOST_NAMED)]
+    if beyond:
+        yield warning("curves_cross", "clearly", pairs=tuple(pairs))
+    elif pairs:
+        yield warning("curves_cross", "within_bands", level="info", pairs=tuple(pairs))
+
+
+def thresholds_chosen_here(
+    points: Sequence[OperatingPointRecord], options: Options
+) -> Iterator[WarningRecord]:
+    """Warn of thresholds chosen on the data they are judged on; information only where none was requested."""
+    if any(record.optimistic for record in points):
+        if options.cost_ratio is not None:
+            yield warning("threshold_chosen_here", about=("cost_ratio",))
+        else:
+            yield warning("threshold_chosen_here", level="info")
+
+
+def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of labels cut exactly at the threshold with the best accuracy or F1 on the test set."""
+    predictions = sample.predictions
+    if predictions.task != "binary" or predictions.design != "test-set" or predictions.y_true is None:
+        return
+    positive = predictions.y_true == predictions.positive_code
+    for model in predictions.models:
+        best = _best_at_own_threshold(model, positive, predictions.positive_code)
+        if best is not None:
+            yield warning("suspicious_threshold", about=(model.name,), model=model.name, metric=best)
+
+
+def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> str | None:
+    if model.score is None or model.y_pred is None or model.present is not None:
+        return None
+    called = model.y_pred == code
+    usual = model.proba is not None and np.array_equal(called, model.score >= 0.5)
+    if usual or not called.any() or called.all() or model.score[called].min() <= model.score[~called].max():
+        return None  # the usual threshold, none at all, or labels that no threshold on the score gives
+    order = descending_order(model.score, positive)
+    if len(order.starts) < FEW_SCORES:
+        return None
+    tp, fp = (running[1:] for running in running_weights(None, order))
+    place = len(np.unique(model.score[called])) - 1
+    right = tp + ((~positive).sum() - fp)
+    f1 = 2 * tp / (tp + fp + positive.sum())
+    for name, values in (("accuracy", right), ("F1", f1)):
+        if values[place] == values.max():
+            return name
+    return None

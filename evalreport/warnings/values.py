@@ -1,0 +1,154 @@
+"""Warnings about classes, values and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evalreport.intervals.proportions import wilson_limits
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.sample import Sample
+from evalreport.schema.metrics import BESIDE_MAJORITY, BESIDE_MAPE
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.texts import Message, Text
+
+
+def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of a large majority class, of classes with few examples, and of models no better than the majority."""
+    predictions = sample.predictions
+    if not predictions.classes or predictions.y_true is None:
+        return
+    # An example that is predicted repeatedly is one example.
+    counts, n = predictions.class_counts, predictions.n_examples
+    if predictions.multiplicity is None:
+        first = np.unique(predictions.example, return_index=True)[1]
+        counts, n = np.bincount(predictions.y_true[first], minlength=len(predictions.classes)), len(first)
+    largest = int(counts.argmax())
+    share = float(counts[largest] / n)
+    name = predictions.classes[largest]
+    if share > 0.8:
+        text, others = _metrics_to_read(sample, BESIDE_MAJORITY)
+        yield warning("majority_class", text, about=(name,), share=share, name=name, others=others)
+    for code, label in enumerate(predictions.classes):
+        if 0 < counts[code] < 30:
+            yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
+    for model in sample.label_models:
+        outputs = next(m for m in predictions.models if m.name == model)
+        hits = np.asarray(outputs.y_pred == predictions.y_true)
+        right = predictions.number(hits) / int(predictions.class_counts.sum())
+        low, _ = wilson_limits(right * n, n, 0.95)
+        if low <= share:
+            yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
+
+
+def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
+    """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
+    known = {
+        quantity.metric: definition(quantity).phrase
+        for (_, quantity), estimate in sample.estimates.items()
+        if quantity.label is None and estimate.defined
+    }
+    names = [known[name] for name in wanted if name in known]
+    if not names:
+        return "alone", ""
+    others: Text = names[-1]
+    if len(names) > 1:
+        others = Message(joint, names=", ".join(names[:-1]), last=names[-1])
+    return "beside", others
+
+
+def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
+    for (model, quantity), estimate in sample.estimates.items():
+        if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
+            about, why = (model, quantity.spelled), estimate.reason
+            yield warning("undefined_value", about=about, model=model, metric=_headed(quantity), why=why)
+        few = (
+            estimate.trials is not None
+            and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
+        )
+        if few and _is_share_of_right_labels(quantity) and quantity.label is None:
+            yield warning("few_successes_or_failures", about=(model,), model=model)
+
+
+def _headed(quantity: Quantity) -> Text:
+    """Name a metric at the head of a sentence, with its average or class."""
+    label = definition(quantity).label + (f" ({quantity.average})" if quantity.average else "")
+    if quantity.label is None:
+        return label
+    return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
+
+
+def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
+    found: dict[tuple[str, Text], list[str]] = {}
+    for (model, _), estimate in sample.estimates.items():
+        if estimate.metric.family == "contingency" and estimate.reason is not None:
+            found.setdefault((model, estimate.reason), []).append(estimate.metric.phrase)
+    for (model, why), metrics in found.items():
+        yield warning("groups_without_interval", about=(model,), model=model, metrics=tuple(metrics), why=why)
+
+
+def _is_share_of_right_labels(quantity: Quantity) -> bool:
+    metric = definition(quantity)
+    return metric.share_of_right and metric.needs == "labels"
+
+
+def scores(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of constant or tied scores, of areas worse than chance, and of probability 0 for the true class."""
+    n = sample.predictions.n
+    for model, orders in sample.rows.orders.items():
+        if len(orders) > 1:
+            continue  # each fit has a scale of its own
+        distinct = len(orders[0].starts)
+        if distinct == 1:
+            yield warning("constant_scores", about=(model,), model=model)
+        elif 1 - distinct / n > 0.1:
+            yield warning("tied_scores", about=(model,), model=model, examples=n, distinct=distinct)
+    for (model, quantity), estimate in sample.estimates.items():
+        if definition(quantity).is_auc and estimate.defined and _worse_than_uninformed(estimate):
+            yield warning("worse_than_random", about=(model,), model=model)
+    if not any(definition(q).infinite_at == "zero_probability" for q in sample.quantities):
+        return
+    for outputs in sample.predictions.models:
+        if outputs.proba is None or sample.predictions.y_true is None:
+            continue
+        p = np.take_along_axis(outputs.proba, sample.predictions.y_true[:, None].astype(np.intp), axis=1)
+        wrong = int((p <= 1e-15).sum())
+        if wrong:
+            yield warning("certain_and_wrong", about=(outputs.name,), model=outputs.name, n=wrong)
+
+
+def regression(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of predictions worse than the mean, and of percentage errors where the truth is 0 or nearly 0."""
+    for (model, quantity), estimate in sample.estimates.items():
+        metric = definition(quantity)
+        if metric.needs == "values" and estimate.defined and _worse_than_uninformed(estimate):
+            yield warning("worse_than_mean", about=(model,), model=model)
+        if metric.infinite_at == "zero_truth" and np.isnan(estimate.value) and estimate.reason:
+            yield warning("truth_zero", about=(model,), model=model, why=estimate.reason)
+        elif metric.infinite_at == "zero_truth" and estimate.defined:
+            yield from _near_zero(sample, model)
+
+
+def _worse_than_uninformed(estimate: Estimate) -> bool:
+    """Say whether a value is worse than that of a model that tells no example from another."""
+    uninformed = estimate.metric.uninformed
+    if uninformed is None:
+        return False
+    return estimate.value < uninformed if estimate.metric.greater_is_better else estimate.value > uninformed
+
+
+def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
+    """Warn where most of a MAPE comes from examples whose true value is nearly 0."""
+    true = np.abs(np.asarray(sample.predictions.y_true, dtype=np.float64))
+    outputs = next(m for m in sample.predictions.models if m.name == model)
+    if outputs.y_pred is None or outputs.present is not None:
+        return
+    relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
+    small = true < 0.01 * np.median(true)
+    if relative[small].sum() > 0.5 * relative.sum():
+        text, others = _metrics_to_read(sample, BESIDE_MAPE, "list.or")
+        yield warning("truth_near_zero", text, about=(model,), model=model, n=int(small.sum()), others=others)
