@@ -76,7 +76,7 @@ def warnings_of(
         )
         # Those that may change how the verdict is read come first.
         raised += sorted(of_sample, key=lambda one: one.level == "info")
-        raised += coverage.near_the_ends(sample)
+        raised += coverage.few_passes(sample)
         raised += layout.tasks_without_spread(sample)
     raised += algorithm_warnings(algorithms, predictions.design)
     raised += judge_warnings(judge, options)

@@ -222,7 +222,7 @@ In scripts/study_attempts.py nominal 95 % intervals held in as few as 74 % below
 """
 
 
-def near_the_ends(sample: Sample) -> list[WarningRecord]:
+def few_passes(sample: Sample) -> list[WarningRecord]:
     """Warn of shares over repeated answers so near 0 or 1 that their t interval over questions is short."""
     attempted = [m.name for m in sample.predictions.models if m.attempts is not None]
     near = [
@@ -240,7 +240,7 @@ def near_the_ends(sample: Sample) -> list[WarningRecord]:
     )
     models = tuple(dict.fromkeys(estimate.model for estimate in near))
     level: Literal["info", "caution"] = "caution" if primary else "info"
-    return [warning("near_the_ends", level=level, about=models, found=found, few=FEW_PASSES)]
+    return [warning("few_passes", level=level, about=models, found=found, few=FEW_PASSES)]
 
 
 def _is_near_an_end(estimate: Estimate) -> bool:
