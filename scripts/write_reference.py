@@ -159,13 +159,13 @@ def _metrics() -> list[str]:
     rows = [
         (
             f"`{m.name}`",
-            _cell(m.label),
+            _cell(m.display.label),
             ", ".join(m.tasks),
-            _cell(m.summary),
-            _code(m.formula),
-            f"`{m.intervals[0]}`" if m.intervals else "none",
-            f"`{m.test}`",
-            _cell(m.source),
+            _cell(m.display.summary),
+            _code(m.display.formula),
+            f"`{m.inference.intervals[0]}`" if m.inference.intervals else "none",
+            f"`{m.inference.test}`",
+            _cell(m.display.source),
         )
         for m in METRICS.values()
     ]

@@ -27,6 +27,7 @@ from evalreport.intervals import INTERVALS, leading
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range, view
 from evalreport.metrics.fits import fit_values
 from evalreport.metrics.label_estimates import of_tables
+from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import RowData
 from evalreport.metrics.sample import Sample, lacks
@@ -139,7 +140,7 @@ def _details(sample: Sample, estimate: Estimate) -> JsonObject:
         return {"n_test": sample.predictions.n_examples}
     defined = fits.values[~np.isnan(fits.values)]
     train = fits.n_train[~np.isnan(fits.n_train)]
-    ranked = definition(estimate.quantity).family in ("ranking", "rows")
+    ranked = isinstance(definition(estimate.quantity).computation, Ranks | RowWise)
     repeats = len(np.unique(fits.repeat))
     return {
         f"n_{fits.kind}": len(fits.values),
@@ -283,7 +284,7 @@ def _of_losses(
         return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
     gamma = no_information_rate(view(predictions, model).of(replicates.apparent), quantity)
     return found | _mixed(
-        apparent, bag, gamma, estimated, better=definition(quantity).greater_is_better is True
+        apparent, bag, gamma, estimated, better=definition(quantity).scale.greater_is_better is True
     )
 
 
@@ -332,8 +333,8 @@ def _no_limits(
 def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -> bool:
     """Say whether a fit errs next to never on its own training rows, measured by how often it errs on others."""
     metric = definition(quantity)
-    if metric.greater_is_better:
-        if metric.range != (0.0, 1.0):
+    if metric.scale.greater_is_better:
+        if metric.scale.range != (0.0, 1.0):
             return False
         apparent, out_of_bag_error = 1 - apparent, 1 - out_of_bag_error
     return bool(apparent < NEARLY_NONE * out_of_bag_error)

@@ -24,6 +24,7 @@ from evalreport.algorithms.replicates import (
 )
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.fits import with_fits
+from evalreport.metrics.metric import Training
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
 from evalreport.metrics.units import parts_by
@@ -159,7 +160,10 @@ def estimated_quantities(predictions: Predictions, names: Sequence[str]) -> tupl
         chosen = [Quantity("roc_auc")]  # bare scores without a threshold have no errors to count
     for name in names or BESIDE[task]:
         quantity = parse(name, task, predictions.classes)
-        if definition(quantity).family != "training" and not definition(quantity).extensive:
+        if (
+            not isinstance(definition(quantity).computation, Training)
+            and not definition(quantity).scale.extensive
+        ):
             chosen.append(quantity)
     return tuple(dict.fromkeys(chosen))
 

@@ -298,7 +298,7 @@ def _test_loss(predictions: Predictions, series: Series, name: str, point: Point
     rows = np.arange(table.n)
     values = values_by_part(table, rows, np.zeros(table.n, np.int64), [quantity])
     value = float(values[model.name, quantity][0])
-    return -value if definition(quantity).greater_is_better else value
+    return -value if definition(quantity).scale.greater_is_better else value
 
 
 def curve_points(

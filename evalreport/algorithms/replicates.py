@@ -10,6 +10,7 @@ from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clu
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
+from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
@@ -189,11 +190,12 @@ def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None
     """
     metric = definition(quantity)
     if metric.is_auc:
-        return metric.uninformed
+        return metric.scale.uninformed
     if apparent.true is None:
         return None  # outcomes were judged elsewhere: there is no truth to pair with
-    if metric.mean_over_pairs is not None:
-        return float(metric.mean_over_pairs(apparent))
+    computation = metric.computation
+    if isinstance(computation, Margins | Moments) and computation.mean_over_pairs is not None:
+        return float(computation.mean_over_pairs(apparent))
     if apparent.true.dtype.kind == "i":
         return _of_classes(apparent, quantity)
     if len(apparent.true) > MOST_PAIRED:

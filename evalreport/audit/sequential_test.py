@@ -71,7 +71,7 @@ def is_worse(quantity: Quantity, difference: float | None, *, lower_is_better: b
 
 def without_direction(quantity: Quantity) -> bool:
     """Say whether neither a larger nor a smaller value is better."""
-    return definition(quantity).greater_is_better is None
+    return definition(quantity).scale.greater_is_better is None
 
 
 def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quantity) -> AuditRecord:
@@ -201,7 +201,7 @@ def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     if upwards != better and not without_direction(quantity):
         sign = ">= or >" if better else "<= or <"
         raise wrong(gate.text, 0, f"every night says what {quantity.spelled} must hold: write {sign}")
-    bounds = (metric.binary_range or metric.range) if now.predictions.task == "binary" else metric.range
+    bounds = metric.scale.range_of(now.predictions.task)
     best = bounds[1] if upwards else bounds[0]
     if not math.isfinite(best) or (gate.limit >= best if upwards else gate.limit <= best):
         end = "greatest" if upwards else "least"

@@ -208,7 +208,7 @@ def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, flo
         found = definition(parse_metric(metric, cast(Task, task), classes))
     except UsageError:
         return -math.inf, math.inf  # of a newer version: nothing is cut
-    return (found.binary_range or found.range) if task == "binary" else found.range
+    return found.scale.range_of(task)
 
 
 def _limits(

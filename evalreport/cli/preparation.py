@@ -57,7 +57,13 @@ def list_metrics() -> None:
     from evalreport.metrics import METRICS
 
     _print_rows(
-        (m.name, m.label, " ".join(m.tasks), m.intervals[0] if m.intervals else "-", m.summary)
+        (
+            m.name,
+            m.display.label,
+            " ".join(m.tasks),
+            m.inference.intervals[0] if m.inference.intervals else "-",
+            m.display.summary,
+        )
         for m in METRICS.values()
     )
 

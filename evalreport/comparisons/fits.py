@@ -416,7 +416,9 @@ def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats
 
 def by_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
     """Return per-example numbers whose mean the quantity is, where it is tested by them; else None."""
-    return sample.by_example(models, quantity) if TESTS[definition(quantity).test].by_example else None
+    return (
+        sample.by_example(models, quantity) if TESTS[definition(quantity).inference.test].by_example else None
+    )
 
 
 def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quantity) -> CountedRows | None:

@@ -22,6 +22,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Floats, Judged
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.label_estimates import of_tables
+from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -100,7 +101,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         # that are swapped beside a leading test are in no family, and each swap of them costs a sort.
         metric = definition(quantity)
         in_family = quantity == quantities[0] and (
-            metric.family != "ranking" or TESTS[metric.test].needs == "swaps"
+            not isinstance(metric.computation, Ranks) or TESTS[metric.inference.test].needs == "swaps"
         )
         return draws_for(len(pairs), options) if in_family else options.resamples
 
@@ -132,7 +133,7 @@ def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, .
 
     The others are single classes, and values of which no test of a difference is honest.
     """
-    directed = (q for q in quantities if definition(q).greater_is_better is not None)
+    directed = (q for q in quantities if definition(q).scale.greater_is_better is not None)
     return tuple(q for q in directed if named or (q.label is None and definition(q).testable))
 
 
@@ -158,7 +159,7 @@ def _pair(
     # A mean over tasks is not the mean of the examples' losses.
     examples = None if delta.tasks is not None else by_example(sample, models, quantity)
     if examples is not None and first.trials is not None and second.trials is not None:
-        scale = first.metric.affine_of
+        scale = first.metric.scale.affine_of
         right = examples.values if scale is None else scale.back(examples.values)
         delta = replace(delta, agreement=agreement(right, examples.counts))
     return Pair(

@@ -36,7 +36,8 @@ from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
 from evalreport.metrics.estimate import Floats, Indices, ModelView, view
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
-from evalreport.metrics.registry import Needs, Quantity, definition
+from evalreport.metrics.metric import ClassCounts, Margins, Moments, Needs, Ranks, RowWise
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
 from evalreport.metrics.units import Units
 
@@ -81,8 +82,8 @@ def swap_distributions(
         for q in quantities:
             if not all(sample.estimates[m, q].swappable for m in (a, b)):
                 continue
-            family, draws = definition(q).family, n_swaps(q)
-            if family in ("table", "binary_table"):
+            computation, draws = definition(q).computation, n_swaps(q)
+            if isinstance(computation, Margins | ClassCounts):
                 assert sample.tables is not None
                 by_cell = sample.tables.cells is not None
                 found[a, b, q] = (
@@ -90,13 +91,17 @@ def swap_distributions(
                     if by_cell
                     else partial(of_units, sample, a, b, q, draws, seed, moved)
                 )
-            elif family == "moments":
+            elif isinstance(computation, Moments):
                 found[a, b, q] = partial(of_units, sample, a, b, q, draws, seed, moved)
-            elif family == "ranking" and ranked and ranks(q):
+            elif isinstance(computation, Ranks) and ranked and ranks(q):
                 found[a, b, q] = partial(
                     _of_ranks, sample, a, b, q, histograms, Draws(draws, first, level, seed)
                 )
-            elif family == "rows" and ranked and (ranks(q) or (named and not definition(q).by_ranks)):
+            elif (
+                isinstance(computation, RowWise)
+                and ranked
+                and (ranks(q) or (named and not computation.by_ranks))
+            ):
                 found[a, b, q] = partial(_of_rows, sample, a, b, q, Draws(draws, first, level, seed))
     return found
 
@@ -194,7 +199,7 @@ def _of_cells(
     swaps, function = cells(a, b, n_swaps), table_function(quantity, sample.predictions)
     values = [zero_where_undefined(function(margins)) for margins in (swaps.first, swaps.second)]
     differences = values[0] - values[1]
-    if is_plain_mean(quantity) or not definition(quantity).smooth:
+    if is_plain_mean(quantity) or not definition(quantity).inference.smooth:
         return Swapped(differences, None, swaps.weights, swaps.discordant)
     slopes = table_slopes(quantity, sample.predictions)
     step = max(1, AT_ONCE // (len(swaps.same[0]) + 2 * len(swaps.squares) + 1))
@@ -331,7 +336,8 @@ def _of_ranks(
     draws: Draws,
 ) -> Swapped:
     """Swap the mid-ranks of a metric of the family ``ranking``, by their histograms."""
-    units, metric = sample.units, definition(quantity)
+    units, computation = sample.units, definition(quantity).computation
+    assert isinstance(computation, Ranks)
     tables = histograms(a, b)
     places = [table.indices for table in tables]
     sums = [np.asarray(table.T @ units.base)[:, None] for table in tables]
@@ -342,10 +348,10 @@ def _of_ranks(
         by_row = np.ascontiguousarray(units.expand(swapped).T)
         moved = np.asarray(tables[1].T @ by_row) - np.asarray(tables[0].T @ by_row)
         both = [np.split(after, 2) for after in (sums[0] + moved, sums[1] - moved)]
-        first, second = (metric.function(*weights) for weights in both)
-        if metric.derivative is None:
+        first, second = (computation.function(*weights) for weights in both)
+        if computation.derivative is None:
             return np.asarray(first - second), None
-        slopes = [np.concatenate(metric.derivative(*weights)) for weights in both]
+        slopes = [np.concatenate(computation.derivative(*weights)) for weights in both]
         came = np.ascontiguousarray((swapped if units.cluster is None else swapped[:, units.cluster]).T > 0)
         stayed, crossed = (slopes[0][places[j]] - slopes[1][places[1 - j]] for j in (0, 1))
         return np.asarray(first - second), _errors(units, put_where(came, crossed, out=stayed))
@@ -391,24 +397,25 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     model's own that stay, and the other's that came.
     """
     units, metric, predictions = sample.units, definition(quantity), sample.predictions
+    computation = metric.computation
+    assert isinstance(computation, RowWise)
     outputs = {m.name: m for m in predictions.models}
     one, other = (view(predictions, outputs[name]) for name in (a, b))
-    if metric.by_ranks:
+    if computation.by_ranks:
         one, other = _ranked(one), _ranked(other)
     apart = _differ(one, other, metric.needs)
-    assert metric.prepare is not None
-    (state,) = chosen_states((metric.prepare(_below(one, other)),), quantity, predictions)
+    (state,) = chosen_states((computation.prepare(_below(one, other)),), quantity, predictions)
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
         """Let the rows that stay, and those that come, weigh in each model."""
         came = units.expand(swapped)
         stayed = units.base - came
         both = [np.concatenate(pair, axis=1) for pair in ((stayed, came), (came, stayed))]
-        first, second = (metric.function(state, weights) for weights in both)
-        if metric.derivative is None:
+        first, second = (computation.function(state, weights) for weights in both)
+        if computation.derivative is None:
             return np.asarray(first - second), None
         (own, others), (left, kept) = (
-            np.split(metric.derivative(state, weights), 2, axis=1) for weights in both
+            np.split(computation.derivative(state, weights), 2, axis=1) for weights in both
         )
         return np.asarray(first - second), _errors(
             units, put_where(came > 0, others - left, out=own - kept).T

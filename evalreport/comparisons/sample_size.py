@@ -47,7 +47,7 @@ def detectable_difference(difference: Estimate, alpha: float) -> float | None:
     >>> round(detectable_accuracy_difference(1000, 0.1, 0.05), 3)
     0.028
     """
-    scale = difference.metric.affine_of
+    scale = difference.metric.scale.affine_of
     if scale is not None:
         found = detectable_difference(difference.of_base, alpha)
         return None if found is None else abs(scale.slope) * found

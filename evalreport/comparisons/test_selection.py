@@ -118,7 +118,7 @@ BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")
 
 def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     """Return the test that leads for a quantity in the layout of a pair."""
-    test = definition(quantity).test
+    test = definition(quantity).inference.test
     if pair is None:
         return test
     delta = pair.difference
@@ -206,8 +206,8 @@ def _no_placements(pair: Pair) -> Text | None:
 
 def _no_replicates(pair: Pair) -> Text | None:
     metric = pair.difference.metric
-    if not metric.replicates_hold:
-        return metric.no_interval or Message("test_lacks.varied_replicates")
+    if not metric.inference.replicates_hold:
+        return metric.inference.no_interval or Message("test_lacks.varied_replicates")
     if pair.difference.n_units < 2:
         return Message("test_lacks.several_examples")
     return None

@@ -19,6 +19,7 @@ from evalreport.engine.draws import random_bytes, stream
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.metric import Moments
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import unit_columns
 from evalreport.metrics.sample import Sample
@@ -56,7 +57,7 @@ def _every_pattern(which: Indices, count: int) -> Iterator[Floats]:
 def is_plain_mean(quantity: Quantity) -> bool:
     """Say whether a quantity is a mean over examples, of which exchanging is all that equality asks."""
     metric = definition(quantity)
-    return metric.is_mean and metric.family == "moments"
+    return metric.is_mean and isinstance(metric.computation, Moments)
 
 
 def of_units(
@@ -79,10 +80,12 @@ def of_units(
         found = (slopes_at(function, point, len(shape) - 1) / shape[0] for point in points)
         return [slopes.reshape(len(slopes), -1) for slopes in found]
 
-    studentised = definition(quantity).smooth and not is_plain_mean(quantity)
+    studentised = definition(quantity).inference.smooth and not is_plain_mean(quantity)
     # Of labels many swaps are as far out as the observed one: no rounding may tell these apart.
-    if not studentised or definition(quantity).family == "moments":
-        key = a, b, definition(quantity).columns, n_swaps, studentised
+    computation = definition(quantity).computation
+    if not studentised or isinstance(computation, Moments):
+        columns = computation.columns if isinstance(computation, Moments) else None
+        key = a, b, columns, n_swaps, studentised
         if key not in moved:
             moved[key] = _moved(one, other, shape if studentised else None, sample.units, n_swaps, seed)
         found = moved[key]
@@ -366,11 +369,11 @@ def _columns(
 ) -> tuple[Callable[[Array], Array], tuple[int, ...], list[sparse.csr_array]]:
     """Return a quantity as a function of sums, their shape (parts, ...), and what each unit adds to them by model."""
     metric, tables = definition(quantity), sample.tables
-    if metric.family == "moments":
+    if isinstance(metric.computation, Moments):
         data = sample.rows
         columns = [unit_columns(data.columns[name, quantity], data.units, data.layout) for name in models]
         parts = data.layout.pooled.count
-        return metric.function, (parts, columns[0].shape[1] // parts), columns
+        return metric.computation.function, (parts, columns[0].shape[1] // parts), columns
     assert tables is not None
     of_margins = table_function(quantity, sample.predictions)
     places = [tables.models.index(name) for name in models]

@@ -157,7 +157,7 @@ def _better(kind: Verdict, decision: Decision, pair: Pair, limits: Interval, opt
     params: dict[str, object] = {
         "a": c.a,
         "b": c.b,
-        "metric": pair.difference.metric.phrase,
+        "metric": pair.difference.metric.display.phrase,
         "difference": abs(tested_difference(pair, c.recommended_test)),
         "decimals": decimals,
         "interval": _interval("interval_beside", decision, found, options, decimals=decimals),
@@ -178,7 +178,7 @@ def _undecided(
     if decision.p_adjusted is not None and decision.p_adjusted <= 1 - options.confidence:
         further.append(Message("detectable.other_direction", p=decision.p_adjusted))
     further.append(_detectable_in_words(pair, detectable, decimals))
-    metric = pair.difference.metric.phrase
+    metric = pair.difference.metric.display.phrase
     return Message("verdict.undecided", a=c.a, b=c.b, metric=metric, further=tuple(further))
 
 

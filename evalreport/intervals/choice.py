@@ -23,7 +23,7 @@ from evalreport.intervals.proportions import (
     wilson_limits,
 )
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.registry import Metric
+from evalreport.metrics.metric import Contingency, Margins, Metric, Ranks
 from evalreport.predictions.arrays import Floats
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
@@ -146,10 +146,10 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "paired": lambda _, e: e.paired is not None,
     "few_blocks": lambda _, e: e.paired is not None and e.n_blocks <= MOST_BLOCKS,
     "independent_proportions": lambda _, e: e.independent is not None,
-    "some_interval": lambda _, e: not e.metric.no_interval,
-    "resampled": lambda _, e: e.metric.resampled,
-    "smooth": lambda m, e: e.metric.smooth or m.name in e.metric.intervals,
-    "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.least_of_a_class,
+    "some_interval": lambda _, e: not e.metric.inference.no_interval,
+    "resampled": lambda _, e: e.metric.inference.resampled,
+    "smooth": lambda m, e: e.metric.inference.smooth or m.name in e.metric.inference.intervals,
+    "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
     "several_units": lambda _, e: e.clusters != 1,
     "influence": lambda _, e: e.derivative is not None,
     "gold": lambda _, e: e.judged is not None,
@@ -167,13 +167,14 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
     "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
     "one_set": lambda _, e: not (e.over_datasets or e.is_unpaired),
     "no_difference_of_roots": lambda _, e: not (e.is_difference and e.metric.root_of),
-    "losses": lambda m, e: m.name in e.metric.intervals,
+    "losses": lambda m, e: m.name in e.metric.inference.intervals,
     "one_model": lambda _, e: not e.is_difference,
     "few_classes": lambda _, e: e.table is None or len(e.table) <= MOST_CLASSES,
     "class_recalls": lambda _, e: (
-        bool(e.metric.recall_slope) and (e.metric.family == "table" or e.quantity.average == "macro")
+        bool(e.metric.recall_slope)
+        and (isinstance(e.metric.computation, Margins) or e.quantity.average == "macro")
     ),
-    "macro_f1": lambda m, e: m.name in e.metric.intervals and e.quantity.average == "macro",
+    "macro_f1": lambda m, e: m.name in e.metric.inference.intervals and e.quantity.average == "macro",
     "auc": lambda _, e: e.metric.is_auc,
     "one_ranking": lambda _, e: e.positive is not None,
     "agreement": lambda _, e: e.agreement is not None,
@@ -223,9 +224,9 @@ def _missing(method: IntervalMethod, estimate: Estimate, *, but: str = "") -> st
 
 def _said(need: str, estimate: Estimate) -> Text:
     if need == "some_interval":
-        return estimate.metric.no_interval
+        return estimate.metric.inference.no_interval
     if need == "enough_of_a_class":
-        return Message("interval_needs.enough_of_a_class", least=estimate.metric.least_of_a_class)
+        return Message("interval_needs.enough_of_a_class", least=estimate.metric.inference.least_of_a_class)
     most = {"few_blocks": MOST_BLOCKS, "few_classes": MOST_CLASSES}
     return Message(f"interval_needs.{need}", **({"most": most[need]} if need in most else {}))
 
@@ -259,7 +260,7 @@ def recommended(estimate: Estimate) -> str:
     if estimate.is_difference:
         if estimate.agreement is not None:
             return "newcombe_paired"
-        own = INTERVALS[metric.difference_interval]
+        own = INTERVALS[metric.inference.difference_interval]
         if own.kind == "bootstrap":
             return _whatever_the_units(metric)
         return own.name if own.of_one_value else "t"  # without the agreement table the difference is a mean
@@ -271,15 +272,19 @@ def recommended(estimate: Estimate) -> str:
         )
     if estimate.trials is not None:
         return "wilson"
-    honest = (m for n in metric.intervals if _missing(m := INTERVALS[n], estimate) is None)
+    honest = (m for n in metric.inference.intervals if _missing(m := INTERVALS[n], estimate) is None)
     others = (m.name for m in honest if m.kind != "weighted_proportion")
     return next(others, _whatever_the_units(metric))
 
 
 def _whatever_the_units(metric: Metric) -> str:
     """Return the interval that needs nothing but the metric's own smoothness; where it has none, the refused one."""
-    general = (n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.intervals)
-    return next(general, metric.intervals[0] if metric.intervals else "bootstrap_percentile")
+    general = (
+        n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.inference.intervals
+    )
+    return next(
+        general, metric.inference.intervals[0] if metric.inference.intervals else "bootstrap_percentile"
+    )
 
 
 def limits(estimate: Estimate, name: str, level: float, *, coarse: bool = False) -> Interval:
@@ -304,7 +309,7 @@ def limits(estimate: Estimate, name: str, level: float, *, coarse: bool = False)
 
 def _on_own_scale(estimate: Estimate, bounds: Bounds) -> Bounds:
     """Map limits of the metric that an estimate's is another scale of (``Metric.affine_of``)."""
-    scale = estimate.metric.affine_of
+    scale = estimate.metric.scale.affine_of
     if scale is None or bounds.low is None or bounds.high is None:
         return bounds
     if estimate.is_difference:
@@ -379,7 +384,7 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         and not estimate.is_difference
     ):
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
-    refused = bool(estimate.metric.no_interval) and interval.low is None
+    refused = bool(estimate.metric.inference.no_interval) and interval.low is None
     if not estimate.defined or estimate.is_difference or refused:
         return interval
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
@@ -424,17 +429,18 @@ def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
     """Say whether the leading interval is that of a proportion of independent examples that count the same."""
     method = INTERVALS[first.method]
     alike = method.kind in ("proportion", "weighted_proportion") and not estimate.weighted
-    alike = alike and estimate.metric.affine_of is None
+    alike = alike and estimate.metric.scale.affine_of is None
     return alike and bool(estimate.trials) and lacks(method, estimate) is None
 
 
 def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
     found: list[Bounds] = []
-    if estimate.metric.mean_over_positives and estimate.positive is not None:
+    computation = estimate.metric.computation
+    if isinstance(computation, Ranks) and computation.mean_over_positives and estimate.positive is not None:
         found.append(_on_own_scale(estimate, of_average_precision(estimate.of_base, level)))
     elif estimate.table is not None and value_of is not None:
         found.append(from_class_recalls(estimate, value_of, level))
-    if estimate.metric.family == "contingency":
+    if isinstance(estimate.metric.computation, Contingency):
         return Bounds(
             None, None, Message("limits.groups_alike")
         )  # a few other examples may change it by any amount

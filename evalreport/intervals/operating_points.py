@@ -12,6 +12,7 @@ from evalreport.intervals.choice import all_intervals
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.operating_points import FIXED_FPR, FIXED_RECALL, Criterion, Tally, best_rung
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
@@ -223,14 +224,16 @@ def _slope(ladder: ThresholdCounts, criterion: Criterion, cost_ratio: float | No
         return None if not cost_ratio else slope / cost_ratio
     if criterion.metric not in METRICS:
         return None
-    return {"counts": slope, "rates": 1.0, "": None}[METRICS[criterion.metric].iso_slope]
+    computation = METRICS[criterion.metric].computation
+    iso_slope = computation.iso_slope if isinstance(computation, ClassCounts | Margins) else ""
+    return {"counts": slope, "rates": 1.0, "": None}[iso_slope]
 
 
 def _what(criterion: Criterion) -> Message:
     if criterion.name in CRITERIA:
         return Message(f"operating_point.{criterion.name}")
     key = "operating_point.highest" if criterion.greater_is_better else "operating_point.lowest"
-    return Message(key, metric=METRICS[criterion.metric].phrase)
+    return Message(key, metric=METRICS[criterion.metric].display.phrase)
 
 
 def _rechosen(

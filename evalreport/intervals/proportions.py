@@ -14,6 +14,7 @@ import numpy as np
 
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
@@ -209,7 +210,8 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
 )
 def wilson_f1(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN), mapped to F1 = 2J / (1 + J)."""
-    rising = estimate.metric.monotone_of
+    computation = estimate.metric.computation
+    rising = computation.monotone_of if isinstance(computation, ClassCounts) else None
     if rising is None or estimate.jaccard is None or estimate.jaccard[1] == 0:
         return NO_TRIALS
     low, high = wilson_limits(*estimate.jaccard, level)
@@ -327,7 +329,9 @@ def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, Message("limits.no_class"))
     right, totals = table.diagonal()[held], table.sum(axis=1)[held]
     below, above = _distances(right, totals, level)
-    n_classes = len(held) if estimate.metric.family == "table" else len(table) - estimate.outside
+    n_classes = (
+        len(held) if isinstance(estimate.metric.computation, Margins) else len(table) - estimate.outside
+    )
     down, up = (abs(slope) / n_classes * math.hypot(*side) for side in (below, above))
     if slope < 0:
         down, up = up, down

@@ -9,7 +9,8 @@ from evalreport.metrics import (
 )  # fmt: skip
 
 # isort: on
-from evalreport.metrics.registry import METRICS, Metric
+from evalreport.metrics.metric import Metric
+from evalreport.metrics.registry import METRICS
 
 __all__ = ["METRICS", "Metric", "labels", "probabilities", "calibration", "ranking", "regression", "judged"]
 __all__ += ["clustering", "criteria"]

@@ -19,7 +19,8 @@ from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
 from evalreport.engine.distributions import Array, exp, gradient, log, log_choose, ratio
 from evalreport.engine.draws import bootstrap_cells
 from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
-from evalreport.metrics.registry import Metric, Quantity, affine, contingency, definition
+from evalreport.metrics.metric import Contingency, Metric
+from evalreport.metrics.registry import Quantity, affine, contingency, definition
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
@@ -151,7 +152,6 @@ def completeness(o: Overlap) -> Array:
     "V-measure",
     "2 homogeneity completeness / (homogeneity + completeness)",
     of="nmi",
-    headline=False,
     source="Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420",
 )
 def v_measure(of_nmi: float) -> float:
@@ -286,12 +286,13 @@ class GroupTable:
 
     def thin(self, metric: Metric) -> Message | None:
         """Say where groups or cells hold too few examples for an interval; None where they hold enough."""
-        n_true, n_groups = (len(sizes) for sizes in self.sizes)
-        over = n_true * n_groups if metric.filled == "cells" else max(n_true, n_groups)
+        computation, (n_true, n_groups) = metric.computation, (len(sizes) for sizes in self.sizes)
+        assert isinstance(computation, Contingency)
+        over = n_true * n_groups if computation.filled == "cells" else max(n_true, n_groups)
         if self.counts.sum() >= LEAST_ON_AVERAGE * over:
             return None
         known = {"n": int(self.counts.sum()), "true": n_true, "groups": n_groups, "least": LEAST_ON_AVERAGE}
-        return Message(f"undefined.thin_{metric.filled}", **known)
+        return Message(f"undefined.thin_{computation.filled}", **known)
 
 
 def _dense(codes: npt.NDArray[np.integer[Any]], size: int) -> tuple[Indices, int]:
@@ -366,7 +367,7 @@ def _indicator(place: npt.NDArray[np.integer[Any]], n_cells: int) -> sparse.csr_
 
 def _values(quantity: Quantity, sums: Floats) -> Floats:
     """Return values (...,) from sums (..., fields of ``Overlap``); two groupings without any division agree wholly."""
-    values = definition(quantity).function(Overlap(*np.moveaxis(sums, -1, 0)))
+    values = definition(quantity).computation.function(Overlap(*np.moveaxis(sums, -1, 0)))
     return np.where(np.isnan(values), 1.0, values)
 
 
@@ -374,11 +375,13 @@ def _estimate(
     predictions: Predictions, units: Units, model: str, table: GroupTable, quantity: Quantity, sums: Floats
 ) -> Estimate:
     metric = definition(quantity)
-    undefined = bool(np.isnan(metric.function(Overlap(*sums))))
-    reason = metric.undefined if undefined else table.thin(metric)
+    undefined = bool(np.isnan(metric.computation.function(Overlap(*sums))))
+    reason = metric.scale.undefined if undefined else table.thin(metric)
     slopes = None
     if reason is None:
-        by_sum = gradient(lambda moved: metric.function(Overlap(*np.moveaxis(moved, -1, 0))), sums)
+        by_sum = gradient(
+            lambda moved: metric.computation.function(Overlap(*np.moveaxis(moved, -1, 0))), sums
+        )
         slopes = units.influence(table.slopes(by_sum)[table.place])
     return Estimate(
         model=model,

@@ -17,8 +17,18 @@ from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classe
 from evalreport.engine.distributions import column_totals, dot
 from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, view
 from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.metric import (
+    Chosen,
+    ClassCounts,
+    Function,
+    Margins,
+    Moments,
+    Ranks,
+    RowWise,
+    Training,
+)
 from evalreport.metrics.probabilities import log_loss
-from evalreport.metrics.registry import Chosen, Fields, Function, Quantity, definition, register
+from evalreport.metrics.registry import Fields, Quantity, definition, register
 from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
 from evalreport.predictions.subsets import subset
@@ -27,7 +37,6 @@ from evalreport.schema.metrics import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text
 
 CRITERION: Fields = {
-    "family": "training",
     "needs": "training",
     "greater_is_better": False,
     "smooth": False,
@@ -77,7 +86,7 @@ def _criterion(
     label: str, formula: str, tasks: tuple[str, ...], source: str, why_undefined: Function
 ) -> Callable[[Function], Function]:
     fields = {"label": label, "formula": formula, "tasks": tasks, "source": source, **CRITERION}
-    return lambda function: register(function, why_undefined=why_undefined, **fields)
+    return lambda function: register(Training, function, why_undefined=why_undefined, **fields)
 
 
 @_criterion(
@@ -239,8 +248,8 @@ def _record(
     value, reason = math.nan, Message("lacks.training")
     if training.n:
         fit = _fit(training, model, noise, eta)
-        assert metric.why_undefined is not None
-        value, reason = float(metric.function(fit)), metric.why_undefined(fit)
+        assert isinstance(metric.computation, Training)
+        value, reason = float(metric.computation.function(fit)), metric.computation.why_undefined(fit)
     known = math.isfinite(value)
     return MetricRecord(
         model=model.name,
@@ -248,7 +257,7 @@ def _record(
         value=value if known else None,
         n=training.n,
         reason=None if known else reason,
-        formula=metric.formula if known else None,
+        formula=metric.display.formula if known else None,
     )
 
 
@@ -298,7 +307,7 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
     """
     predictions, units = sample.predictions, sample.units
     found = []
-    judged = [q for q in sample.quantities if definition(q).greater_is_better is not None]
+    judged = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
     for baseline in _rules(predictions, units):
         for quantity in judged:
             value, reason = _value(baseline, quantity, predictions, units)
@@ -343,12 +352,12 @@ def _value(
     baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units
 ) -> tuple[float, Text | None]:
     metric = definition(quantity)
-    if metric.family in ("table", "binary_table"):
+    if isinstance(metric.computation, Margins | ClassCounts):
         assert baseline.shares is not None
         assert baseline.totals is not None
         table = expected_table(baseline.totals, baseline.shares)
         value = float(table_function(quantity, predictions)(margins_of(table)))
-        return (0.0, metric.undefined) if np.isnan(value) else (value, None)
+        return (0.0, metric.scale.undefined) if np.isnan(value) else (value, None)
     if baseline.certain:
         return np.nan, None
     return _of_one_answer(baseline, quantity, predictions, units), None
@@ -361,21 +370,20 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
     """
     metric, (view, weight) = definition(quantity), _one_answer(baseline, predictions, units)
     with np.errstate(over="ignore", invalid="ignore"):
-        if metric.family == "ranking":
+        if isinstance(metric.computation, Ranks):
             # All examples are tied: one group.
             positive = view.true == view.positive_code
             groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
-            return float(metric.function(*groups))
-        if metric.family == "moments":
-            assert metric.columns is not None
+            return float(metric.computation.function(*groups))
+        if isinstance(metric.computation, Moments):
             each = units.weight if baseline.shares is None else weight
-            return float(metric.function(column_totals(each, metric.columns(view))))
-        assert metric.prepare is not None
-        state = metric.prepare(view)
+            return float(metric.computation.function(column_totals(each, metric.computation.columns(view))))
+        assert isinstance(metric.computation, RowWise)
+        state = metric.computation.prepare(view)
         if metric.averages:
             code = None if quantity.label is None else predictions.classes.index(quantity.label)
             state = Chosen(state, quantity.average, code)
-        return float(metric.function(state, weight[None, :])[0])
+        return float(metric.computation.function(state, weight[None, :])[0])
 
 
 def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> tuple[ModelView, Floats]:
@@ -412,19 +420,22 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
     if estimate.table is None or estimate.quantity.average is not None:
         return None
     table = estimate.table
-    if estimate.metric.family == "binary_table" and code is not None:
-        margins, negatives = margins_of(table), estimate.metric.negatives
+    if isinstance(estimate.metric.computation, ClassCounts) and code is not None:
+        margins, negatives = margins_of(table), estimate.metric.computation.negatives
         if negatives and estimate.outside and len(table) == 3:
             of_class = two_classes(margins, code, by_answer=negatives == "answers")
         else:
             of_class = Counts(*(part[code] for part in one_vs_rest(margins)))
         counts = dict(zip(COUNTS, of_class, strict=True)) | {"n": table.sum()}
-    elif estimate.metric.family == "table" and estimate.metric.proportion is not None:
+    elif (
+        isinstance(estimate.metric.computation, Margins)
+        and estimate.metric.computation.proportion is not None
+    ):
         right, n = np.trace(table), table.sum()
         counts = {"right": right, "wrong": n - right, "n": n}
     else:
         return None
-    return _with_counts(estimate.metric.formula, counts)
+    return _with_counts(estimate.metric.display.formula, counts)
 
 
 def _with_counts(formula: str, counts: dict[str, float] | dict[str, int] | dict[str, Floats]) -> str:

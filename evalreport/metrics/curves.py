@@ -13,7 +13,8 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.estimate import Floats
-from evalreport.metrics.registry import METRICS, Metric
+from evalreport.metrics.metric import ClassCounts, Margins, Metric
+from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of
@@ -321,8 +322,11 @@ SWEPT = ("accuracy", "balanced_accuracy", "f1", "mcc")
 
 def has_a_best_threshold(metric: Metric) -> bool:
     """Say whether a metric of predicted labels weighs both kinds of error and has a better direction."""
-    of_labels = metric.family in ("binary_table", "table") and "binary" in metric.tasks
-    return of_labels and metric.greater_is_better is not None and not metric.one_sided
+    computation = metric.computation
+    if not isinstance(computation, ClassCounts | Margins) or "binary" not in metric.tasks:
+        return False
+    one_sided = isinstance(computation, ClassCounts) and computation.one_sided
+    return metric.scale.greater_is_better is not None and not one_sided
 
 
 def by_counts(name: str, counts: Counts) -> Floats:
@@ -330,16 +334,16 @@ def by_counts(name: str, counts: Counts) -> Floats:
 
     Some metrics have a faster form for two classes, ``of_counts``: this is asked for at every threshold and replicate.
     """
-    metric = METRICS[name]
-    if metric.of_counts is not None:
-        return zero_where_undefined(metric.of_counts(counts))
-    if metric.family == "binary_table":
-        return zero_where_undefined(metric.function(counts))
+    computation = METRICS[name].computation
+    if isinstance(computation, Margins) and computation.of_counts is not None:
+        return zero_where_undefined(computation.of_counts(counts))
+    if isinstance(computation, ClassCounts):
+        return zero_where_undefined(computation.function(counts))
     tp, fp, fn, tn = counts
     margins = np.stack(
         [np.stack(pair, axis=-1) for pair in ((tn, tp), (tn + fp, tp + fn), (tn + fn, tp + fp))], axis=-2
     )
-    return zero_where_undefined(metric.function(margins))
+    return zero_where_undefined(computation.function(margins))
 
 
 def _register(name: str) -> None:
@@ -347,7 +351,7 @@ def _register(name: str) -> None:
         values = ladder.values(partial(by_counts, name))
         return Points(ladder.thresholds[::-1], values[:0:-1])
 
-    label = METRICS[name].label
+    label = METRICS[name].display.label
     sweep.__doc__ = f"{label} of the decisions at each threshold."
     curve(f"{label} by threshold", x="Threshold", y=label, name=f"sweep_{name}")(sweep)
 

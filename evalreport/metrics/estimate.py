@@ -13,7 +13,8 @@ from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, free
 from evalreport.engine.distributions import Array, in_parts, parts_of, powers
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.registry import Metric, Quantity, definition
+from evalreport.metrics.metric import Metric
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Text
 
@@ -275,11 +276,11 @@ class Estimate:
     def of_base(self) -> Estimate:
         """The same on the scale of the metric that this one's is another scale of (``affine_of``), else itself."""
         # What holds itself is not freed when the last of its users goes.
-        return self if self.metric.affine_of is None else self._rescaled
+        return self if self.metric.scale.affine_of is None else self._rescaled
 
     @cached_property
     def _rescaled(self) -> Estimate:
-        scale = self.metric.affine_of
+        scale = self.metric.scale.affine_of
         assert scale is not None
         if self.is_difference:
             scale = replace(scale, offset=0.0)
@@ -558,11 +559,13 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
 
 def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:
     """Return the range of a metric on these data."""
-    if metric.share_of_right and metric.needs == "outcomes":
-        return (0.0, 1.0) if all(m.passes is not None for m in predictions.models) else metric.range
-    if metric.share_of_right and metric.needs == "gold":
-        return (0.0, 1.0) if all(_judged_right_or_wrong(m) for m in predictions.models) else metric.range
-    return metric.binary_range if metric.binary_range and predictions.task == "binary" else metric.range
+    if metric.scale.share_of_right and metric.needs == "outcomes":
+        return (0.0, 1.0) if all(m.passes is not None for m in predictions.models) else metric.scale.range
+    if metric.scale.share_of_right and metric.needs == "gold":
+        return (
+            (0.0, 1.0) if all(_judged_right_or_wrong(m) for m in predictions.models) else metric.scale.range
+        )
+    return metric.scale.range_of(predictions.task)
 
 
 def _judged_right_or_wrong(model: ModelOutputs) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,8 @@ from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate, Fits, Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
+from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.row_estimates import ColumnBlock, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.units import FOLDED, Layout, Parts
@@ -110,26 +111,22 @@ def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
     rows = prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
     block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
-    found |= {key: definition(key[1]).function(sums)[0] for key, sums in block.sums(ones).items()}
+    found |= {key: definition(key[1]).computation.function(sums)[0] for key, sums in block.sums(ones).items()}
     places = parts.rows()
     for name, orders in rows.orders.items():
-        for quantity in _family(sample.quantities, "ranking"):
-            function = definition(quantity).function
+        for quantity in of_family(sample.quantities, Ranks):
+            function = definition(quantity).computation.function
             groups = [group_weights(sample.units.base[p], o) for p, o in zip(places, orders, strict=True)]
             found[name, quantity] = np.array([float(function(*group)) for group in groups])
     for key, states in rows.states.items():
-        function = definition(key[1]).function
+        function = definition(key[1]).computation.function
         values = [function(s, sample.units.base[p][None, :])[0] for p, s in zip(places, states, strict=True)]
         found[key] = np.array(values, dtype=np.float64)
     return found
 
 
-def _family(quantities: Sequence[Quantity], family: str) -> list[Quantity]:
-    return [q for q in quantities if definition(q).family == family]
-
-
 def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:
-    labelled = [q for q in sample.quantities if definition(q).family in ("binary_table", "table")]
+    labelled = of_family(sample.quantities, ClassCounts, Margins)
     tables = LabelTables.of(sample.predictions, sample.units, parts) if labelled else None
     if tables is None:
         return {}
@@ -167,7 +164,7 @@ def over_datasets(sample: Sample, *, n_resamples: int, seed: int) -> Sample:
             continue
         values = estimate.fits.values
         if pooled:
-            pools = definition(key[1]).family not in ("ranking", "rows") and key in pooled
+            pools = key in pooled and not isinstance(definition(key[1]).computation, Ranks | RowWise)
             values = pooled[key] if pools else _mean_by(owner, values)
         none = np.zeros(len(values), dtype=np.int64)
         fits = Fits(values, none, none, sizes.n_test, sizes.n_train, "datasets")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.metrics.estimate import Estimate, Floats, Indices, Judged, undefined, value_range
+from evalreport.metrics.metric import Judgements
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.metrics.units import Layout, Units
@@ -95,7 +96,7 @@ def judged_estimates(
     found = {}
     for quantity in quantities:
         for model in predictions.models:
-            if definition(quantity).family == "judged" and model.gold is not None:
+            if isinstance(definition(quantity).computation, Judgements) and model.gold is not None:
                 found[model.name, quantity] = _estimate(
                     predictions, units, layout, (model.name, quantity), model
                 )
@@ -163,7 +164,7 @@ def _filled(estimate: Estimate, units: Units, layout: Layout, judge: Floats, gol
     with np.errstate(over="ignore", invalid="ignore"):
         for number, part in enumerate(share):
             rows = task == number
-            found: Rectified = estimate.metric.function(judge[rows], gold[rows])
+            found: Rectified = estimate.metric.computation.function(judge[rows], gold[rows])
             value += float(part) * found.value
             derivative[rows] = part * found.derivative
             weights.append(found.weight)

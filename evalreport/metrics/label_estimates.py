@@ -23,6 +23,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, Floats, value_range
+from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.units import Parts, Units, within
 from evalreport.predictions.table import Predictions
@@ -143,16 +144,16 @@ def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> F
 def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
     """Return the function of margins (..., 3, K) -> (...) that a label quantity is."""
     metric = definition(quantity)
-    if metric.family == "table":
-        return metric.function
+    if isinstance(metric.computation, Margins):
+        return metric.computation.function
     if quantity.average is None:
         counts = counts_of(quantity, predictions)
-        return lambda m: metric.function(counts(m))
+        return lambda m: metric.computation.function(counts(m))
     if quantity.average == "micro":
-        return lambda m: metric.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
+        return lambda m: metric.computation.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
 
     def averaged(m: Floats) -> Floats:
-        values = zero_where_undefined(metric.function(one_vs_rest(m)))
+        values = zero_where_undefined(metric.computation.function(one_vs_rest(m)))
         if quantity.average == "macro":
             return np.asarray(values[..., : len(predictions.classes)].mean(-1))
         return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
@@ -175,7 +176,7 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
     undefined, it is 0 by convention and so is its derivative.
     """
     metric = definition(quantity)
-    if metric.family == "table" or _unlike_negatives(quantity, predictions):
+    if isinstance(metric.computation, Margins) or _unlike_negatives(quantity, predictions):
         function = table_function(quantity, predictions)
         return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
 
@@ -190,9 +191,11 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
         pooled = (
             Counts(*(part.sum(-1, keepdims=True) for part in own)) if quantity.average == "micro" else own
         )
-        value = zero_where_undefined(metric.function(pooled))
+        value = zero_where_undefined(metric.computation.function(pooled))
         by_count = slopes_at(
-            lambda c: zero_where_undefined(metric.function(Counts(*(c[..., j] for j in range(4))))),
+            lambda c: zero_where_undefined(
+                metric.computation.function(Counts(*(c[..., j] for j in range(4))))
+            ),
             np.stack(pooled, axis=-1),
             1,
         )
@@ -272,7 +275,7 @@ def _estimate(
         model=tables.models[model],
         quantity=quantity,
         value=value,
-        reason=definition(quantity).undefined if undefined else None,
+        reason=definition(quantity).scale.undefined if undefined else None,
         n=predictions.n_examples,
         range=value_range(definition(quantity), predictions),
         derivative=derivative,
@@ -306,11 +309,13 @@ def _proportion(
         if trials_of is not None:
             successes, trials = (float(count) for count in trials_of(point[0]))
             return {"successes": successes, "trials": trials}
-        below = definition(quantity).monotone_of
+        computation = definition(quantity).computation
+        below = computation.monotone_of if isinstance(computation, ClassCounts) else None
         if below is not None and quantity.average is None:
-            proportion = METRICS[below[0]].proportion
-            assert proportion is not None
-            found = proportion(counts_of(quantity, predictions)(point[0]))
+            base = METRICS[below[0]].computation
+            assert isinstance(base, ClassCounts)
+            assert base.proportion is not None
+            found = base.proportion(counts_of(quantity, predictions)(point[0]))
             return {"jaccard": (float(found[0]), float(found[1]))}
         return {}
     if units.task is not None:
@@ -325,29 +330,33 @@ def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats]
     """Return the function of margins (..., 3, K) that counts a class against the rest."""
     code = class_code(quantity, predictions)
     if _unlike_negatives(quantity, predictions):
-        by_answer = definition(quantity).negatives == "answers"
+        computation = definition(quantity).computation
+        by_answer = isinstance(computation, ClassCounts) and computation.negatives == "answers"
         return lambda m: two_classes(m, code, by_answer=by_answer)
     return lambda m: Counts(*(part[..., code] for part in one_vs_rest(m)))
 
 
 def _unlike_negatives(quantity: Quantity, predictions: Predictions) -> bool:
     """Say whether what is not called positive need not be called negative: it may have no answer at all."""
+    computation = definition(quantity).computation
     outside = predictions.outside > 0 and predictions.task == "binary"
-    return outside and definition(quantity).negatives != ""
+    return outside and isinstance(computation, ClassCounts) and computation.negatives != ""
 
 
 def _successes_and_trials(
     quantity: Quantity, predictions: Predictions
 ) -> Callable[[Floats], tuple[Floats, Floats]] | None:
     """Return the function of margins (..., 3, K) that counts successes and trials; None if it is no proportion."""
-    metric = definition(quantity)
-    proportion = metric.proportion
+    computation = definition(quantity).computation
+    assert isinstance(computation, ClassCounts | Margins)
+    proportion = computation.proportion
     # Every example is one TP, or one FP and one FN: micro precision, recall and F1 are accuracy.
-    if quantity.average == "micro" and metric.micro_is_accuracy:
+    micro_is_accuracy = isinstance(computation, ClassCounts) and computation.micro_is_accuracy
+    if quantity.average == "micro" and micro_is_accuracy:
         return lambda m: (m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
     if proportion is None or quantity.average is not None:
         return None
-    if metric.family == "table":
+    if isinstance(computation, Margins):
         return lambda m: proportion(m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
     counts = counts_of(quantity, predictions)
     return lambda m: proportion(counts(m))

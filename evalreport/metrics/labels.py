@@ -13,7 +13,8 @@ import numpy as np
 from evalreport.engine.counts import Counts, are_whole, without_rounding
 from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.estimate import Floats, ModelView
-from evalreport.metrics.registry import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Fields, binary_table, table
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS
+from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.texts import Message
 
 OF_RECALLS = ("wilson_recalls", *SMOOTH_INTERVALS)

@@ -13,6 +13,7 @@ from evalreport.engine.distributions import in_parts, log
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.estimate import Floats, Indices
+from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import (
@@ -82,7 +83,7 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
         Cost of a false negative over that of a false positive.
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
-    own = [name for name, metric in METRICS.items() if metric.criterion]
+    own = [name for name in METRICS if _criterion_of(name)]
     found = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
     found.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
@@ -94,8 +95,15 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
 
 def _best(name: str) -> Criterion:
     metric = METRICS[name]
-    limits = metric.binary_range or metric.range
-    return Criterion(metric.criterion or "best", name, _of(name), bool(metric.greater_is_better), limits)
+    limits = metric.scale.range_of("binary")
+    better = bool(metric.scale.greater_is_better)
+    return Criterion(_criterion_of(name) or "best", name, _of(name), better, limits)
+
+
+def _criterion_of(name: str) -> str:
+    """Return the name in the results of the threshold where a metric is best; empty where it has none of its own."""
+    computation = METRICS[name].computation
+    return computation.criterion if isinstance(computation, ClassCounts) else ""
 
 
 def _of(name: str) -> Callable[[Counts], Floats]:

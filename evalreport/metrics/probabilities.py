@@ -23,16 +23,8 @@ from evalreport.engine.distributions import (
     weighted_sums,
 )
 from evalreport.metrics.estimate import Floats, Indices, ModelView
-from evalreport.metrics.registry import (
-    PROPORTION_INTERVALS,
-    SMOOTH_INTERVALS,
-    Decorator,
-    Fields,
-    Function,
-    mean_loss,
-    moments,
-    rows,
-)
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Function, Numbered
+from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
 from evalreport.predictions.arrays import Mask
 from evalreport.texts import Message
 
@@ -453,7 +445,6 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
         "shown_with": "outcomes",
         "intervals": ("t", *SMOOTH_INTERVALS),
         "greater_is_better": True,
-        "numbered": numbered,
         **fields,
     }
 
@@ -461,7 +452,9 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
         def of_number(k: int) -> Function:
             return lambda view: function(*view.passes, k)
 
-        found = mean_loss(label, formula, per_example=of_number(1), of_number=of_number, **given)
+        found = mean_loss(
+            label, formula, per_example=of_number(1), numbered=Numbered(numbered, of_number), **given
+        )
         return found(function)
 
     return _decorate

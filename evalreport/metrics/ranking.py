@@ -19,16 +19,8 @@ from evalreport.engine.counts import Climb, Steps
 from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
-from evalreport.metrics.registry import (
-    PROPORTION_INTERVALS,
-    SMOOTH_INTERVALS,
-    Chosen,
-    Decorator,
-    Fields,
-    Function,
-    ranking,
-    rows,
-)
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
+from evalreport.metrics.registry import Decorator, Fields, ranking, rows
 from evalreport.predictions.arrays import Mask
 from evalreport.texts import Message
 

@@ -45,6 +45,7 @@ from evalreport.engine.draws import Tile, in_floats, of_row_bytes, tiles_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
+from evalreport.metrics.metric import Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.units import Layout, Parts, Units, by_seed
 from evalreport.predictions.table import Predictions
@@ -193,7 +194,7 @@ def binned(data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
 
 def _is_mean(key: Key) -> bool:
     metric = definition(key[1])
-    return metric.family == "moments" and metric.is_mean
+    return isinstance(metric.computation, Moments) and metric.is_mean
 
 
 ALIKE = 0.04
@@ -235,7 +236,7 @@ def row_estimates(
     predictions: Predictions, data: RowData, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates."""
-    ranked = [q for q in quantities if definition(q).family == "ranking"]
+    ranked = [q for q in quantities if isinstance(definition(q).computation, Ranks)]
     estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
 
@@ -264,7 +265,9 @@ def with_replicates(
 ) -> dict[Key, Estimate]:
     """Give estimates their replicates, all from one set of draws; of many rows no states are needed for them."""
     drawn: dict[Key, list[Floats]] = {
-        key: [] for key, e in estimates.items() if definition(key[1]).resampled and not np.isnan(e.value)
+        key: []
+        for key, e in estimates.items()
+        if definition(key[1]).inference.resampled and not np.isnan(e.value)
     }
     for values in _replicates(data, estimates, tuple(drawn), n_resamples, seed) if drawn else ():
         for key, part in values.items():
@@ -308,7 +311,7 @@ def _by_floats(data: RowData, keys: Sequence[Key]) -> Callable[[Floats], dict[Ke
 
     def values(multiplicities: Floats) -> dict[Key, Floats]:
         sums = block.sums(multiplicities)
-        found = {key: definition(key[1]).function(s).mean(axis=1) for key, s in sums.items()}
+        found = {key: definition(key[1]).computation.function(s).mean(axis=1) for key, s in sums.items()}
         if ranked_or_rows:
             found |= _by_row(data, ranked_or_rows, data.units.expand(multiplicities))
         return found
@@ -324,7 +327,11 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
     """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
     places = data.layout.ranked.rows()
     found: dict[Key, list[Floats]] = {key: [] for key in keys}
-    exact = {key[0] for key in keys if definition(key[1]).family == "ranking" and not data.is_binned(key)}
+    exact = {
+        key[0]
+        for key in keys
+        if isinstance(definition(key[1]).computation, Ranks) and not data.is_binned(key)
+    }
     for j, rows in enumerate(places):
         part = weights if len(places) == 1 else weights[:, rows]
         groups = {
@@ -343,17 +350,17 @@ def _by_row(data: RowData, keys: Sequence[Key], weights: Floats) -> dict[Key, Fl
             if data.is_binned(key):
                 assert metric.binned is not None
                 values.append(metric.binned(by_bin[key[0]]))
-            elif metric.family == "ranking":
-                values.append(metric.function(*groups[key[0]]))
+            elif isinstance(metric.computation, Ranks):
+                values.append(metric.computation.function(*groups[key[0]]))
             else:
-                values.append(metric.function(data.states[key][j], part))
+                values.append(metric.computation.function(data.states[key][j], part))
     return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
 
 
 def _is_resampled(data: RowData, key: Key) -> bool:
     """Whether a by-row quantity has replicates: not where each would cost too much."""
     metric = definition(key[1])
-    return metric.resampled and (data.is_binned(key) or not data.many)
+    return metric.inference.resampled and (data.is_binned(key) or not data.many)
 
 
 def mean_of_parts(values: Floats, layout: Layout) -> Floats:
@@ -479,7 +486,7 @@ def _estimate(
 def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     metric, columns, parts = definition(key[1]), data.columns[key], data.layout.pooled
     if not all_finite(columns):
-        return undefined(predictions, key, metric.undefined or TOO_LARGE)
+        return undefined(predictions, key, metric.scale.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
     weight = data.units.weight
     for j, rows in enumerate(_places(parts)):
@@ -487,19 +494,19 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
         sums = column_totals(None if weight is None else weight[rows], part)
-        values[j] = metric.function(sums)
-        if metric.smooth:
-            derivative[rows] = combined(part, gradient(metric.function, sums) / parts.count)
+        values[j] = metric.computation.function(sums)
+        if metric.inference.smooth:
+            derivative[rows] = combined(part, gradient(metric.computation.function, sums) / parts.count)
     if not np.isfinite(values).all():
-        return undefined(predictions, key, metric.undefined if np.isnan(values).any() else TOO_LARGE)
-    slopes = derivative if metric.smooth else None
+        return undefined(predictions, key, metric.scale.undefined if np.isnan(values).any() else TOO_LARGE)
+    slopes = derivative if metric.inference.smooth else None
     fields = _successes(key, columns, data)
     return _estimate(predictions, data, key, float(values.mean()), slopes, **fields)
 
 
 def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | None]:
     """Return successes and trials, or how many trials count, where the mean is one of zeros and ones: a proportion."""
-    if not definition(key[1]).may_be_proportion or not np.isin(columns[1], (0, 1)).all():
+    if not definition(key[1]).inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
         return {}
     if data.units.plain and data.layout.pooled.count == 1:
         return {"successes": float(columns[1].sum()), "trials": float(len(columns[1]))}
@@ -520,15 +527,19 @@ def _of_ranks(
     one = orders[0].positive if len(orders) == 1 else None
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
-        values = np.array([float(metric.function(*group)) for group in groups])
+        computation = metric.computation
+        assert isinstance(computation, Ranks)
+        values = np.array([float(computation.function(*group)) for group in groups])
         value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
-            found[key] = undefined(predictions, key, _why_undefined(metric.undefined, values, data.layout))
+            found[key] = undefined(
+                predictions, key, _why_undefined(metric.scale.undefined, values, data.layout)
+            )
             continue
         slopes = (
             None
-            if metric.derivative is None
-            else _rank_slopes(metric.derivative, data, model, groups, values)
+            if computation.derivative is None
+            else _rank_slopes(computation.derivative, data, model, groups, values)
         )
         found[key] = _estimate(predictions, data, key, value, slopes, positive=one, rarest=rarest)
     return found
@@ -559,17 +570,23 @@ def _places(parts: Parts) -> Sequence[Indices | slice]:
 
 def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | None) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
-    values, slopes = np.empty(len(states)), None if metric.derivative is None else np.zeros(predictions.n)
+    computation = metric.computation
+    assert isinstance(computation, RowWise)
+    values, slopes = (
+        np.empty(len(states)),
+        None if computation.derivative is None else np.zeros(predictions.n),
+    )
     for j, (rows, state) in enumerate(zip(_places(data.layout.ranked), states, strict=True)):
         weights = data.units.base[rows][None, :]
-        values[j] = metric.function(state, weights)[0]
-        if metric.derivative is not None and slopes is not None and np.isfinite(values[j]):
-            slopes[rows] = metric.derivative(state, weights)[0]
+        values[j] = computation.function(state, weights)[0]
+        if computation.derivative is not None and slopes is not None and np.isfinite(values[j]):
+            slopes[rows] = computation.derivative(state, weights)[0]
     values[~np.isfinite(values)] = np.nan
     value = float(mean_of_parts(values, data.layout))
     if np.isnan(value):
         first = states[int(np.isnan(values).argmax())]
-        reason = metric.undefined if metric.why_undefined is None else metric.why_undefined(first)
+        why = computation.why_undefined
+        reason = metric.scale.undefined if why is None else why(first)
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
@@ -579,7 +596,8 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
 
 def _row_proportion(key: Key, state: object, weights: Floats) -> dict[str, float]:
     """Return successes and trials of a row metric that is a proportion."""
-    proportion = definition(key[1]).proportion
+    computation = definition(key[1]).computation
+    proportion = computation.proportion if isinstance(computation, RowWise) else None
     if proportion is None:
         return {}
     successes, trials = proportion(state, weights[None, :])

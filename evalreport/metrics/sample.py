@@ -23,17 +23,28 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, value_range, view
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
+from evalreport.metrics.metric import (
+    Average,
+    Chosen,
+    ClassCounts,
+    Contingency,
+    Judgements,
+    Margins,
+    Metric,
+    Moments,
+    Ranks,
+    RowWise,
+    Training,
+)
 from evalreport.metrics.registry import (
     JUDGED,
     METRICS,
     NUMBERED,
     PRIMARY,
-    Average,
-    Chosen,
-    Metric,
     Quantity,
     definition,
     losses_of_probability,
+    of_family,
     slopes_of_ranks,
 )
 from evalreport.metrics.row_estimates import (
@@ -103,7 +114,7 @@ class Sample:
         outputs = {m.name: m for m in self.predictions.models}
         by_row = [
             self.rows.columns[name, quantity][1]
-            if metric.affine_of is None and (name, quantity) in self.rows.columns
+            if metric.scale.affine_of is None and (name, quantity) in self.rows.columns
             else metric.per_example(view(self.predictions, outputs[name]))
             for name in models
         ]
@@ -153,7 +164,7 @@ def estimate_all(
         keys, why = product((m.name for m in predictions.models), quantities), Message("undefined.weightless")
         lost = {key: undefined(predictions, key, why) for key in keys}
         return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
-    single = [q for q in quantities if definition(q).family in ("ranking", "rows")] if _of_one(layout) else []
+    single = of_family(quantities, Ranks, RowWise) if _of_one(layout) else []
     missing = {(m.name, q): ONE_EXAMPLE for m in predictions.models for q in single}
     summed = summed_estimates(predictions, quantities, n_resamples=n_resamples, seed=seed)
     missing |= {
@@ -162,9 +173,9 @@ def estimate_all(
         if (m.name, q) not in summed and (reason := lacks(m, q, predictions.scores))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
-    labelled = [q for q in quantities if definition(q).family in ("binary_table", "table")]
+    labelled = of_family(quantities, ClassCounts, Margins)
     tables, labels = label_estimates(predictions, units, layout.pooled, labelled, n_resamples, seed)
-    grouped = [q for q in quantities if definition(q).family == "contingency"]
+    grouped = of_family(quantities, Contingency)
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
@@ -211,9 +222,7 @@ def prepare_rows(
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})
-    families = [
-        [q for q in quantities if definition(q).family == family] for family in ("moments", "rows", "ranking")
-    ]
+    families = [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
     places = layout.ranked.rows()
     wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
     views = {m: [whole] if len(places) == 1 else [whole.of(p) for p in places] for m, whole in wholes.items()}
@@ -231,10 +240,10 @@ def prepare_rows(
 def _of_model(
     predictions: Predictions,
     views: Mapping[str, Sequence[ModelView]],
-    asked: tuple[Sequence[Quantity], ModelOutputs],
+    wanted: tuple[Sequence[Quantity], ModelOutputs],
 ) -> tuple[dict[Key, Columns], dict[Key, tuple[object, ...]], dict[str, tuple[Order, ...]]]:
     """Compute one model's columns, states or orders, the latter from the view of each ranked part."""
-    quantities, outputs = asked
+    quantities, outputs = wanted
     columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
@@ -242,22 +251,20 @@ def _of_model(
     prepared: dict[object, tuple[object, ...]] = {}
     of_columns: dict[object, Columns] = {}
     for quantity in quantities:
-        metric, key = definition(quantity), (outputs.name, quantity)
+        computation, key = definition(quantity).computation, (outputs.name, quantity)
         if lacks(outputs, quantity):
             continue
-        # Squares of numbers near the largest double are infinite; the value is then undefined, and said.
+        # Squares of numbers near the largest double are infinite; the value is then undefined, with that reason.
         with np.errstate(over="ignore", invalid="ignore"):
-            if metric.family == "moments":
-                assert metric.columns is not None
-                if metric.columns not in of_columns:
-                    of_columns[metric.columns] = metric.columns(view(predictions, outputs))
-                columns[key] = of_columns[metric.columns]
-            elif metric.family == "rows":
-                assert metric.prepare is not None
-                if metric.prepare not in prepared:
-                    prepared[metric.prepare] = tuple(metric.prepare(part) for part in parts)
-                states[key] = chosen_states(prepared[metric.prepare], quantity, predictions)
-            elif metric.family == "ranking" and outputs.name not in orders:
+            if isinstance(computation, Moments):
+                if computation.columns not in of_columns:
+                    of_columns[computation.columns] = computation.columns(view(predictions, outputs))
+                columns[key] = of_columns[computation.columns]
+            elif isinstance(computation, RowWise):
+                if computation.prepare not in prepared:
+                    prepared[computation.prepare] = tuple(computation.prepare(part) for part in parts)
+                states[key] = chosen_states(prepared[computation.prepare], quantity, predictions)
+            elif isinstance(computation, Ranks) and outputs.name not in orders:
                 orders[outputs.name] = tuple(part.order for part in parts)
     return columns, states, orders
 
@@ -313,13 +320,16 @@ def summed_estimates(
     found: dict[tuple[str, Quantity], Estimate] = {}
     if sums is None:
         return found
-    for quantity in (q for q in quantities if definition(q).of_gaps):
+    for quantity in of_family(quantities, Moments):
+        computation = definition(quantity).computation
+        if not (isinstance(computation, Moments) and computation.of_gaps):
+            continue
         gaps = {model: sums.gaps(model) for model in sums.models}
         found |= {
             (model, quantity): Estimate(
                 model=model,
                 quantity=quantity,
-                value=float(definition(quantity).function(of_model)),
+                value=float(definition(quantity).computation.function(of_model)),
                 n=predictions.n_examples,
                 range=value_range(definition(quantity), predictions),
                 summed=sums.class_sizes,
@@ -329,13 +339,13 @@ def summed_estimates(
         }
     ranked, losses = slopes_of_ranks(), losses_of_probability()
     for quantity in quantities:
-        scale = definition(quantity).affine_of
+        scale = definition(quantity).scale.affine_of
         base = definition(quantity) if scale is None else definition(Quantity(scale.of))
         models = [name for name in sums.models if sums.holds(base.name, name)]
         if quantity.label is not None or base.name not in {*ranked, *losses} or not models:
             continue
         if min(sums.class_sizes) == 0:
-            undefined_here = definition(quantity).undefined
+            undefined_here = definition(quantity).scale.undefined
             found |= {(m, quantity): undefined(predictions, (m, quantity), undefined_here) for m in models}
             continue
         values = np.array([_value(sums, base.name, model) for model in models])
@@ -363,7 +373,7 @@ def summed_estimates(
 
 def _value(sums: ScoreSums, metric: str, model: str) -> float:
     if metric in slopes_of_ranks():
-        return float(definition(Quantity(metric)).function(*sums.groups[model]))
+        return float(definition(Quantity(metric)).computation.function(*sums.groups[model]))
     return sums.total(metric, model) / sum(sums.class_sizes)
 
 
@@ -404,13 +414,13 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
     """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
     found: list[Quantity] = []
     for metric in METRICS.values():
-        if metric.family == "training":
+        if isinstance(metric.computation, Training):
             continue  # criteria of training rows: no quantity of test predictions
-        if metric.family == "judged" and not predictions.judged:
+        if isinstance(metric.computation, Judgements) and not predictions.judged:
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
-        if metric.numbered:
+        if metric.numbered is not None:
             repeated = any(model.attempts is not None for model in predictions.models)
             found += _with_usual_numbers(metric, predictions) if repeated else []
         elif predictions.task == "multiclass" and metric.averages:
@@ -426,14 +436,15 @@ def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quanti
     counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
     # A model without a question, which others have on test sets of their own, has no attempt at it.
     fewest = min((int(count[count > 0].min()) for count in counts), default=1)
-    return [Quantity(f"{metric.numbered}{k}") for k in sorted({1, fewest})]
+    assert metric.numbered is not None
+    return [Quantity(f"{metric.numbered.begins}{k}") for k in sorted({1, fewest})]
 
 
 def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
     """Return what a name stands for: one quantity, or a numbered metric with its usual numbers."""
     quantity = parse(name, predictions.task, predictions.classes)
     metric = definition(quantity)
-    return _with_usual_numbers(metric, predictions) if metric.numbered else [quantity]
+    return _with_usual_numbers(metric, predictions) if metric.numbered is not None else [quantity]
 
 
 def chosen(
@@ -451,12 +462,12 @@ def chosen(
     """
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
-        if definition(named[0]).family == "training":
+        if isinstance(definition(named[0]).computation, Training):
             raise UsageError(
                 f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
                 " metric of test predictions first, for the verdict to be about"
             )
-        return tuple(q for q in dict.fromkeys(named) if definition(q).family != "training")
+        return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
     name = JUDGED if predictions.judged else PRIMARY[predictions.task]
     primary = parse(name, predictions.task, predictions.classes)
     if predictions.classes and all(m.y_pred is None for m in predictions.models):
@@ -520,7 +531,7 @@ def spelled_metrics() -> list[str]:
 
 def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
     """Return the criteria of training rows among the names; with no names all that the task has."""
-    found = [m.name for m in METRICS.values() if m.family == "training" and task in m.tasks]
+    found = [m.name for m in METRICS.values() if isinstance(m.computation, Training) and task in m.tasks]
     return tuple(Quantity(name) for name in found if not names or name in names)
 
 
@@ -564,7 +575,7 @@ def histograms_found(sample: Sample) -> tuple[FoundRecord, ...]:
 
 
 def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
-    return key[0] in bins and definition(key[1]).family == "ranking"
+    return key[0] in bins and isinstance(definition(key[1]).computation, Ranks)
 
 
 def _of_shares(found: Mapping[Share, float], *, named: bool) -> Iterator[Message]:

@@ -13,6 +13,7 @@ from evalreport.numbers import count, percent
 from evalreport.texts import Text, named, say, spoken
 
 if TYPE_CHECKING:
+    from evalreport.metrics.metric import Metric
     from evalreport.schema.results import Results
 
 
@@ -52,11 +53,23 @@ def entry(kind: Kind, name: str) -> Any | None:
     return known[name]
 
 
+def registered_metric(name: str) -> Metric | None:
+    """Return a registered metric, or None: results of a newer version may name what this one does not know."""
+    found: Metric | None = entry("metric", name)
+    return found
+
+
+def display_of(kind: Kind, name: str) -> Any | None:
+    """Return the record that holds the label and the summary of an entry, or None where it is not known."""
+    known = entry(kind, name)
+    return known.display if known is not None and kind == "metric" else known
+
+
 def label_of(kind: Kind, name: str | None) -> str:
     """Give the words for a metric, an interval or a test."""
     if name is None:
         return ""
-    known = entry(kind, name)
+    known = display_of(kind, name)
     if known is None:
         return visible(name.replace("_", " "))
     return spoken(f"label.{kind}.{name}", str(known.label))
@@ -69,7 +82,7 @@ def test_in_words(name: str) -> str:
 
 def summary_of(kind: Kind, name: str) -> str:
     """Give the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
-    known = entry(kind, name)
+    known = display_of(kind, name)
     return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))
 
 
@@ -77,7 +90,9 @@ def registered_texts() -> dict[str, str]:
     """Give what the registries say of their entries, by the keys under which a translation overrides it."""
     found = {}
     for kind in KINDS:
-        for name, known in registry(kind).items():
+        for name in registry(kind):
+            known = display_of(kind, name)
+            assert known is not None
             found[f"label.{kind}.{name}"] = str(known.label)
             found[f"summary.{kind}.{name}"] = str(known.summary)
     return found
@@ -115,12 +130,12 @@ def level_of_pairs(results: Results) -> str:
 
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
-    known = entry("metric", key.metric)
+    known = registered_metric(key.metric)
     if known is None:
         return True
-    if lower_is_better and known.turnable:
-        return known.greater_is_better is False
-    return known.greater_is_better is not False
+    if lower_is_better and known.scale.turnable:
+        return known.scale.greater_is_better is False
+    return known.scale.greater_is_better is not False
 
 
 def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:

@@ -345,7 +345,7 @@ def _row(
 
 def in_words(quantity: Quantity) -> Text:
     """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
-    metric = definition(quantity).phrase
+    metric = definition(quantity).display.phrase
     if quantity.label is not None:
         return Message("quantity.of_class", metric=metric, label=quantity.label)
     return (

@@ -13,6 +13,7 @@ from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate, Indices
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.label_estimates import of_tables
+from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -242,9 +243,9 @@ def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) ->
 def depends_on_classes(estimate: Estimate) -> bool:
     """Say whether a value needs examples of every class: not a plain mean or proportion over the examples."""
     metric = estimate.metric
-    if metric.family == "moments" or estimate.trials is not None:
+    if isinstance(metric.computation, Moments) or estimate.trials is not None:
         return False
-    pooled = metric.family == "table" and metric.proportion is not None
+    pooled = isinstance(metric.computation, Margins) and metric.computation.proportion is not None
     return not pooled and estimate.quantity.average != "micro" and metric.needs != "values"
 
 
@@ -334,13 +335,17 @@ def compared_quantities(quantities: Sequence[Quantity], options: Options) -> tup
 
     Sums over the examples do not: they depend on how many there are. Single classes only where named.
     """
-    kept = [q for q in quantities[1:] if not definition(q).extensive and (q.label is None or options.metrics)]
+    kept = [
+        q
+        for q in quantities[1:]
+        if not definition(q).scale.extensive and (q.label is None or options.metrics)
+    ]
     return (quantities[0], *kept)
 
 
 def direction(quantity: Quantity, options: Options) -> int:
     """Return 1 where a greater value is better, -1 where a smaller one is, 0 where neither is."""
-    if definition(quantity).greater_is_better is None:
+    if definition(quantity).scale.greater_is_better is None:
         return 0
     return 1 if greater_is_better(quantity, lower_is_better=options.lower_is_better) else -1
 
@@ -397,7 +402,7 @@ def _with_rest(
 
 
 def _both(own: Estimate, of_all: Estimate) -> Successes | None:
-    on_another_scale = own.metric.affine_of is not None
+    on_another_scale = own.metric.scale.affine_of is not None
     if on_another_scale or own.trials is None or of_all.trials is None:
         return None
     if own.successes is None or of_all.successes is None:

@@ -18,7 +18,7 @@ from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_i
 from evalreport.metrics.registry import METRICS
 
 SETS, RESAMPLES, FOR_THE_MEAN = 400, 400, 3000
-NAMES = tuple(m.name for m in METRICS.values() if m.tasks == ("clustering",) and m.affine_of is None)
+NAMES = tuple(m.name for m in METRICS.values() if m.tasks == ("clustering",) and m.scale.affine_of is None)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def values(truth: np.ndarray, said: np.ndarray) -> list[float]:
     """Return every metric of one grouping."""
     table = GroupTable.of(truth.astype(np.int32), said.astype(np.int32))
     sums = table.overlap(table.counts, expected_mutual_information(*table.sizes))
-    return [float(METRICS[name].function(Overlap(*sums))) for name in NAMES]
+    return [float(METRICS[name].computation.function(Overlap(*sums))) for name in NAMES]
 
 
 def measured(design: Design) -> list[dict[str, object]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS
 from research.studies.designs import Design, Kind
 from research.studies.simulation import Found, Measured
@@ -75,7 +76,7 @@ class Row:
     @property
     def discrete(self) -> bool:
         """Whether the metric is a function of counts of labels."""
-        return METRICS[stem(self.metric)].family in ("binary_table", "table")
+        return isinstance(METRICS[stem(self.metric)].computation, ClassCounts | Margins)
 
     @property
     def least(self) -> float:

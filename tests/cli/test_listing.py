@@ -42,7 +42,7 @@ def test_a_metric_names_its_tasks_and_recommended_interval(run):
         line.split("\t") for line in run("list", "metrics").out.splitlines() if line.startswith("roc_auc\t")
     )
     assert row[2] == "binary"
-    assert row[3] == METRICS["roc_auc"].intervals[0]
+    assert row[3] == METRICS["roc_auc"].inference.intervals[0]
 
 
 def test_on_a_terminal_names_are_never_cut(run, monkeypatch):

@@ -103,7 +103,7 @@ def test_a_threshold_above_every_score_is_null():
 
 
 @pytest.mark.parametrize(
-    "name", sorted(name for name, metric in METRICS.items() if metric.of_counts is not None)
+    "name", sorted(n for n, m in METRICS.items() if getattr(m.computation, "of_counts", None) is not None)
 )
 @given(counts=st.lists(st.tuples(*[st.integers(0, 30)] * 4), min_size=1, max_size=5))
 def test_what_is_written_out_is_the_registry(name, counts):
@@ -111,14 +111,14 @@ def test_what_is_written_out_is_the_registry(name, counts):
     counts = [c for c in counts if c[0] + c[2] and c[1] + c[3]]  # both classes in the truth
     for tp, fp, fn, tn in counts:
         table = np.array([[tn, fp], [fn, tp]], dtype=np.float64)
-        expected = METRICS[name].function(margins_of(table))
+        expected = METRICS[name].computation.function(margins_of(table))
         four = Counts(*(np.array(float(one)) for one in (tp, fp, fn, tn)))
         assert by_counts(name, four) == pytest.approx(np.nan_to_num(expected), abs=ROUNDING)
 
 
 def test_one_sided_metrics_are_registered():
     """Metrics of one kind of error say so, and each has no best threshold."""
-    one_sided = {name for name, metric in METRICS.items() if metric.one_sided}
+    one_sided = {name for name, m in METRICS.items() if getattr(m.computation, "one_sided", False)}
     assert one_sided == {
         *("fnr", "fpr", "npv", "precision", "prevalence", "recall", "specificity"),
         *("rule_confidence", "rule_lift", "rule_support"),

@@ -72,7 +72,7 @@ def test_values_are_those_of_scikit_learn() -> None:
     for truth, said in groupings():
         _, sums = table_of(truth, said)
         for name, reference in REFERENCE.items():
-            ours = METRICS[name].function(Overlap(*sums))
+            ours = METRICS[name].computation.function(Overlap(*sums))
             ours = 1.0 if np.isnan(ours) else float(ours)  # by convention, with the reason
             assert ours == pytest.approx(reference(truth, said), abs=EXACT), (name, truth, said)
 
@@ -85,10 +85,10 @@ def test_derivatives_are_those_of_one_more_example() -> None:
     for metric in (METRICS[name] for name in REFERENCE):
         moved = table.overlap(table.counts + step * np.eye(len(table.counts)), sums[-1])
         less = table.overlap(table.counts - step * np.eye(len(table.counts)), sums[-1])
-        up, down = (metric.function(Overlap(*s.T)) for s in (moved, less))
+        up, down = (metric.computation.function(Overlap(*s.T)) for s in (moved, less))
         slopes = (up - down) / (2 * step)
         # At the data the groups' largest cells are no ties, so purity has a derivative too.
-        by_sum = [_slope(metric.function, sums, place) for place in range(len(sums))]
+        by_sum = [_slope(metric.computation.function, sums, place) for place in range(len(sums))]
         centred = slopes - (table.counts * slopes).sum() / table.counts.sum()
         assert table.slopes(np.array(by_sum)) == pytest.approx(centred, abs=1e-7), metric.name
 

@@ -88,7 +88,7 @@ def test_influence_values_are_the_derivatives(task: str, seed: int) -> None:
             weights[i] += sign * step
             moved[i, side] = by_quantity(weighted(predictions, weights))
     for quantity, estimate in point.items():
-        if not definition(quantity).smooth:
+        if not definition(quantity).inference.smooth:
             continue
         numbers = np.array([up[quantity].value - down[quantity].value for up, down in moved]) / (2 * step)
         # truncation of order step^2 and rounding of order 1e-16 / step, on the metric's own scale
@@ -110,7 +110,9 @@ def test_jackknife(task: str) -> None:
     predictions = predictions_of(task, ROWS[task](seed=6, n=n))
     full = by_quantity(weighted(predictions, np.ones(n)))
     smooth = [
-        q for q in full if definition(q).smooth and q.metric not in DERIVATIVE_ALONE and q.label is None
+        q
+        for q in full
+        if definition(q).inference.smooth and q.metric not in DERIVATIVE_ALONE and q.label is None
     ]
     left: dict[Quantity, list[float]] = {q: [] for q in smooth}
     for i in range(n):
@@ -161,7 +163,7 @@ def test_extensive_metrics_are_those_that_repetition_changes(task: str) -> None:
     for quantity, estimate in once.items():
         loose = 1e-8 if quantity.metric.startswith("calibration") else 1e-11
         unchanged = same(estimate.value, twice[quantity].value, loose)
-        if not definition(quantity).extensive:
+        if not definition(quantity).scale.extensive:
             assert unchanged, quantity
         elif quantity.metric != "precision_at_10":  # the top may be all positive both times
             assert not unchanged, quantity

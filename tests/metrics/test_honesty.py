@@ -19,11 +19,11 @@ NOT_SMOOTH = {"eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision
 
 def test_what_is_smooth_and_what_has_no_interval() -> None:
     """The registry says of each metric whether influence values exist and whether any interval holds."""
-    assert {m.name for m in METRICS.values() if m.no_interval} == VALUE_ONLY
-    assert {m.name for m in METRICS.values() if not m.smooth} == NOT_SMOOTH
+    assert {m.name for m in METRICS.values() if m.inference.no_interval} == VALUE_ONLY
+    assert {m.name for m in METRICS.values() if not m.inference.smooth} == NOT_SMOOTH
     for metric in METRICS.values():
-        assert bool(metric.intervals) != bool(metric.no_interval), metric.name
-        assert set(metric.intervals) <= set(INTERVALS), metric.name
+        assert bool(metric.inference.intervals) != bool(metric.inference.no_interval), metric.name
+        assert set(metric.inference.intervals) <= set(INTERVALS), metric.name
 
 
 @pytest.mark.parametrize("task", ROWS)
@@ -36,11 +36,11 @@ def test_every_record_has_limits_or_a_reason(task: str) -> None:
         metric = METRICS[record.metric]
         for one in record.intervals:
             assert one.low is not None or one.reason, (record.metric, one.method)
-            if metric.no_interval and record.value is not None:
+            if metric.inference.no_interval and record.value is not None:
                 assert one.low is None, (record.metric, one.method)
-            if not metric.smooth and one.method in ("normal", "bootstrap_bca"):
+            if not metric.inference.smooth and one.method in ("normal", "bootstrap_bca"):
                 assert one.low is None, (record.metric, one.method)
-        if record.value is not None and not metric.no_interval:
+        if record.value is not None and not metric.inference.no_interval:
             assert record.intervals[0].low is not None, record.metric
 
 
@@ -51,7 +51,7 @@ def test_refused_intervals_show_the_metrics_own_reason() -> None:
     )
     (record,) = results.metrics
     assert record.value is not None
-    assert {one.reason for one in record.intervals} == {METRICS["ece"].no_interval}
+    assert {one.reason for one in record.intervals} == {METRICS["ece"].inference.no_interval}
 
 
 def test_few_positives_refuse_the_percentiles_of_the_equal_error_rate() -> None:

@@ -136,9 +136,9 @@ def test_intervals_keep_to_the_range(task: str, data: st.DataObject) -> None:
     results = evaluate(data.draw(TASKS[task](models=1)), task, intervals=("all",))
     for record in results.metrics:
         metric = METRICS[record.metric]
-        lowest, highest = metric.range
-        if task == "binary" and metric.binary_range is not None:
-            lowest, highest = metric.binary_range
+        lowest, highest = metric.scale.range
+        if task == "binary" and metric.scale.binary_range is not None:
+            lowest, highest = metric.scale.binary_range
         for place, one in enumerate(record.intervals):
             if one.low is None or one.high is None:
                 continue
@@ -158,9 +158,9 @@ def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.
     if len(results.classes) == 1:
         return  # a table of one class has no place for an error, so nothing can be mapped
     for record in results.metrics:
-        if record.value is None or record.reason or not math.isfinite(METRICS[record.metric].range[1]):
+        if record.value is None or record.reason or not math.isfinite(METRICS[record.metric].scale.range[1]):
             continue
-        if METRICS[record.metric].no_interval:
+        if METRICS[record.metric].inference.no_interval:
             continue
         if record.metric in {"brier", "complement_mse"}:
             continue  # means of losses: a t interval, which a constant loss does not give

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalreport.metrics.metric import Training
 from evalreport.metrics.registry import METRICS
 
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, same, values
@@ -28,7 +29,9 @@ def test_every_registered_metric_is_reached() -> None:
     regression = {"m": {"y_true": random.normal(size=40).tolist(), "y_pred": random.normal(size=40).tolist()}}
     for task, source in (("binary", binary), ("multiclass", several), ("regression", regression)):
         seen = {record.metric for record in evaluate(source, task).metrics}
-        wanted = {name for name, m in METRICS.items() if task in m.tasks and m.family != "training"}
+        wanted = {
+            name for name, m in METRICS.items() if task in m.tasks and not isinstance(m.computation, Training)
+        }
         if task == "multiclass":
             wanted = {name for name in wanted if METRICS[name].needs == "labels"}
         assert seen >= wanted, wanted - seen
@@ -92,7 +95,7 @@ def test_repeated_test_set(task: str, data: st.DataObject, times: int) -> None:
     one, other = values(evaluate(source, task)), values(evaluate(repeated, task))
     assert one.keys() == other.keys()
     for name, value in one.items():
-        assert METRICS[name[1]].extensive or same(value, other[name]), name
+        assert METRICS[name[1]].scale.extensive or same(value, other[name]), name
 
 
 def repeat(columns: dict[str, Any], times: int) -> dict[str, Any]:
@@ -132,7 +135,7 @@ def test_what_is_undefined_does_not_hang_on_weights(seed: int, classes: int) -> 
     undefined = {key(r): r.reason for r in plain.metrics}
     assert any(undefined.values())
     assert undefined == {key(r): r.reason for r in weighted.metrics}
-    ranges = {r.metric: METRICS[r.metric].range for r in weighted.metrics}
+    ranges = {r.metric: METRICS[r.metric].scale.range for r in weighted.metrics}
     outside = [r for r in weighted.metrics if r.value is not None and not within(r.value, ranges[r.metric])]
     assert not outside
 
@@ -162,7 +165,9 @@ def test_copies_in_one_cluster_are_no_new_evidence(task: str, data: st.DataObjec
     errors = {key(record): record.standard_error for record in other.metrics}
     assert values(one).keys() == values(other).keys()
     for record in one.metrics:
-        assert METRICS[record.metric].extensive or same(record.value, values(other)[key(record)]), record
+        assert METRICS[record.metric].scale.extensive or same(record.value, values(other)[key(record)]), (
+            record
+        )
         assert same(record.standard_error, errors[key(record)]), record
 
 

@@ -169,7 +169,7 @@ def test_i_every_interval_stays_in_the_metrics_range(source, seed: int) -> None:
     """I: no interval leaves its metric's range, even on 12 examples (an AUC limit of 1.0044)."""
     results = evaluate(source(seed=seed, n=12), intervals=("all",))
     for record in results.metrics:
-        low, high = METRICS[record.metric].range
+        low, high = METRICS[record.metric].scale.range
         for one in record.intervals:
             if one.low is not None and one.high is not None:
                 assert low <= one.low <= one.high <= high, (record.metric, one)

@@ -70,7 +70,7 @@ def test_u_overlap_is_never_advised(tmp_path: Path) -> None:
         if re.search(r"overlap", sentence, re.IGNORECASE):
             assert re.search(r"\bnot?\b|never|instead", sentence, re.IGNORECASE), sentence
     for row in results.comparisons:
-        if METRICS[row.metric].no_interval:
+        if METRICS[row.metric].inference.no_interval:
             assert row.reason
         elif row.recommended:
             assert row.interval_method

@@ -10,7 +10,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import entry, find_key, listed, visible
+from evalreport.report.naming import find_key, listed, registered_metric, visible
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -158,11 +158,11 @@ def _single(view: View) -> str:
     own = value_of(view, model, view.primary)
     if own is None:
         return say("decision.no_verdict", metric=view.primary_words)
-    known = entry("metric", view.primary.metric)
+    known = registered_metric(view.primary.metric)
     rule = next(
         (r for r in view.results.baselines if r.metric == view.primary.metric and has_words(r.name)), None
     )
-    if known is None or not known.share_of_right or rule is None:
+    if known is None or not known.scale.share_of_right or rule is None:
         value = metric_cell(view, model, view.primary).value
         return say("decision.reaches", model=model.name, metric=view.primary_words, value=value)
     points = 100 * (own - rule.value)
@@ -417,7 +417,7 @@ def _with_limits(gate: GateRecord) -> str:
 
 def _cautions(view: View) -> list[str]:
     """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
-    metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
+    metric, contenders = registered_metric(view.primary.metric), {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
@@ -431,7 +431,7 @@ def _cautions(view: View) -> list[str]:
             continue  # it changes no reading of the verdict
         if warning.level != "blocker" and _about_others(view, warning):
             continue  # the verdict is not about that metric
-        if warning.code == "majority_class" and metric is not None and not metric.share_of_right:
+        if warning.code == "majority_class" and metric is not None and not metric.scale.share_of_right:
             continue  # it says that other metrics than the share of right answers tell more
         if warning.code == "curves_cross" and not _crossing(view):
             continue  # the curves of others cross

@@ -1,0 +1,512 @@
+"""The record of a metric: how it is computed, on which scale, how it is inferred, how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from evalreport.engine.distributions import Array
+from evalreport.options import Task
+from evalreport.texts import Text
+from evalreport.texts.labels import in_sentence
+
+Needs = Literal[
+    "labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "groups", "training"
+]
+Average = Literal["macro", "micro", "weighted"]
+Area = Literal["", "roc", "partial_roc", "precision_recall"]
+IsoSlope = Literal["", "counts", "rates"]
+Infinite = Literal["", "zero_probability", "zero_truth"]
+Function = Callable[..., Any]
+Number = TypeVar("Number", float, Array)
+
+BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
+SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
+PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassCounts:
+    """A function of the counts TP, FP, FN and TN of one class against the rest.
+
+    Attributes
+    ----------
+    function
+        Maps ``Counts``, each (...), to values (...); nan where undefined.
+    averages
+        The averages that are computed for several classes; the first is what the bare name means.
+    proportion
+        Maps ``Counts`` to (successes, trials) where the value is a binomial proportion.
+    monotone_of
+        The name of a proportion of this family, and the increasing function that maps its value to this one's.
+    recall_slope
+        How much the value changes with the mean of the class recalls, where that is a straight line.
+    negatives
+        Which negatives are counted, where true negatives are: those by the ``truth`` or by the model's ``answers``.
+        It matters for an example without an answer, which counts as wrong.
+    micro_is_accuracy
+        Whether the micro average is the share of right answers.
+    one_sided
+        Whether it counts one kind of error only: another threshold then always buys a better value, so none is best.
+    iso_slope
+        Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
+    criterion
+        The name in the results of the threshold where its value is best, which is then always looked for.
+    """
+
+    function: Function
+    averages: tuple[Average, ...] = ()
+    proportion: Function | None = None
+    monotone_of: tuple[str, Function] | None = None
+    recall_slope: float = 0.0
+    negatives: Literal["", "truth", "answers"] = ""
+    micro_is_accuracy: bool = False
+    one_sided: bool = False
+    iso_slope: IsoSlope = ""
+    criterion: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margins:
+    """A function of the margins of the confusion table.
+
+    Attributes
+    ----------
+    function
+        Maps margins (..., 3, K), the diagonal, the totals by true class and by predicted class, to values (...).
+    of_counts
+        The same for two classes as a function of ``Counts``, where that is faster.
+    proportion
+        Maps (right, n) to (successes, trials) where the value is a binomial proportion.
+    per_example
+        Maps a ``ModelView`` to the numbers (n,) whose mean the value is, where it is one.
+    mean_over_pairs
+        Maps a ``ModelView`` to the mean of that number over every truth with every prediction.
+    recall_slope
+        How much the value changes with the mean of the class recalls, where that is a straight line.
+    iso_slope
+        Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
+    """
+
+    function: Function
+    of_counts: Function | None = None
+    proportion: Function | None = None
+    per_example: Function | None = None
+    mean_over_pairs: Function | None = None
+    recall_slope: float = 0.0
+    iso_slope: IsoSlope = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A family of metrics with a number k; the bare name stands for k = 1 and the smallest number of attempts.
+
+    Attributes
+    ----------
+    begins
+        How the name with k begins: ``pass@`` of ``pass@5``.
+    per_example
+        Maps k to the ``per_example`` of its metric.
+    """
+
+    begins: str
+    per_example: Function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """A function of weighted sums of columns with one number for each example.
+
+    Attributes
+    ----------
+    function
+        Maps the sums (..., p) to values (...).
+    columns
+        Maps a ``ModelView`` to (n, p), dense or sparse; the first column is ones.
+    per_example
+        Maps a ``ModelView`` to the numbers (n,) whose mean the value is, where it is one.
+    mean_over_pairs
+        Maps a ``ModelView`` to the mean of that number over every truth with every prediction.
+    of_probability
+        Two classes: the loss from the positive class's probability, the truth (1 or 0) and a function that takes
+        logarithms. Engines can add it up.
+    of_gaps
+        Whether the columns are gaps and ones by bin, which engines can add up.
+    numbered
+        The family with a number k that it belongs to.
+    losses
+        What the second column holds, where these are losses of 0 or more.
+    less_moved
+        The name of the metric that single large losses move less.
+    root_of
+        The name of the mean of squares whose root it is.
+    infinite_at
+        What makes the term of a single example infinite: a probability of 0 of the true class, or a true value of 0.
+    """
+
+    function: Function
+    columns: Function
+    per_example: Function | None = None
+    mean_over_pairs: Function | None = None
+    of_probability: Function | None = None
+    of_gaps: bool = False
+    numbered: Numbered | None = None
+    losses: Text = ""
+    less_moved: str = ""
+    root_of: str = ""
+    infinite_at: Infinite = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """A function of the weights of positives and negatives along the sorted scores.
+
+    Attributes
+    ----------
+    function
+        Maps the weights (g, ...) of positives and of negatives of each group of ties, best first, to values (...).
+    derivative
+        Its closed form by group: maps the two weights to (by a positive, by a negative), each (g, ...). None where
+        there is none.
+    binned
+        Maps ``BinWeights`` to values (b,), for replicates of very many rows.
+    area
+        Under which curve it is the area. DeLong's error and Newcombe's interval are those of ``roc``, the whole area.
+    mean_over_positives
+        Whether it is a mean of one number for each positive example.
+    """
+
+    function: Function
+    derivative: Function | None = None
+    binned: Function | None = None
+    area: Area = ""
+    mean_over_positives: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowWise:
+    """A function of a prepared state and the weights of the rows, for what no other family can express.
+
+    Attributes
+    ----------
+    function
+        Maps the state and weights (b, n) to values (b,). With ``averages`` it is given ``Chosen`` for the state.
+    prepare
+        Maps a ``ModelView`` to the state (sorted once, binned once); metrics that name the same one share it.
+    derivative
+        Its closed form by example: maps the state and weights (b, n) to (b, n). None where there is none.
+    averages
+        The averages that are computed for several classes; the first is what the bare name means.
+    by_ranks
+        Whether it is a function of the order of the scores, so that swaps exchange ranks.
+    binned
+        Maps ``BinWeights`` to values (b,), for replicates of very many rows.
+    proportion
+        Maps the state and weights to (successes, trials) where the value is a binomial proportion.
+    why_undefined
+        Maps the state to the reason, where there is more than one.
+    """
+
+    function: Function
+    prepare: Function
+    derivative: Function | None = None
+    averages: tuple[Average, ...] = ()
+    by_ranks: bool = False
+    binned: Function | None = None
+    proportion: Function | None = None
+    why_undefined: Function | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contingency:
+    """A function of sums over the table of true groups by the model's groups.
+
+    Attributes
+    ----------
+    function
+        Maps ``clustering.Overlap`` to values (...).
+    filled
+        Whether intervals ask for enough examples in the ``groups`` or in the ``cells`` of the table.
+    """
+
+    function: Function
+    filled: Literal["groups", "cells"] = "cells"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgements:
+    """An estimate of what people would say of all rows, from a judge's outcomes and people's of some rows.
+
+    Attributes
+    ----------
+    function
+        Maps the judge's outcomes and people's, (n,) each, to ``judged.Rectified``.
+    """
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """A criterion of a model's training rows, no function of test predictions.
+
+    Attributes
+    ----------
+    function
+        Maps a ``criteria.TrainingFit`` to the value.
+    why_undefined
+        Maps it to the reason where the value is undefined.
+    """
+
+    function: Function
+    why_undefined: Function
+
+
+Computation = ClassCounts | Margins | Moments | Ranks | RowWise | Contingency | Judgements | Training
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """A metric that is another one on another scale: slope times that one's value plus offset.
+
+    Attributes
+    ----------
+    of
+        The name of the other metric, the base.
+    slope
+        Not 0; below 0 the direction turns round.
+    """
+
+    of: str
+    slope: float
+    offset: float
+
+    def forward(self, value: Number) -> Number:
+        """Return the values on this scale of values of the base, a number or an array."""
+        return self.slope * value + self.offset
+
+    def back(self, value: Number) -> Number:
+        """Return the values of the base from values on this scale, a number or an array."""
+        return (value - self.offset) / self.slope
+
+    def limits(self, low: float, high: float) -> tuple[float, float]:
+        """Return limits of the base on this scale, in ascending order."""
+        first, second = self.forward(low), self.forward(high)
+        return (first, second) if self.slope > 0 else (second, first)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Which values a metric can have and what they mean.
+
+    Attributes
+    ----------
+    range, binary_range
+        Smallest and largest possible value (may be infinite); another one on two classes, where it differs.
+    greater_is_better
+        None where neither direction is better.
+    turnable
+        Whether only the user knows the direction: ``--lower-is-better`` turns it round.
+    uninformed
+        Value of a model that tells no example from another (a random order, the mean of the truth), whatever the
+        data; None where it depends on them.
+    undefined
+        When 0/0 occurs, in words; the value is then 0 by the field's convention, with this as the reason.
+    extensive
+        True where the value depends on how many examples there are, not only on their distribution.
+    share_of_right
+        Whether it is the share of right answers: of predicted labels, or of outcomes where all are 0 or 1.
+    affine_of
+        Where it is another metric on another scale: intervals are then that one's, mapped (decorator ``affine``).
+    """
+
+    range: tuple[float, float] = (0.0, 1.0)
+    binary_range: tuple[float, float] | None = None
+    greater_is_better: bool | None = True
+    turnable: bool = False
+    uninformed: float | None = None
+    undefined: Text = ""
+    extensive: bool = False
+    share_of_right: bool = False
+    affine_of: Affine | None = None
+
+    def range_of(self, task: str) -> tuple[float, float]:
+        """Return the smallest and the largest possible value in a task."""
+        return self.binary_range if self.binary_range and task == "binary" else self.range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inference:
+    """Which intervals and tests of a metric are honest, and which lead.
+
+    Attributes
+    ----------
+    intervals
+        Names of the honest intervals, the recommended one first.
+    difference_interval, test
+        The recommended interval and test of a paired difference on one test set.
+    smooth
+        False where influence values do not exist, so that there is no ``normal`` and no BCa interval.
+    resampled
+        False where a replicate costs too much, so that there are no bootstrap intervals.
+    no_interval
+        Why no interval of one model's value is honest; empty where ``intervals`` are.
+    least_of_a_class
+        With fewer examples of the rarest class its bootstrap intervals do not hold.
+    """
+
+    intervals: tuple[str, ...] = SMOOTH_INTERVALS
+    difference_interval: str = "bootstrap_bca"
+    test: str = "permutation"
+    smooth: bool = True
+    resampled: bool = True
+    no_interval: Text = ""
+    least_of_a_class: int = 0
+
+    @property
+    def may_be_proportion(self) -> bool:
+        """Whether some interval of a binomial proportion is honest for it, on data where it is one."""
+        return not {*PROPORTION_INTERVALS}.isdisjoint(self.intervals)
+
+    @property
+    def replicates_hold(self) -> bool:
+        """Whether bootstrap replicates show how far the value, or a difference of two, may be off."""
+        return self.resampled and not self.no_interval and bool({*BOOTSTRAP_INTERVALS} & {*self.intervals})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Display:
+    """How a metric is shown.
+
+    Attributes
+    ----------
+    label
+        Its name in a report (``ROC AUC``).
+    formula
+        The definition in one line of text.
+    summary
+        One plain sentence.
+    source
+        Paper, equation or page.
+    headline
+        Whether the report shows it open; the others are folded unless the user names them.
+    shown_with
+        The heading of the report that it is listed under, where that is not the model's output that it needs.
+    figures
+        Names of the pictures that explain it in the report's methods.
+    """
+
+    label: str
+    formula: str
+    summary: str
+    source: str = ""
+    headline: bool = False
+    shown_with: Needs | None = None
+    figures: tuple[str, ...] = ()
+
+    @property
+    def phrase(self) -> str:
+        """The label inside a sentence: ``accuracy``, but ``ROC AUC`` and ``Brier score``."""
+        return in_sentence(self.label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One registered metric; the rest of the program asks for its properties, never for its name.
+
+    Attributes
+    ----------
+    name
+        The name of the command line and of the results (``roc_auc``).
+    tasks, needs
+        Where it is defined; which output of the model it needs.
+    least_classes
+        With fewer classes it says nothing, so a run that does not name it leaves it out.
+    computation
+        How it is computed: the record of its family.
+    scale, inference
+        What holds for its values, and for its intervals and tests.
+    display
+        How it is shown.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+    needs: Needs
+    least_classes: int = 0
+    computation: Computation
+    scale: Scale
+    inference: Inference
+    display: Display
+
+    @property
+    def averages(self) -> tuple[Average, ...]:
+        """The averages that are computed for several classes; the first is what the bare name means."""
+        computation = self.computation
+        return computation.averages if isinstance(computation, ClassCounts | RowWise) else ()
+
+    @property
+    def per_example(self) -> Function | None:
+        """Maps a ``ModelView`` to the numbers (n,) whose mean the value is; None where it is no such mean."""
+        return self.computation.per_example if isinstance(self.computation, Margins | Moments) else None
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean of one number for each example, so that it has a value on a single one."""
+        return self.per_example is not None
+
+    @property
+    def is_auc(self) -> bool:
+        """Whether it is the whole area under the ROC curve, or that area on another scale."""
+        return isinstance(self.computation, Ranks) and self.computation.area == "roc"
+
+    @property
+    def binned(self) -> Function | None:
+        """The function of ``BinWeights`` for replicates of very many rows; None where there is none."""
+        return self.computation.binned if isinstance(self.computation, Ranks | RowWise) else None
+
+    @property
+    def numbered(self) -> Numbered | None:
+        """The family with a number k that it belongs to, where it still has none."""
+        return self.computation.numbered if isinstance(self.computation, Moments) else None
+
+    @property
+    def recall_slope(self) -> float:
+        """How much the value changes with the mean of the class recalls; 0 where that is no straight line."""
+        return self.computation.recall_slope if isinstance(self.computation, ClassCounts | Margins) else 0.0
+
+    @property
+    def infinite_at(self) -> Infinite:
+        """What makes the term of a single example infinite; empty where nothing does."""
+        return self.computation.infinite_at if isinstance(self.computation, Moments) else ""
+
+    @property
+    def losses(self) -> Text:
+        """The losses whose mean, or a function of it, it is, in words; empty where there are none of 0 or more."""
+        return self.computation.losses if isinstance(self.computation, Moments) else ""
+
+    @property
+    def root_of(self) -> str:
+        """The name of the mean of squares whose root it is; empty where it is none."""
+        return self.computation.root_of if isinstance(self.computation, Moments) else ""
+
+    @property
+    def heading(self) -> str:
+        """The heading of the report that it is listed under."""
+        return self.display.shown_with or self.needs
+
+    @property
+    def testable(self) -> bool:
+        """Whether some test of a difference is honest: by its replicates, or by swapping outputs."""
+        swapped = isinstance(self.computation, ClassCounts | Margins | Moments | Ranks | Judgements)
+        return swapped or self.inference.replicates_hold
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The input of a ``RowWise`` metric with averages: the prepared state, and the average or the class."""
+
+    state: Any
+    average: Average | None
+    code: int | None
