@@ -16,6 +16,11 @@ def made_up(counts: Any) -> Any:
     return counts
 
 
+def twice(auc: Any) -> Any:
+    """Twice the area."""
+    return 2 * auc
+
+
 @pytest.mark.parametrize(
     ("keyword", "message"),
     [
@@ -36,7 +41,7 @@ def test_a_keyword_that_does_not_fit_is_refused(keyword: dict[str, Any], message
 def test_a_metric_on_another_scale_takes_only_what_is_shown() -> None:
     """Everything else holds of it because it holds of the base."""
     with pytest.raises(TypeError, match="range"):
-        affine("Made up", "none", of="roc_auc", range=(0.0, 2.0))(lambda auc: 2 * auc)
+        affine("Made up", "none", of="roc_auc", range=(0.0, 2.0))(twice)
 
 
 def test_a_keyword_that_is_needed_is_asked_for() -> None:
