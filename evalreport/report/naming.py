@@ -13,7 +13,6 @@ from evalreport.numbers import count, percent
 from evalreport.texts import Text, named, say, spoken
 
 if TYPE_CHECKING:
-    from evalreport.metrics.metric import Metric
     from evalreport.schema.results import Results
 
 
@@ -51,12 +50,6 @@ def entry(kind: Kind, name: str) -> Any | None:
     if name not in known:  # not get(): a registry answers an unknown name with a message
         return None
     return known[name]
-
-
-def registered_metric(name: str) -> Metric | None:
-    """Return a registered metric, or None: results of a newer version may name what this one does not know."""
-    found: Metric | None = entry("metric", name)
-    return found
 
 
 def display_of(kind: Kind, name: str) -> Any | None:
@@ -130,7 +123,7 @@ def level_of_pairs(results: Results) -> str:
 
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
-    known = registered_metric(key.metric)
+    known = entry("metric", key.metric)
     if known is None:
         return True
     if lower_is_better and known.scale.turnable:

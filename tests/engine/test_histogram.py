@@ -107,7 +107,7 @@ def ordinary_bins() -> tuple[Bins, np.ndarray, np.ndarray]:
     """Return the bins of the ordinary case, the derivatives of its area, and which rows are positive."""
     positive, score = scores("ordinary", np.random.default_rng(8))
     order = descending_order(score, positive)
-    slope = REGISTERED["roc_auc"].derivative
+    slope = REGISTERED["roc_auc"].computation.derivative
     assert slope is not None
     derivative = order.by_example(*slope(*group_weights(np.ones(len(score)), order)))
     return bins_of(order, np.ones(len(score))), derivative, positive

@@ -9,7 +9,7 @@ from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, label_of, metric_label, registered_metric
+from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.texts import Message, coded, named, say
@@ -171,7 +171,7 @@ def _size(view: View, value: float | None) -> str:
     """Write a share of right answers in percent, any other value with three digits."""
     if value is None:
         return numbers.MISSING
-    known = registered_metric(view.primary.metric)
+    known = entry("metric", view.primary.metric)
     of_right = known is not None and known.scale.share_of_right
     return numbers.share(value, 1.0) if of_right else numbers.to_digits(value)
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import find_key, listed, registered_metric, visible
+from evalreport.report.naming import entry, find_key, listed, visible
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -158,7 +158,7 @@ def _single(view: View) -> str:
     own = value_of(view, model, view.primary)
     if own is None:
         return say("decision.no_verdict", metric=view.primary_words)
-    known = registered_metric(view.primary.metric)
+    known = entry("metric", view.primary.metric)
     rule = next(
         (r for r in view.results.baselines if r.metric == view.primary.metric and has_words(r.name)), None
     )
@@ -417,7 +417,7 @@ def _with_limits(gate: GateRecord) -> str:
 
 def _cautions(view: View) -> list[str]:
     """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
-    metric, contenders = registered_metric(view.primary.metric), {m.id for m in leading(view)}
+    metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))

@@ -10,11 +10,11 @@ from evalreport import numbers
 from evalreport.plots.lookups import true_counts
 from evalreport.report.naming import (
     MetricKey,
+    entry,
     greater_is_better,
     label_of,
     level_of_pairs,
     metric_label,
-    registered_metric,
     summary_of,
 )
 from evalreport.report.view import (
@@ -274,7 +274,7 @@ def _heading(view: View, key: MetricKey) -> str:
 
 
 def _about(key: MetricKey) -> str:
-    known = registered_metric(key.metric)
+    known = entry("metric", key.metric)
     if known is None:
         return ""
     return f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.display.formula}"

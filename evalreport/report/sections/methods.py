@@ -10,7 +10,6 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.gates.conditions import asks_an_audit
-from evalreport.metrics.metric import Judgements
 from evalreport.options import Options
 from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
@@ -22,7 +21,6 @@ from evalreport.report.naming import (
     label_of,
     level_of_pairs,
     listed,
-    registered_metric,
     shorten,
     summary_of,
     test_in_words,
@@ -233,8 +231,8 @@ def describe(view: View) -> Methods:
     parts.append(
         tasks.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
     )
-    known = registered_metric(view.primary.metric)
-    if known is not None and isinstance(known.computation, Judgements) and results.judge_agreement:
+    known = entry("metric", view.primary.metric)
+    if known is not None and known.needs == "gold" and results.judge_agreement:
         parts.append(_of_people(view))
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
@@ -305,7 +303,7 @@ def _pictures(view: View) -> tuple[Figure, ...]:
     """Show what metrics such as F1 are made of, on the counts of the model that ranks first."""
     results = view.results
     first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
-    known = (registered_metric(name) for name in dict.fromkeys(r.metric for r in results.metrics))
+    known = (entry("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))
     wanted = {name for metric in known if metric is not None for name in metric.display.figures}
     if first is None or results.positive is None:
         return ()

@@ -13,11 +13,11 @@ from evalreport.plots.pictures import Figure
 from evalreport.report.naming import (
     MetricKey,
     distinct_names,
+    entry,
     greater_is_better,
     label_of,
     listed,
     metric_label,
-    registered_metric,
     summary_of,
     visible,
 )
@@ -141,7 +141,7 @@ def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tupl
     """Group the metrics by what they are given, the primary metric's family first, headline metrics before others."""
     found: dict[str, list[MetricKey]] = {}
     for key in keys:
-        known = registered_metric(key.metric)
+        known = entry("metric", key.metric)
         name = "other" if known is None else str(known.heading)
         found.setdefault(name if has(f"metrics.family.{name}") else "other", []).append(key)
     shown_first = key_metrics(view)
@@ -159,7 +159,7 @@ def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tupl
 
 
 def _is_headline(key: MetricKey) -> bool:
-    known = registered_metric(key.metric)
+    known = entry("metric", key.metric)
     return known is not None and bool(known.display.headline) and key.average in (None, "macro")
 
 
@@ -187,7 +187,7 @@ def _rules(view: View) -> str:
 
 
 def _row(view: View, key: MetricKey, rules: tuple[str, ...], *, is_key: bool = False) -> MetricRow:
-    known = registered_metric(key.metric)
+    known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
     label = metric_label(key)
     by_model = records_of(view, key)

@@ -14,12 +14,12 @@ from evalreport.plots.pairs import critical_differences, strip, strips, values_o
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import (
     MetricKey,
+    entry,
     family_words,
     label_of,
     level_of_pairs,
     listed,
     metric_label,
-    registered_metric,
     test_in_words,
 )
 from evalreport.report.view import (
@@ -362,7 +362,7 @@ def _size(view: View, record: EffectRecord | None) -> Cell:
 
 
 def _agreement_heads(view: View) -> tuple[str, ...]:
-    known = registered_metric(view.results.agreement[0].metric) if view.results.agreement else None
+    known = entry("metric", view.results.agreement[0].metric) if view.results.agreement else None
     labels = known is not None and known.needs == "labels"
     word = say("differences.right" if labels else "differences.outcome_1")
     ways = ("only_first", "only_second", "neither")
