@@ -102,7 +102,7 @@ def _shared(ranked: Ranked) -> Message | None:
 def _right(sample: Sample, quantity: Quantity) -> tuple[tuple[str, ...], CountedRows | None]:
     """Return the models and who was right where; None where that is no matter of right and wrong."""
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
-    if not definition(quantity).share_of_right or len(models) < 3:
+    if not definition(quantity).scale.share_of_right or len(models) < 3:
         return models, None
     right = by_independent_example(sample, models, quantity)
     if right is None or not np.isin(right.values, (0, 1)).all():

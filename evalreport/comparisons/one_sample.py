@@ -35,7 +35,7 @@ def one_sample_records(
     for sample in samples:
         for (model, quantity), estimate in sample.estimates.items():
             metric = definition(quantity)
-            if metric.share_of_right and metric.needs == "labels" and estimate.trials is not None:
+            if metric.scale.share_of_right and metric.needs == "labels" and estimate.trials is not None:
                 found.append(_against_rate(sample, model, estimate, options))
     if found or options.tests == ("all",):
         return tuple(found)

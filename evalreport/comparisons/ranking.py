@@ -57,7 +57,7 @@ def rank(
         estimate = estimates[name]
         if not estimate.comparable:
             return float("inf")
-        if estimate.metric.greater_is_better is None:
+        if estimate.metric.scale.greater_is_better is None:
             return 0.0  # a bias of -5 is no better than one of +1: nobody is ahead
         greater = greater_is_better(estimate.quantity, lower_is_better=lower_is_better)
         return -estimate.value if greater else estimate.value

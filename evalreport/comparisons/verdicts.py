@@ -19,6 +19,7 @@ from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.roc_dominance import crossing_sentence
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed
 from evalreport.comparisons.test_selection import lacks
+from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Options
@@ -48,7 +49,8 @@ def verdict_records(
     for decision in decisions:
         record, notes = verdict(decision, options), list[Text]()
         curves = crossing.get(frozenset(record.about))
-        if curves is not None and definition(decision.comparison.quantity).area:
+        computation = definition(decision.comparison.quantity).computation
+        if curves is not None and isinstance(computation, Ranks) and computation.area:
             settled = record.verdict in ("better", "worse")
             if not settled or curves.beyond_bands:
                 notes.append(crossing_sentence(curves, settled=settled))
@@ -80,7 +82,7 @@ def second_verdicts(
             if c.quantity != primary
             and c.quantity.metric == name
             and c.quantity.average in (None, "macro")
-            and definition(c.quantity).headline
+            and definition(c.quantity).display.headline
         ]
         if family:
             found = decisions_of(family, [p_values.get((c.a, c.b, c.quantity)) for c in family], own)

@@ -13,6 +13,7 @@ from evalreport.engine.parallel import mapped
 from evalreport.intervals import recommended
 from evalreport.intervals.proportions import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate, Floats, Indices
+from evalreport.metrics.metric import Contingency, Judgements, Moments
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.table import ModelOutputs
@@ -120,8 +121,9 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
         row for q in quantities if (row := shortfalls().get(("value", q.spelled, methods[q], "losses")))
     ]
     notes = [Message("large_losses.measured", held=_span(measured))] if measured else []
-    if first.less_moved:
-        notes.append(Message("large_losses.less_moved", metric=METRICS[first.less_moved].label))
+    less_moved = first.computation.less_moved if isinstance(first.computation, Moments) else ""
+    if less_moved:
+        notes.append(Message("large_losses.less_moved", metric=METRICS[less_moved].display.label))
     about = (model, *(q.spelled for q in quantities))
     return WarningRecord(code="few_large_losses", text=sentences(text, *notes), about=about)
 
@@ -153,9 +155,9 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
         beside = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity not in known or not beside or row.interval_method is None:
             continue
-        if definition(quantity).family == "contingency":
+        if isinstance(definition(quantity).computation, Contingency):
             continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these
-        if definition(quantity).family == "judged":
+        if isinstance(definition(quantity).computation, Judgements):
             continue  # a warning of its own, by how many rows people judged
         short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
         if short is not None:
@@ -208,7 +210,7 @@ def _span(rows: Sequence[Shortfall]) -> Message:
 
 def phrase_of(quantity: Quantity) -> str:
     """Name a metric inside a sentence, with its average."""
-    return definition(quantity).phrase + (f" ({quantity.average})" if quantity.average else "")
+    return definition(quantity).display.phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
 def _spelled(found: Found) -> tuple[str, ...]:
@@ -235,7 +237,7 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
         return []
     primary = any(estimate.quantity == sample.quantities[0] for estimate in near)
     found = tuple(
-        Message("attempts.of_model", metric=e.metric.phrase, model=e.model, value=e.value, decimals=3)
+        Message("attempts.of_model", metric=e.metric.display.phrase, model=e.model, value=e.value, decimals=3)
         for e in near
     )
     models = tuple(dict.fromkeys(estimate.model for estimate in near))

@@ -43,6 +43,6 @@ def _loss_in(header: str) -> str | None:
     ('RMSE', 'error', None, None)
     """
     name = _OF_A_SEARCH.sub("", header.strip().lower())
-    if name in METRICS and METRICS[name].greater_is_better is False:
-        return METRICS[name].label
+    if name in METRICS and METRICS[name].scale.greater_is_better is False:
+        return METRICS[name].display.label
     return name if name in LOSSES else None

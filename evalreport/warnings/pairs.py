@@ -31,7 +31,7 @@ def metrics_disagree(
             continue
         if quantity.label is not None or not _tells_apart(row, options):
             continue
-        if not definition(quantity).intervals:
+        if not definition(quantity).inference.intervals:
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
         assert row.difference is not None
         first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
@@ -97,7 +97,7 @@ def too_few_replicates(
         yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
-            label: Text = definition(quantity).label
+            label: Text = definition(quantity).display.label
             if quantity.label is not None:
                 label = Message("undefined_share.of_a_class", metric=label, label=quantity.label)
             about = (model, quantity.spelled)

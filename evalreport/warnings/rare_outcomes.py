@@ -9,6 +9,7 @@ import numpy as np
 from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.metrics.label_estimates import table_function
+from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.schema.warnings import WarningRecord, warning
@@ -64,9 +65,13 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
 def _predictions_counted(quantity: Quantity) -> str | None:
     """Say of which predictions a metric is a share: of the positive or of the negative ones; None of neither."""
     metric = definition(quantity)
-    if metric.family != "binary_table" or metric.proportion is None or quantity.average is not None:
+    if (
+        not isinstance(metric.computation, ClassCounts)
+        or metric.computation.proportion is None
+        or quantity.average is not None
+    ):
         return None
-    _, trials = metric.proportion(Counts(*np.array([1.0, 2.0, 4.0, 8.0])))
+    _, trials = metric.computation.proportion(Counts(*np.array([1.0, 2.0, 4.0, 8.0])))
     return {3.0: "positive", 12.0: "negative"}.get(float(trials))
 
 
@@ -111,7 +116,7 @@ def _weighs_classes_alike(quantity: Quantity, sample: Sample) -> bool:
 
     Such a one stays as it is where a class has more examples with the same recall, and where classes change places.
     """
-    if quantity.label is not None or definition(quantity).greater_is_better is None:
+    if quantity.label is not None or definition(quantity).scale.greater_is_better is None:
         return False
     k = len(sample.predictions.classes)
     counts = np.arange(1.0, k * k + 1).reshape(k, k)

@@ -8,6 +8,7 @@ import numpy as np
 
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.schema.metrics import BESIDE_MAJORITY, BESIDE_MAPE
@@ -46,7 +47,7 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
 def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
     """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
     known = {
-        quantity.metric: definition(quantity).phrase
+        quantity.metric: definition(quantity).display.phrase
         for (_, quantity), estimate in sample.estimates.items()
         if quantity.label is None and estimate.defined
     }
@@ -62,7 +63,11 @@ def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.a
 def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
     for (model, quantity), estimate in sample.estimates.items():
-        if estimate.reason and not np.isnan(estimate.value) and estimate.metric.family != "contingency":
+        if (
+            estimate.reason
+            and not np.isnan(estimate.value)
+            and not isinstance(estimate.metric.computation, Contingency)
+        ):
             about, why = (model, quantity.spelled), estimate.reason
             yield warning("undefined_value", about=about, model=model, metric=_headed(quantity), why=why)
         few = (
@@ -75,7 +80,7 @@ def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
 
 def _headed(quantity: Quantity) -> Text:
     """Name a metric at the head of a sentence, with its average or class."""
-    label = definition(quantity).label + (f" ({quantity.average})" if quantity.average else "")
+    label = definition(quantity).display.label + (f" ({quantity.average})" if quantity.average else "")
     if quantity.label is None:
         return label
     return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
@@ -85,15 +90,15 @@ def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
     found: dict[tuple[str, Text], list[str]] = {}
     for (model, _), estimate in sample.estimates.items():
-        if estimate.metric.family == "contingency" and estimate.reason is not None:
-            found.setdefault((model, estimate.reason), []).append(estimate.metric.phrase)
+        if isinstance(estimate.metric.computation, Contingency) and estimate.reason is not None:
+            found.setdefault((model, estimate.reason), []).append(estimate.metric.display.phrase)
     for (model, why), metrics in found.items():
         yield warning("groups_without_interval", about=(model,), model=model, metrics=tuple(metrics), why=why)
 
 
 def _is_share_of_right_labels(quantity: Quantity) -> bool:
     metric = definition(quantity)
-    return metric.share_of_right and metric.needs == "labels"
+    return metric.scale.share_of_right and metric.needs == "labels"
 
 
 def scores(sample: Sample) -> Iterator[WarningRecord]:
@@ -135,10 +140,14 @@ def regression(sample: Sample) -> Iterator[WarningRecord]:
 
 def _worse_than_uninformed(estimate: Estimate) -> bool:
     """Say whether a value is worse than that of a model that tells no example from another."""
-    uninformed = estimate.metric.uninformed
+    uninformed = estimate.metric.scale.uninformed
     if uninformed is None:
         return False
-    return estimate.value < uninformed if estimate.metric.greater_is_better else estimate.value > uninformed
+    return (
+        estimate.value < uninformed
+        if estimate.metric.scale.greater_is_better
+        else estimate.value > uninformed
+    )
 
 
 def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
