@@ -40,7 +40,7 @@ test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes,
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system
-	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/data_loading/test_addresses.py
+	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/sources/test_addresses.py
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
 
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors

@@ -6,9 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
-tests=(tests/cli tests/data_loading/test_formats.py tests/data_loading/test_frames_and_survey.py
-    tests/data_loading/test_frames_index.py tests/aggregation/test_counts.py tests/imports
-    tests/audit_history/test_store.py tests/learning_resample/test_fitting.py tests/plots/test_library.py)
+tests=(tests/cli tests/sources/test_formats.py tests/sources/test_frames.py
+    tests/sources/test_frames_index.py tests/scale/test_aggregation.py tests/imports
+    tests/history/test_store.py tests/refit/test_fitting.py tests/plots/test_charts.py)
 
 # find_python 3.12: print an interpreter of that version, from the path, pyenv or uv; nothing if there is none.
 find_python() {

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from evalreport.errors import forget
+import evalreport
+from evalreport.errors import InputError, forget
+from evalreport.loading.load import load
+from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.schema.results import Results
 from evalreport.sources.database import one_database
+from tests.samples.prediction_files import Write, arrays_of
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 
@@ -33,3 +42,81 @@ def secrets_are_forgotten() -> Iterator[None]:
     """Forget the secrets of one test before the next: a process of the program has those of one command only."""
     yield
     forget()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file of text or bytes below the temporary folder, gzipped where its name ends so."""
+
+    def _write(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode() if isinstance(content, str) else content
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return _write
+
+
+@pytest.fixture
+def refused(write: Write) -> Callable[..., InputError]:
+    """Load one file that must be refused, and return the error."""
+
+    def _refused(name: str, content: str | bytes, **options: Any) -> InputError:
+        with pytest.raises(InputError) as caught:
+            load(write(name, content), options=Options(**options))
+        return caught.value
+
+    return _refused
+
+
+@pytest.fixture
+def loaded(write: Write) -> Callable[..., Predictions]:
+    """Load one file of the given content."""
+
+    def _loaded(content: str, name: str = "model.csv", **options: Any) -> Predictions:
+        return load(write(name, content), options=Options(**options))
+
+    return _loaded
+
+
+@pytest.fixture
+def content() -> Callable[[Predictions], dict[str, Any]]:
+    """Everything that an analysis reads, to be compared with ``==``."""
+    return lambda predictions: dict(arrays_of(predictions))
+
+
+@pytest.fixture
+def model_of() -> Callable[[Predictions, str], ModelOutputs]:
+    """One model's outputs by its name."""
+    return lambda predictions, name: next(m for m in predictions.models if m.name == name)
+
+
+@pytest.fixture
+def codes_of() -> Callable[[Predictions], list[str]]:
+    """The codes of a table's warnings."""
+    return lambda predictions: [warning.code for warning in predictions.warnings]
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., Results]:
+    """Results built by plain numpy, with no engine."""
+    from tests.samples.simulated import simulated
+
+    return simulated
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Any:
+    """A new history in SQLite."""
+    from evalreport.history.connection import open_history
+
+    return open_history(f"sqlite:///{tmp_path / 'audits.db'}", create=True)
+
+
+@pytest.fixture(scope="session")
+def suite() -> Results:
+    """Three models on four tasks, run once for the tests of its numbers and of its pages."""
+    from tests.samples.suites import outcomes
+
+    return evalreport.evaluate(outcomes(), resamples=200, gates=["b.mean_outcome[task=gsm8k] >= 0.8"])

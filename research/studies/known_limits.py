@@ -1,7 +1,7 @@
 """Cells in which the leading interval misses outside the situations of ``research.studies.shortfalls``, and why.
 
 Every other cell that misses is one of those in which the run warns, with what was measured. What stands here has to
-miss: ``tests/intervals/test_coverage_table.py`` holds both.
+miss: ``tests/intervals/test_shortfalls.py`` holds both.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 from evalreport.cli import EXIT_DEFECT, LazyGroup, log_as, main, say, tell, tell_json, writing
 from evalreport.errors import HistoryError, cleared, forget, redacted, remember, remember_address
 from evalreport.reviews import comment as reviews
-from tests.reviews.host import Host, served
+from tests.samples.review_host import Host, served
 
 SECRET = "Hunter2-geheim"
 LATER = "Zweites#Wort"

@@ -10,8 +10,7 @@ from sklearn import metrics as sk
 
 import evalreport
 from evalreport.schema.results import Results, to_json
-
-from .tables import binary_rows, ids, options, several_rows, value_rows
+from tests.samples.metrics import binary_rows, ids, options, several_rows, value_rows
 
 
 def evaluate(task: str, rows: dict, **fields: object) -> Results:

@@ -11,8 +11,7 @@ import statsmodels.api as sm
 
 import evalreport
 from evalreport.errors import InputError, UsageError
-
-from .tables import ids
+from tests.samples.metrics import ids
 
 RNG = np.random.default_rng(5)
 N = 120

@@ -15,8 +15,7 @@ from evalreport.engine.ranks import absolute_deviations, ascending, weighted_med
 from evalreport.intervals.choice import leading, limits
 from evalreport.metrics.labels import f_beta
 from evalreport.metrics.registry import Quantity
-
-from .tables import Rows, binary_rows, estimates_of, ids, several_rows, value, value_rows
+from tests.samples.metrics import Rows, binary_rows, estimates_of, ids, several_rows, value, value_rows
 
 SEEDS = range(4)
 

@@ -14,8 +14,7 @@ from evalreport.engine.ranks import descending_order
 from evalreport.metrics.curves import pr
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.threshold_counts import ladder
-
-from .tables import Rows, estimates_of, ids, value, value_rows
+from tests.samples.metrics import Rows, estimates_of, ids, value, value_rows
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "data" / "seed_examples.json"
 

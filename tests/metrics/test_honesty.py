@@ -9,8 +9,7 @@ import evalreport
 from evalreport.errors import UsageError
 from evalreport.intervals import INTERVALS
 from evalreport.metrics.registry import METRICS
-
-from .tables import ROWS, binary_rows, ids, options
+from tests.samples.metrics import ROWS, binary_rows, ids, options
 
 CRITERIA = {"aic", "bic", "mdl", "vc_bound"}
 VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "max_accuracy", "max_error"} | CRITERIA

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from evalreport.reviews import comment as reviews
-
-from .host import Host, served
-from .sources import SUMMARY
+from tests.samples.review_host import Host, served
+from tests.samples.reviews import SUMMARY
 
 
 @pytest.fixture

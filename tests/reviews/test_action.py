@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from .host import Host, served
-from .sources import write
+from tests.samples.review_host import Host, served
+from tests.samples.reviews import write
 
 pytestmark = pytest.mark.system
 

@@ -11,9 +11,8 @@ from evalreport.cli import main
 from evalreport.errors import OutputError, UsageError
 from evalreport.reviews import comment as reviews
 from evalreport.reviews.comment import body_of, links_of, marker_of, publish, review_of
-
-from .host import Host
-from .sources import SUMMARY
+from tests.samples.review_host import Host
+from tests.samples.reviews import SUMMARY
 
 MARKER = SUMMARY.splitlines()[0]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .host import Host, served
-from .sources import write
+from tests.samples.review_host import Host, served
+from tests.samples.reviews import write
 
 yaml = pytest.importorskip("yaml")
 

@@ -12,8 +12,7 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.reviews import comment as reviews
-
-from .host import Host
+from tests.samples.review_host import Host
 
 DEEP = b"[" * 100_000
 OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"

@@ -13,8 +13,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from evalreport.schema.slices import distinct_tests
 from evalreport.slices.limits import Successes, fisher, proportions_ratio
-
-from .sources import answers, disparity, run, values_of
+from tests.samples.slices import answers, disparity, run, values_of
 
 RANDOM = np.random.default_rng(11)
 N = 400

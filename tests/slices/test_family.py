@@ -18,8 +18,7 @@ from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
 from evalreport.slices.limits import Successes, fisher, smallest_fisher, testable
 from evalreport.slices.slice_estimates import Side
 from tests.reference.second_round import agrees, each
-
-from .sources import answers, run
+from tests.samples.slices import answers, run
 
 QUANTITY = Quantity("mean_outcome")
 

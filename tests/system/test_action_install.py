@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.reviews.host import Host, served
-from tests.reviews.sources import write
 from tests.reviews.test_action import QUICK, Job
+from tests.samples.review_host import Host, served
+from tests.samples.reviews import write
 
 pytestmark = [pytest.mark.system, pytest.mark.machines]
 

@@ -42,7 +42,7 @@ from research.campaign.histories import (
 from research.campaign.processes import DONE, KILLED, REFUSED, ended, forked
 from research.campaign.servers import Server, fresh, installed
 from research.campaign.servers import server as running
-from tests.audit_history.sources import audited, gate_of, right, share, write
+from tests.samples.audits import audited, gate_of, right, share, write
 
 pytestmark = pytest.mark.system
 

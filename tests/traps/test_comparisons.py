@@ -8,8 +8,7 @@ from scipy import stats
 
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import to_json
-
-from .sources import (
+from tests.samples.traps import (
     Source,
     evaluate,
     noisy_classes,

@@ -9,8 +9,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
-
-from .sources import (
+from tests.samples.traps import (
     evaluate,
     interval,
     labelled,

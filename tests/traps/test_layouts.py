@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import evalreport
-
-from .sources import evaluate, paired_counts
+from tests.samples.traps import evaluate, paired_counts
 
 
 @pytest.mark.parametrize("test", ["5x2cv_t", "5x2cv_f", "corrected_resampled_t"])

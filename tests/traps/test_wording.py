@@ -10,8 +10,7 @@ import pytest
 import evalreport
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
-
-from .sources import evaluate, labelled, noisy_scores, paired_counts
+from tests.samples.traps import evaluate, labelled, noisy_scores, paired_counts
 
 
 def undecided() -> Results:

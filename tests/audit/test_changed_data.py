@@ -1,0 +1,228 @@
+"""Did the data change, which slice fell: what is flagged, what is not, and what cannot be asked."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalreport.audit.sequential_test import share_of_look
+from evalreport.options import OutputOptions
+from evalreport.report.writing import render
+from tests.samples.audits import audited, gate_of, right, share
+from tests.samples.nights import GOOD, answer, night, nights, series, warned
+
+
+def scored(scores: np.ndarray, *, first: int, prevalence: float = 0.5, **columns: list):
+    """Return a model with these scores; a share of the truths is positive."""
+    n = len(scores)
+    truth = ["1"] * round(prevalence * n) + ["0"] * (n - round(prevalence * n))
+    ids = [f"e{first + k}" for k in range(n)]
+    said = ["1" if score > 0 else "0" for score in scores]
+    return {"forest": {"id": ids, "y_true": truth, "score": list(scores), "y_pred": said, **columns}}
+
+
+def spread(n: int, shift: float = 0.0) -> np.ndarray:
+    """Return the quantiles of a normal distribution in an order that has nothing to do with the truth."""
+    quantiles = stats.norm.ppf((np.arange(n) + 0.5) / n) + shift
+    return np.random.default_rng(7).permutation(quantiles)
+
+
+def changed(history, then, now, **given):
+    """Audit one source after the other; return the second audit."""
+    audited(history, then, **given)
+    found, _, _ = audited(history, now, **given)
+    return found
+
+
+def test_data_of_the_same_kind_raise_nothing(history):
+    """New examples with the same truths, answers and scores: every question is answered, none is loud."""
+    found = changed(
+        history, scored(spread(400), first=0), scored(spread(400), first=1000), gates=("drifts <= 0",)
+    )
+    asked = {row.question for row in found.results.audit}
+    assert asked >= {"examples", "labels", "classes", "predicted_labels", "scores", "missing"}
+    assert not any(row.alarm for row in found.results.audit)
+    assert gate_of(found) == ("pass", "drifts: 0")
+
+
+def test_another_prevalence_is_found_with_its_size(history):
+    """Half positive then, a fifth now, 400 examples each: chi-square and Cramer's V as scipy has them."""
+    found = changed(history, scored(spread(400), first=0), scored(spread(400), first=1000, prevalence=0.2))
+    row = answer(found, "labels")
+    table = [[200, 200], [320, 80]]
+    assert (row.test, row.alarm) == ("chi_square", True)
+    assert row.statistic == pytest.approx(stats.chi2_contingency(table, correction=False).statistic)
+    assert row.effect_size == pytest.approx(stats.contingency.association(np.array(table), method="cramer"))
+    assert row.text == "20.0 % in class 1, was 50.0 %"
+    assert "labels truth: 20.0 % in class 1, was 50.0 %" in warned(found)["data_changed"].text
+
+
+def test_other_scores_are_found_though_the_labels_are_the_same(history):
+    """Scores 0.5 standard deviations higher: Kolmogorov-Smirnov, and half a standard deviation of Wasserstein."""
+    found = changed(history, scored(spread(400), first=0), scored(spread(400, 0.5), first=1000))
+    row = answer(found, "scores", "forest")
+    assert (row.test, row.alarm) == ("kolmogorov_smirnov", True)
+    assert row.effect_size == pytest.approx(
+        0.5, abs=0.01
+    )  # the sample's own standard deviation is not quite 1
+    assert row.details["psi"] > 0.1
+    assert not answer(found, "labels").alarm
+
+
+def test_p_values_are_adjusted_for_the_questions_and_the_looks(history):
+    """Holm over the tests about the data, divided by the share of the second look."""
+    series(history, [GOOD])
+    source = night(GOOD, 200, first=50_000)
+    source["forest"]["y_true"][:60] = ["1"] * 60
+    found, _, _ = audited(history, source)
+    rows = [row for row in found.results.audit if row.question not in ("worse", "worse_this_run")]
+    p = sorted(row.p_value for row in rows if row.p_value is not None)
+    row = answer(found, "labels")
+    assert row.p_value == p[0]
+    assert row.p_adjusted == pytest.approx(min(1, len(p) * p[0] / share_of_look(2)), rel=1e-9)
+
+
+def test_classes_that_come_or_go_are_named(history):
+    """Ten of class z come and all of x are gone: Fisher's p of the rarer surprise times three classes, and how many."""
+    ids = [f"e{k}" for k in range(200)]
+    then = {"forest": {"id": ids, "y_true": ["x"] * 100 + ["y"] * 100, "y_pred": ["x"] * 100 + ["y"] * 100}}
+    now = {
+        "forest": {"id": [f"n{k}" for k in ids], "y_true": ["y"] * 190 + ["z"] * 10, "y_pred": ["y"] * 200}
+    }
+    row = answer(changed(history, then, now), "classes")
+    assert (row.alarm, row.effect_size) == (True, 2.0)
+    assert row.text == "new: z; gone: x"
+    assert row.p_value == pytest.approx(3 * stats.fisher_exact([[100, 100], [200, 0]]).pvalue, rel=1e-6)
+
+
+def test_a_rare_class_that_happens_to_be_missing_is_no_alarm(history):
+    """Two of 200 then, none of 200 now: Fisher's p is 0.5."""
+    labels = ["x"] * 100 + ["y"] * 98 + ["z"] * 2
+    then = {"forest": {"id": [f"a{k}" for k in range(200)], "y_true": labels, "y_pred": labels}}
+    other = ["x"] * 100 + ["y"] * 100
+    now = {"forest": {"id": [f"b{k}" for k in range(200)], "y_true": other, "y_pred": other}}
+    row = answer(changed(history, then, now), "classes")
+    assert (row.alarm, row.text) == (False, "gone: z")
+
+
+def test_a_night_with_less_than_half_of_the_usual_rows_is_said(history):
+    """Nights of 200 after an accepted run of 1,000 are usual; one of 90 is not, though the accuracy is the same."""
+    assert not answer(series(history, [GOOD, GOOD]), "examples").alarm
+    found, _, _ = audited(history, night(GOOD, 90, first=70_000))
+    row = answer(found, "examples")
+    assert (row.alarm, row.effect_size) == (True, pytest.approx(0.45))
+    assert row.text == "90 rows, 200 usually: fewer than half"
+
+
+def test_a_column_that_the_run_slices_by_is_asked_about(history):
+    """Sex: half of either then, nine tenths now. Age as numbers: a year later on average."""
+    ages = list(np.linspace(20, 60, 400))
+    then = scored(spread(400), first=0, sex=["f", "m"] * 200, age=ages)
+    now = scored(spread(400), first=1000, sex=["f"] * 360 + ["m"] * 40, age=[a + 10 for a in ages])
+    found = changed(history, then, now, slices=("sex", "age:3"))
+    assert answer(found, "column", "sex").alarm
+    assert answer(found, "column", "sex").text == "most changed: f, 90.0 %, was 50.0 %"
+    assert answer(found, "column", "age").test == "kolmogorov_smirnov"
+    assert answer(found, "column", "age").details["wasserstein"] == pytest.approx(10, abs=1e-9)
+
+
+def test_on_the_same_examples_labels_are_not_asked_and_scores_in_pairs(history):
+    """The same ids: no test of the truths; scores that all rise a little are seen example by example."""
+    found = changed(history, scored(spread(200), first=0), scored(spread(200) + 0.01, first=0))
+    assert answer(found, "labels").reason == "the same examples"
+    row = answer(found, "scores", "forest")
+    assert (row.test, row.alarm) == ("wilcoxon", True)
+    assert row.effect_size == pytest.approx(0.01, abs=0.001)  # in standard deviations, of which one is 1
+
+
+def test_dependent_examples_have_sizes_and_no_tests(history):
+    """With clusters the same change of prevalence has its size and no p-value."""
+    who = [f"c{k // 4}" for k in range(400)]
+    then, now = (
+        scored(spread(400), first=0, who=who),
+        scored(spread(400), first=1000, prevalence=0.2, who=who),
+    )
+    row = answer(changed(history, then, now, cluster="who"), "labels")
+    assert (row.p_value, row.alarm) == (None, False)
+    assert row.effect_size > 0.3
+    assert "not independent" in row.reason
+
+
+def test_true_values_of_a_regression_are_compared_as_distributions(history):
+    """Truths twice as far apart: Kolmogorov-Smirnov of the truths and of the predictions."""
+    x = spread(300)
+    then = {"forest": {"id": [f"a{k}" for k in range(300)], "y_true": x, "y_pred": x + 0.1}}
+    now = {"forest": {"id": [f"b{k}" for k in range(300)], "y_true": 2 * x, "y_pred": 2 * x + 0.1}}
+    found = changed(history, then, now, metrics=("mae",))
+    assert answer(found, "labels").alarm
+    assert answer(found, "scores", "forest").alarm
+
+
+def test_the_slice_that_fell_is_named_and_no_other(history):
+    """Women: 45 of 100 wrong now, 10 then; men as before: one slice is loud, and its gate fails."""
+    then = right(share(360, 400))
+    then["forest"]["sex"] = ["f", "m"] * 200
+    now = right([1] * 400, first=1000)
+    now["forest"]["sex"] = ["f", "m"] * 200
+    flip = {"0": "1", "1": "0"}
+    said = now["forest"]["y_pred"]
+    for k in [*range(0, 180, 2), *range(1, 41, 2)]:
+        said[k] = flip[said[k]]
+    found = changed(history, then, now, slices=("sex",), gates=("fallen_slices <= 0",))
+    fallen = [row for row in found.results.audit if row.question == "slice" and row.alarm]
+    assert [row.about for row in fallen] == ["forest, sex = f"]
+    assert fallen[0].effect_size == pytest.approx(-0.35)
+    assert gate_of(found) == ("fail", "fallen slices: 1")
+    assert warned(found)["slice_fell"].about == ("forest, sex = f",)
+
+
+def test_a_slice_that_rose_is_no_alarm(history):
+    """All right now, half right then."""
+    then, now = right(share(100, 200)), right(share(200, 200), first=1000)
+    for source in (then, now):
+        source["forest"]["sex"] = ["f", "m"] * 100
+    found = changed(history, then, now, slices=("sex",))
+    rows = [row for row in found.results.audit if row.question == "slice"]
+    assert len(rows) == 2
+    assert max(row.p_adjusted for row in rows) < 1e-6
+    assert not any(row.alarm for row in rows)
+
+
+def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
+    """The page and the summary name the alarm; a quiet audit says that nothing is."""
+    loud = nights(week, [0.6] * 3, begin=7)
+    quiet = series(history, [GOOD], series="quiet")
+    for name, found in (("loud", loud), ("quiet", quiet)):
+        render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
+    page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
+    assert "Alarms about models: 1, about data: 0" in page
+    assert "<b>alarm</b>: worse than the accepted nights" in page
+    summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
+    assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
+    assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_a_third_class_is_found_though_the_task_became_another(history):
+    """Two classes then, three now: how the models compare cannot be said, what came can."""
+    labels = ["x"] * 100 + ["y"] * 100
+    then = {"forest": {"id": [f"a{k}" for k in range(200)], "y_true": labels, "y_pred": labels}}
+    more = ["x"] * 90 + ["y"] * 90 + ["z"] * 20
+    now = {"forest": {"id": [f"b{k}" for k in range(200)], "y_true": more, "y_pred": more}}
+    found = changed(history, then, now, gates=("alarms <= 0", "drifts <= 0"))
+    assert answer(found, "classes").text == "new: z"
+    assert answer(found, "classes").alarm
+    assert gate_of(found)[0] == "undecided"
+    assert gate_of(found, 1)[0] == "fail"
+
+
+def test_another_kind_of_truth_is_said_aloud(history):
+    """Classes then, numbers now."""
+    numbers = {"forest": {"id": [f"a{k}" for k in range(40)], "y_true": spread(40), "y_pred": spread(40)}}
+    found = changed(history, right(share(30, 40)), numbers, metrics=())
+    row = answer(found, "labels")
+    assert (row.alarm, row.text) == (True, "another task: regression now, binary then")

@@ -1,0 +1,499 @@
+"""Is a model worse than at its accepted runs: the nights that count, when it is an alarm, what gates make of it."""
+
+from __future__ import annotations
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+from evalreport.audit.sequential_test import share_of_look
+from evalreport.cli import main
+from evalreport.errors import UsageError
+from evalreport.gates.outcomes import judge
+from evalreport.history.run_values import drop_evidence, floor_evidence, mean_limits
+from evalreport.history.store import accept, prune, runs, standing
+from evalreport.schema.results import to_json
+from tests.samples.audits import audited, gate_of, right, share, write
+from tests.samples.nights import BAD, GOOD, WEEK, answer, night, nights, series, warned
+
+
+def evidence(accepted: list[float], since: list[float], sizes: list[int]) -> float:
+    """Return log e of accuracies with their binomial standard errors, from the numbers alone."""
+    values = np.array([*accepted, *since])
+    errors = np.sqrt(values * (1 - values) / np.array(sizes))
+    return float(drop_evidence(values[: len(accepted)], values[len(accepted) :], errors)[0])
+
+
+def test_a_model_that_keeps_its_level_raises_nothing(history):
+    """Five nights at the accepted level: no alarm, no warning of one, and the gate on alarms passes."""
+    found = series(history, [GOOD] * 5, gates=("alarms <= 0",))
+    row = answer(found, "worse")
+    assert (row.alarm, row.test, row.run, row.look) == (False, "night_alarm", 1, 5)
+    assert row.effect_size == pytest.approx(0.0, abs=1e-12)
+    assert "worse_than_accepted" not in warned(found)
+    assert gate_of(found) == ("pass", "alarms: 0")
+
+
+def test_a_drop_after_good_nights_is_an_alarm_and_fails_the_gate(week):
+    """A good week accepted, five good nights, five at 70 %: alarm, the look of the drop, warning, gate failed."""
+    found = nights(
+        week, [0.9, 0.91, 0.89, 0.92, 0.9, BAD, BAD, 0.71, 0.7, 0.69], begin=7, gates=("alarms <= 0",)
+    )
+    row = answer(found, "worse")
+    assert row.alarm
+    assert row.p_adjusted <= 0.05
+    assert (row.details["accepted_nights"], row.details["nights"], row.details["change_look"]) == (7, 10, 6)
+    assert str(row.text).startswith(
+        "worse than the accepted nights: accuracy averaged 0.904 over 7 accepted nights and 0.700 over the 5 nights"
+        " since look 6, where the change most likely began; evidence "
+    )
+    assert "if nights are independent and vary like a normal distribution" in row.text
+    assert warned(found)["worse_than_accepted"].about == ("forest",)
+    assert gate_of(found) == ("fail", "alarms: 1")
+
+
+def test_the_evidence_follows_from_the_stored_runs(week):
+    """It is that of the nights' accuracies and standard errors, computed here from the counts alone."""
+    found = nights(week, [GOOD, 0.85, 0.8, 0.84], begin=7)
+    expected = evidence(WEEK, [GOOD, 0.85, 0.8, 0.84], [200] * 11)
+    row, kept = answer(found, "worse"), found.results.evidence[0]
+    assert row.statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    assert row.p_value == pytest.approx(min(1.0, math.exp(-expected)), rel=1e-9)
+    assert (kept.accepted, kept.values_accepted) == ((1, 2, 3, 4, 5, 6, 7), pytest.approx(WEEK))
+    assert kept.values_since == pytest.approx([GOOD, 0.85, 0.8, 0.84])
+    assert (kept.value, kept.n_new, kept.n_since) == (pytest.approx(0.84), 200, 800)
+    assert (kept.low, kept.high) == pytest.approx(
+        mean_limits(np.array(kept.values_since), 0.05) or (None, None)
+    )
+
+
+def test_a_larger_accepted_run_counts_as_one_night(history):
+    """One accepted run of 1,000 among nights of 200: its accuracy is one value, with its own smaller error."""
+    found = series(history, [GOOD, 0.8, 0.8, 0.8])
+    expected = evidence([GOOD], [GOOD, 0.8, 0.8, 0.8], [1000, 200, 200, 200, 200])
+    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+
+
+def test_the_error_is_shared_by_the_models_of_a_run(history):
+    """Two models: p counts twice, and the text names the evidence that an alarm takes."""
+    for number, accuracy in enumerate((GOOD, GOOD, 0.8, 0.8)):
+        source = night(accuracy, 200, first=5000 * number)
+        source["tree"] = source["forest"]
+        found, _, _ = audited(history, source)
+    row = answer(found, "worse", "forest")
+    assert row.p_adjusted == min(1.0, 2 * row.p_value)
+    assert "an alarm from 40;" in row.text
+
+
+def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
+    """`worse_this_run` has the p-value of the history section, labelled, and is never an alarm."""
+    found = series(history, [0.8])
+    row = answer(found, "worse_this_run")
+    assert row.p_value == found.results.history[0].p_value
+    assert (row.p_adjusted, row.alarm) == (None, False)
+
+
+# --- the accepted nights --------------------------------------------------------------------------------------------
+
+
+def test_fewer_than_seven_accepted_nights_are_a_warning(history, week):
+    """With one accepted run the warning says what to do; with a week of them there is none."""
+    few = warned(series(history, [GOOD], series="one"))["few_accepted_nights"]
+    assert str(few.text).startswith("1 accepted night is too few: a drop soon after shows late or never")
+    assert "at least 7" in few.text
+    assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
+
+
+def test_accepted_nights_that_depend_on_each_other_are_said(history, week):
+    """A slow wave over seven nights: its lag-1 correlation is tested, and the warning names the way out."""
+    wave = [0.80, 0.83, 0.87, 0.91, 0.94, 0.95, 0.96]
+    for number, accuracy in enumerate(wave):
+        audited(history, night(accuracy, 200, first=10_000 * number))
+    accept(history, *range(1, 8), time="2025-01-08T00:00:00Z")
+    found, _, _ = audited(history, night(0.9, 200, first=90_000))
+    d = np.array(wave) - np.mean(wave)
+    row = answer(found, "worse")
+    assert row.details["lag1_correlation"] == pytest.approx(float(d[1:] @ d[:-1] / (d @ d)), abs=1e-12)
+    assert row.details["lag1_p_value"] < 0.05
+    assert warned(found)["nights_depend"].about == ("forest",)
+    assert "every night'" in warned(found)["nights_depend"].text
+    assert "nights_depend" not in warned(nights(week, [GOOD], begin=7))
+    assert "correlation of an accepted night with the next 0." in row.text
+
+
+def test_an_accepted_run_without_examples_of_its_own_is_no_night(history):
+    """Runs 1 and 2 on the same examples, 3 on others, accepted together: two nights, and one left out is said."""
+    for first in (0, 0, 5000):
+        audited(history, night(GOOD if first else 0.9 - 0.01 * len(runs(history)), 200, first=first))
+    accept(history, 1, 2, 3, time="2025-01-04T00:00:00Z")
+    found, _, _ = audited(history, night(0.88, 200, first=9000))
+    row = answer(found, "worse")
+    assert row.details["accepted_nights"] == 2
+    assert "over 2 accepted nights (1 accepted run left out: no examples or value of its own)" in row.text
+
+
+def test_accepting_runs_begins_anew(week):
+    """After a drop the new level is accepted: the next night is look 1, and at that level no alarm."""
+    nights(week, [BAD, 0.71, 0.69], begin=7)
+    accept(week, 8, 9, 10, time="2025-01-20T00:00:00Z")
+    assert standing(week, "default").nights == (8, 9, 10)
+    found, _, _ = audited(week, night(BAD, 200, first=190_000))
+    row = answer(found, "worse")
+    assert (row.run, row.look, row.alarm) == (10, 1, False)
+    assert found.results.evidence[0].accepted == (8, 9, 10)
+
+
+def test_other_runs_beside_the_same_newest_one_begin_anew(history):
+    """Run 3 accepted alone, then together with 1 and 2: nights since the first acceptance do not count twice."""
+    series(history, [GOOD, GOOD])
+    accept(history, 3, time="2025-01-03T00:00:00Z")
+    found = nights(history, [0.8, 0.8], begin=3)
+    assert answer(found, "worse").look == 2
+    accept(history, 1, 2, 3, time="2025-01-06T00:00:00Z")
+    found = nights(history, [0.8], begin=5)
+    assert (answer(found, "worse").run, answer(found, "worse").look) == (3, 1)
+    assert found.results.evidence[0].values_since == pytest.approx([0.8])
+
+
+def test_an_accepted_run_that_is_audited_again_is_compared_with_itself(week):
+    """The failed job of a night that was accepted since passes, also where a later night was accepted with it."""
+    nights(week, [BAD, BAD, BAD], begin=7, gates=("alarms <= 0",))
+    accept(week, 9, 10, time="2025-01-20T00:00:00Z")
+    found, run, added = audited(week, night(BAD, 200, first=80_000), gates=("alarms <= 0",))
+    assert (run.id, added) == (9, False)
+    assert gate_of(found)[0] == "pass"
+    assert found.results.history[0].difference == 0
+
+
+def test_an_audit_that_is_repeated_says_the_same(week):
+    """The same night again: not recorded twice, and the same bytes, evidence included."""
+    first = nights(week, [GOOD, 0.8], begin=7)
+    again, _, added = audited(week, night(0.8, 200, first=80_000))
+    assert not added
+    assert to_json(again.results) == to_json(first.results)
+
+
+# --- new evidence ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_examples_every_night_are_tested_in_pairs(history):
+    """The test of this look at its share of the error: p times 1/share, by McNemar, whatever nights have in common."""
+    audited(history, right(share(180, 200)))
+    found, _, _ = audited(history, right(share(178, 200)))
+    found, _, _ = audited(history, right(share(150, 200)))
+    row = answer(found, "worse")
+    assert (row.test, row.look) == ("mcnemar_midp", 2)
+    assert row.p_adjusted == pytest.approx(row.p_value / share_of_look(2), rel=1e-12)
+    assert row.alarm
+    assert str(row.text).endswith("however the nights depend on each other")
+    assert (found.results.evidence[0].n_new, found.results.evidence[0].reason) == (
+        0,
+        "all examples were seen before",
+    )
+    assert "few_accepted_nights" not in warned(found)
+
+
+def test_a_rise_on_the_same_examples_is_called_one(history):
+    """From 150 to 180 right of the same 200: the small p-value is said to be of a change for the better."""
+    audited(history, right(share(150, 200)))
+    found, _, _ = audited(history, right(share(180, 200)))
+    row = answer(found, "worse")
+    assert row.p_value < 0.001
+    assert not row.alarm
+    assert str(row.text).startswith("not shown to be worse, the change being for the better: p < 0.001")
+
+
+def test_what_pairs_spent_is_not_spent_again_by_nights(history):
+    """Two looks at the same examples, then new ones: the rest of the error, 1 less two shares, is what nights have."""
+    audited(history, right(share(180, 200)))
+    for correct in (178, 179):
+        audited(history, right(share(correct, 200)))
+    found = nights(history, [GOOD, 0.7, 0.7, 0.7, 0.7])
+    row = answer(found, "worse")
+    left = 1 - share_of_look(1) - share_of_look(2)
+    assert row.look == 7
+    assert row.p_adjusted == pytest.approx(min(1.0, row.p_value / left), rel=1e-12)
+    assert found.results.evidence[0].values_since == pytest.approx([GOOD, 0.7, 0.7, 0.7, 0.7])
+
+
+def test_the_same_examples_again_add_nothing_to_nights(history):
+    """After two nights the accepted run's own examples once more, far worse: the evidence stays what it was."""
+    before = answer(series(history, [GOOD, 0.85]), "worse").statistic
+    found, _, _ = audited(history, night(0.5, 1000, first=0))
+    row = answer(found, "worse")
+    assert row.statistic == before
+    assert "today adds nothing: all examples were seen before" in row.text
+
+
+def test_of_a_moving_window_only_what_is_new_counts(history):
+    """200 examples that move on by 50 a night: 50 new ones each, whichever run held the others."""
+    audited(history, night(GOOD, 200, first=0))
+    for shift in (50, 100, 150):
+        found, _, _ = audited(history, night(GOOD, 200, first=shift))
+        assert found.results.evidence[0].n_new == 50
+    assert found.results.evidence[0].n_since == 150
+
+
+def test_examples_of_any_run_since_are_known(history):
+    """What the first night held comes back in the third: only the rest of it is new."""
+    series(history, [GOOD, GOOD])
+    found, _, _ = audited(history, night(GOOD, 300, first=10_000))
+    assert found.results.evidence[0].n_new == 100
+    assert found.results.evidence[0].value == pytest.approx((270 - 200) / 100)
+
+
+def test_fewer_than_ten_new_examples_make_no_night(history):
+    """A window that moves on by 5: nothing is decided, which is said, and the gate on alarms is undecided."""
+    audited(history, night(GOOD, 200, first=0))
+    found, _, _ = audited(history, night(GOOD, 200, first=5), gates=("alarms <= 0",))
+    row = answer(found, "worse")
+    assert row.reason == "5 new examples are too few for a night of its own; it takes 10"
+    assert gate_of(found)[0] == "undecided"
+
+
+def test_an_overlap_that_cannot_be_looked_up_decides_nothing(history):
+    """The predictions of the night that held these examples are pruned: none is known to be new, and none is."""
+    series(history, [GOOD, GOOD])
+    prune(history, "default", [2], predictions_only=True)
+    found, _, _ = audited(history, night(BAD, 300, first=10_000))
+    text = answer(found, "worse").text
+    assert "today adds nothing: run 2 may have held some of these examples" in text
+    assert found.results.evidence[0].values_since == pytest.approx([GOOD, GOOD])
+
+
+def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
+    """What a night needs stands in the runs' summaries, not in their predictions."""
+    kept = series(history, [GOOD, 0.8, 0.8], series="kept")
+    series(history, [GOOD, 0.8], series="pruned")
+    chosen = [run.id for run in runs(history, "pruned")][1:]
+    prune(history, "pruned", chosen, predictions_only=True)
+    found, _, _ = audited(history, night(0.8, 200, first=30_000), series="pruned")
+    assert answer(found, "worse").statistic == answer(kept, "worse").statistic
+
+
+def test_without_ids_all_examples_are_taken_as_new_and_it_is_said(history):
+    """Row numbers: nights are compared, not the rows of one look, and the text says on what footing."""
+    for accuracy in (GOOD, 0.91, 0.89):
+        source = night(accuracy, 300, first=0)
+        del source["forest"]["id"]
+        found, _, _ = audited(history, source)
+    row = answer(found, "worse")
+    assert row.test == "night_alarm"
+    assert "without a column id all examples are taken as new" in row.text
+    assert found.results.evidence[0].values_since == pytest.approx([0.91, 0.89], abs=0.002)
+
+
+def test_of_clusters_only_the_new_ones_count(history):
+    """40 clusters of 5 rows; half of them were at the accepted run: 20 new units, and the accuracy on their rows."""
+    audited(history, night(GOOD, 200, first=0, who=[f"c{k // 5}" for k in range(200)]), cluster="who")
+    later = night(GOOD, 200, first=900, who=[f"c{20 + k // 5}" for k in range(200)])
+    found, _, _ = audited(history, later, cluster="who")
+    record = found.results.evidence[0]
+    assert (record.unit, record.n_new) == ("cluster", 20)
+    # Clusters c40 to c59 hold rows 100 to 199, of which the last 20 are wrong.
+    assert record.value == pytest.approx(0.8)
+    assert record.standard_error > math.sqrt(0.8 * 0.2 / 100)  # whole clusters are wrong together
+
+
+# --- other metrics --------------------------------------------------------------------------------------------------
+
+
+def told(history, sources, **given):
+    """Audit sources of new examples; return the last audit with every night's value and standard error."""
+    rows = []
+    for source in sources:
+        found, _, _ = audited(history, source, **given)
+        rows.append(next(m for m in found.results.metrics if m.slice is None))
+    return found, np.array([row.value for row in rows]), np.array([row.standard_error for row in rows])
+
+
+def test_every_metric_has_nights(history):
+    """F1 on new examples: its values by night are compared, with their standard errors, and nothing is resampled."""
+    sources = [right(share(correct, 200), first=1000 * k) for k, correct in enumerate((180, 182, 140, 142))]
+    found, values, errors = told(history, sources, metrics=("f1",))
+    row = answer(found, "worse")
+    assert row.test == "night_alarm"
+    expected, _ = drop_evidence(values[:1], values[1:], errors)
+    assert row.statistic == pytest.approx(math.exp(expected), rel=1e-9)
+
+
+def errors_of(size: float, number: int, n: int = 100, shift: float = 0.0):
+    """Return a regression whose errors have a size and a mean, on examples of their own that weigh 1 and 2."""
+    truth = [math.sin(k + 100 * number) for k in range(n)]
+    said = [y + size * (-1) ** k + shift for k, y in enumerate(truth)]
+    ids, weights = [f"e{1000 * number + k}" for k in range(n)], [1.0 + k % 2 for k in range(n)]
+    return {"forest": {"id": ids, "y_true": truth, "y_pred": said, "w": weights}}
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1.02, 1.31, 1.3), (1.3, 1.31, 1.02, 1.0)])
+def test_of_a_loss_a_rise_is_worse(history, sizes):
+    """MAE that rises, or falls: evidence of its negative; and bets against a ceiling, 0 being the best."""
+    sources = [errors_of(size, number) for number, size in enumerate(sizes)]
+    found, values, errors = told(history, sources, metrics=("mae",))
+    expected, _ = drop_evidence(-values[:1], -values[1:], errors)
+    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    gates = ("forest.mae <= 1.1 every night",)
+    found, _, _ = audited(history, errors_of(1.2, 9), metrics=("mae",), gates=gates)
+    bets = floor_evidence(np.append(values[1:], 1.2), 1.1, 0.0)
+    assert answer(found, "worse").statistic == pytest.approx(math.exp(bets), rel=1e-9)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_of_outcomes_the_user_says_which_is_better(history, lower):
+    """The share of 1 rises from 0.2 to 0.6: evidence of the negative share where lower is better."""
+    sources = []
+    for number, ones in enumerate((60, 62, 180, 182)):
+        ids = [f"e{1000 * number + k}" for k in range(300)]
+        sources.append({"forest": {"id": ids, "outcome": [1] * ones + [0] * (300 - ones)}})
+    found, values, errors = told(history, sources, metrics=("mean_outcome",), lower_is_better=lower)
+    sign = -1 if lower else 1
+    expected, _ = drop_evidence(sign * values[:1], sign * values[1:], errors)
+    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_metric_without_direction_is_watched_both_ways(history, sign):
+    """The mean error of a regression, 0, then near 1 or -1: the mean of both evidences."""
+    sources = [errors_of(1.0, k, shift=sign * shift) for k, shift in enumerate((0.0, 0.1, 1.0, 1.1))]
+    found, values, errors = told(history, sources, metrics=("bias_error",))
+    ways = [float(drop_evidence(way * values[:1], way * values[1:], errors)[0]) for way in (1, -1)]
+    assert answer(found, "worse").statistic == pytest.approx(np.exp(ways).mean(), rel=1e-9)
+
+
+def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
+    """The weighted median error rises on the same examples: 50 bootstrap samples give no small enough p-value."""
+    given = {"metrics": ("medae",), "weight": "w"}
+    audited(history, errors_of(1.0, 0), **given)
+    found, _, _ = audited(history, errors_of(2.0, 0), gates=("alarms <= 0",), **given)
+    row = answer(found, "worse")
+    assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(2 / 51), False)
+    assert gate_of(found)[0] == "undecided"
+    needed = int(
+        str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
+    )
+    assert needed == math.ceil(51 * (2 / 51) / share_of_look(1) / 0.05)
+    audited(history, errors_of(1.0, 0), series="more", **given)
+    found, _, _ = audited(history, errors_of(2.0, 0), resamples=needed, series="more", **given)
+    assert answer(found, "worse").alarm
+
+
+# --- gates ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_declared_floor_is_what_the_alarm_is_about(week):
+    """A gate about every night: bets against it, whatever was accepted; it fails where they are an alarm."""
+    gate = "forest.accuracy >= 0.85 every night"
+    falling = [0.3] * 6
+    found = nights(week, falling, begin=7, gates=(gate, "alarms <= 0"))
+    row = answer(found, "worse")
+    assert row.test == "night_bet"
+    assert row.statistic == pytest.approx(math.exp(floor_evidence(np.array(falling), 0.85, 1.0)), rel=1e-9)
+    assert (row.alarm, row.effect, row.effect_size) == (True, "from_floor", pytest.approx(-0.55))
+    assert str(row.text).startswith(
+        f"beyond its declared limit ({gate}): accuracy averaged 0.300 over 6 nights"
+    )
+    assert str(row.text).endswith("however the nights depend on each other")
+    assert gate_of(found) == ("fail", row.text)
+    assert gate_of(found, 1) == ("fail", "alarms: 1")
+    assert found.results.gates[0].value == pytest.approx(0.3)
+    assert {"few_accepted_nights", "nights_depend"}.isdisjoint(warned(found))
+
+
+def test_a_floor_that_is_not_refuted_passes(history):
+    """One bad night is no proof; and before anything is accepted the gate passes, as all that need a past do."""
+    gates = ("forest.accuracy >= 0.85 every night",)
+    found = series(history, [], gates=gates)
+    assert gate_of(found) == (
+        "pass",
+        "no run was accepted yet: nothing to compare with, so that the series can begin",
+    )
+    found = nights(history, [0.7], gates=gates)
+    assert gate_of(found)[0] == "pass"
+    assert str(answer(found, "worse").text).startswith("not shown to be beyond its declared limit")
+
+
+def test_a_floor_on_examples_that_were_seen_is_undecided(history):
+    """Bets need new examples: on the same ones the pairs decide about the accepted run, and nobody about the floor."""
+    audited(history, night(GOOD, 200, first=0))
+    found, _, _ = audited(history, night(BAD, 200, first=0), gates=("forest.accuracy >= 0.85 every night",))
+    assert gate_of(found)[0] == "undecided"
+    assert str(gate_of(found)[1]).startswith(
+        "not decided: there is no night of new examples since; worse than"
+    )
+
+
+@pytest.mark.parametrize(
+    ("gates", "said"),
+    [
+        (("forest.f1 >= 0.8 every night",), "every night is about the primary metric, accuracy"),
+        (("forest.accuracy <= 0.8 every night",), "write >= or >"),
+        (
+            ("forest.accuracy >= 1 every night",),
+            "bets between the limit and the greatest value of accuracy, 1",
+        ),
+        (("forest.accuracy >= 0.8 every night", "forest.accuracy >= 0.7 every night"), "twice about forest"),
+        (
+            ("forest.accuracy >= accepted every night",),
+            "one model's metric over all its examples, and a number",
+        ),
+        (("alarms <= 0 every night",), "one model's metric over all its examples, and a number"),
+    ],
+)
+def test_what_no_night_can_be_asked_is_refused(history, gates, said):
+    """Another metric, the wrong direction, no room to bet, two floors, an earlier run, a count."""
+    audited(history, night(GOOD, 200, first=0))
+    with pytest.raises(UsageError) as error:
+        audited(history, night(GOOD, 200, first=900), gates=gates, metrics=("accuracy", "f1"))
+    assert said in str(error.value)
+
+
+def test_the_first_run_of_a_series_passes(history):
+    """Nothing is accepted yet: no questions, and gates on them pass, saying so."""
+    found, _, _ = audited(history, right(share(9, 10)), gates=("alarms <= 0", "drifts <= 0"))
+    assert (found.results.audit, found.results.evidence) == ((), ())
+    assert gate_of(found) == ("pass", "no earlier accepted run: nothing to compare")
+
+
+def test_a_model_that_the_accepted_run_lacks_leaves_the_gate_undecided(history):
+    """Nobody can say whether it became worse; a failed gate of another model would stand."""
+    audited(history, right(share(90, 100)))
+    source = right(share(90, 100), first=1000)
+    source["tree"] = source["forest"]
+    found, _, _ = audited(history, source, gates=("alarms <= 0",))
+    assert gate_of(found)[0] == "undecided"
+    assert "not decided for tree" in gate_of(found)[1]
+
+
+def test_gates_of_audits_are_refused_where_there_is_none(history):
+    """In a run without history, and compared with an earlier run."""
+    found, _, _ = audited(history, right(share(9, 10)))
+    with pytest.raises(UsageError, match="alarms are counted by an audit"):
+        judge(found.results, ["alarms <= 0"])
+    with pytest.raises(UsageError, match="every night is known to a history"):
+        judge(found.results, ["forest.accuracy >= 0.5 every night"])
+    with pytest.raises(UsageError, match="already compares with the accepted run"):
+        judge(found.results, ["alarms <= accepted"])
+
+
+def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monkeypatch, capsys):
+    """With -q a night without alarm prints nothing; an alarm is a line on standard error, and the exit is still 0.
+
+    Without -q every audit says the promise and what it rests on.
+    """
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(accepted_week, "audits.db")
+    said = []
+    for number, accuracy in enumerate((0.6, 0.6, 0.6)):
+        folder = write(
+            tmp_path / f"models{number}", share(round(accuracy * 200), 200), first=70_000 + 1000 * number
+        )
+        words = ["audit", str(folder), "--history", "sqlite:///audits.db", "-m", "accuracy"]
+        assert main([*words, *(["-q"] if number != 1 else []), "--resamples", "1000", "-f", "json"]) == 0
+        said.append(capsys.readouterr().err.splitlines())
+    assert said[0] == []
+    (line,) = [line for line in said[1] if line.startswith("forest: not shown to be worse")]
+    assert "if nights are independent" in line
+    (line,) = [line for line in said[2] if "worse_than_accepted" in line]
+    assert line.startswith("caution: forest: worse than the accepted nights")

@@ -1,1 +1,0 @@
-"""Curves, operating points, dominance, and what another threshold changes."""

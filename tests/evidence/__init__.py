@@ -1,1 +1,0 @@
-"""Evidence: verifying and comparing results that are handed in."""

@@ -1,1 +1,0 @@
-"""What the statistics rest on, held to independent computations: enumeration, other programs, simulation."""

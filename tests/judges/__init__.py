@@ -1,1 +1,0 @@
-"""An automatic judge beside a few human outcomes: the column gold."""

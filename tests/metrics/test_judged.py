@@ -1,0 +1,197 @@
+"""What people would have said on average (mean_gold): against ppi-python, closed forms and simulated truths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from evalreport.errors import UsageError
+from evalreport.metrics.judged import mean_gold
+from tests.reference.second_round import agrees, each
+from tests.samples.judges import ABILITY, Floats, answers, favoured, of_pair, run
+
+Z = float(stats.norm.ppf(0.975))
+
+
+def joined(inputs: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Return the judge's outcomes and people's of a reference record, those with gold first."""
+    judge = np.array([*inputs["judge_on_gold"], *inputs["judge_rest"]], dtype=float)
+    gold = np.full(len(judge), np.nan)
+    gold[: len(inputs["gold"])] = inputs["gold"]
+    return judge, gold
+
+
+@each("ppi")
+def test_the_estimate_is_that_of_ppi_python(record: Mapping[str, Any]) -> None:
+    """Weight, value and standard error agree with ppi-python 0.2.3 (a constant judge: with R) to 1e-8."""
+    found, expected = mean_gold(*joined(record["inputs"])), record["value"]
+    assert agrees(found.weight, expected["lam"])
+    assert agrees(found.value, expected["estimate"])
+    assert agrees(math.sqrt((found.derivative**2).sum()), expected["se"])
+
+
+@each("ppi")
+def test_a_run_has_its_value_and_limits(record: Mapping[str, Any]) -> None:
+    """The metric stands in a run with the reference's limits, cut to [0, 1]; of fewer than ten rows it does not."""
+    judge, gold = joined(record["inputs"])
+    results, expected = run({"a": {"outcome": judge, "gold": gold}}), record["value"]
+    metric = next(m for m in results.metrics if m.metric == "mean_gold")
+    assert results.primary_metric == "mean_gold"
+    if len(record["inputs"]["gold"]) < 10:
+        assert metric.value is None
+        assert "takes 10" in str(metric.reason)
+        return
+    interval = metric.intervals[0]
+    assert interval.method == "ppi"
+    assert metric.value is not None
+    assert agrees(metric.value, expected["estimate"])
+    assert metric.standard_error is not None
+    assert agrees(metric.standard_error, expected["se"])
+    assert interval.low is not None
+    assert interval.high is not None
+    assert agrees(interval.low, expected["low"])
+    assert agrees(interval.high, min(expected["high"], 1.0) if set(gold[:9]) <= {0, 1} else expected["high"])
+    (estimate,) = results.judge_estimates
+    assert estimate.lam is not None
+    assert estimate.human is not None
+    assert agrees(estimate.lam, expected["lam"])
+    assert agrees(estimate.human, expected["classical"])
+
+
+def test_a_difference_is_estimated_from_the_differences() -> None:
+    """Difference, weight, p-value and limits of a pair are those of its rows' differences, with a weight of its own."""
+    source, results = answers(), favoured()
+    row = next(c for c in results.comparisons if c.metric == "mean_gold" and (c.a, c.b) == ("liked", "plain"))
+    found = mean_gold(*(of_pair(source, "liked", "plain", column) for column in ("outcome", "gold")))
+    error = math.sqrt((found.derivative**2).sum())
+    assert (row.test, row.interval_method, row.recommended) == ("ppi", "ppi", True)
+    assert row.difference == pytest.approx(found.value, rel=1e-12)
+    assert row.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) / error), rel=1e-9)
+    assert row.high == pytest.approx(found.value + Z * error, rel=1e-9)
+    values = {m.model: m.value for m in results.metrics if m.metric == "mean_gold"}
+    assert row.difference != pytest.approx(values["liked"] - values["plain"], abs=1e-6)  # type: ignore[operator]
+    pair = next(r for r in results.judge_estimates if (r.a, r.b) == ("liked", "plain"))
+    assert pair.lam == pytest.approx(found.weight)
+    verdict = next(v for v in results.verdicts if v.about == ("liked", "plain"))
+    assert (pair.low, pair.high, pair.level) == (verdict.low, verdict.high, verdict.level)
+
+
+def test_where_people_judged_all_it_is_their_mean() -> None:
+    """Without other rows the judge counts for nothing: Student's interval of gold, and its t test."""
+    source = answers(n=80, gold=80)
+    results = run(source)
+    metric = next(m for m in results.metrics if m.metric == "mean_gold" and m.model == "weak")
+    gold = source["weak"]["gold"]
+    low, high = stats.t.interval(0.95, 79, gold.mean(), stats.sem(gold))
+    assert metric.value == pytest.approx(gold.mean())
+    assert (metric.intervals[0].low, metric.intervals[0].high) == pytest.approx((low, high))
+    row = next(c for c in results.comparisons if c.metric == "mean_gold" and (c.a, c.b) == ("plain", "weak"))
+    tested = stats.ttest_rel(source["plain"]["gold"], gold)
+    assert (row.statistic, row.df, row.p_value) == pytest.approx((tested.statistic, 79, tested.pvalue))
+
+
+def test_an_estimate_that_does_not_vary_rests_on_the_judged_rows() -> None:
+    """All 40 judged answers right and the judge accepts all 400: Wilson's interval of 40 out of 40, not of 400."""
+    gold = np.where(np.arange(400) < 40, 1.0, np.nan)
+    metric = run({"a": {"outcome": np.ones(400), "gold": gold}}).metrics[0]
+    low, high = proportion_confint(40, 40, method="wilson")
+    assert (metric.intervals[0].low, metric.intervals[0].high) == pytest.approx((low, high))
+
+
+def test_clusters_add_up_what_their_rows_contribute() -> None:
+    """Under --cluster the variance is G / (G - 1) times the squared sums over clusters, with t of G - 1."""
+    source = answers(n=600, gold=120)
+    site = np.arange(600) % 15
+    named = {model: {**columns, "site": [f"s{s}" for s in site]} for model, columns in source.items()}
+    results = run(named, cluster="site")
+    metric = next(m for m in results.metrics if m.metric == "mean_gold" and m.model == "weak")
+    found = mean_gold(source["weak"]["outcome"], source["weak"]["gold"])
+    sums = np.bincount(site, weights=found.derivative)
+    error = math.sqrt(15 / 14 * (sums**2).sum())
+    assert metric.standard_error == pytest.approx(error, rel=1e-9)
+    assert metric.intervals[0].method == "ppi"
+    assert metric.intervals[0].low == pytest.approx(found.value - stats.t.ppf(0.975, 14) * error, rel=1e-9)
+    row = next(c for c in results.comparisons if c.metric == "mean_gold")
+    assert (row.test, row.df) == ("ppi", 14)
+
+
+def test_few_human_outcomes_decide_nothing() -> None:
+    """Nine judged rows: no value, undecided verdicts with the reason; twenty: a warning of narrow intervals."""
+    nine, twenty = run(answers(gold=9)), run(answers(gold=20))
+    assert all(m.value is None and m.reason for m in nine.metrics if m.metric == "mean_gold")
+    assert [(v.verdict, v.low) for v in nine.verdicts] == [("undecided", None)] * 3
+    assert all("people judged 9 answers" in str(v.text) for v in nine.verdicts)
+    for results, said in ((nine, "so it has no estimate"), (twenty, "In simulations with so few")):
+        warned = [w for w in results.warnings if w.code == "few_gold"]
+        assert {w.about for w in warned} == {(model,) for model in ABILITY}
+        assert all(said in w.text for w in warned)
+    assert all(v.low is not None for v in twenty.verdicts)
+    assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
+
+
+def test_a_pair_without_common_judged_rows_is_undecided() -> None:
+    """People judged other questions of each model: each has its value, but a pair has none."""
+    source = answers()
+    every = np.arange(len(source["weak"]["gold"]))
+    known = np.flatnonzero(~np.isnan(source["weak"]["gold"]))
+    for model, own in zip(source, np.array_split(known, 3), strict=True):
+        source[model]["gold"] = np.where(np.isin(every, own), source[model]["gold"], np.nan)
+    results = run(source)
+    assert all(m.value is not None for m in results.metrics if m.metric == "mean_gold")
+    assert {v.verdict for v in results.verdicts} == {"undecided"}
+    assert all("to the same questions; a comparison takes 10" in str(v.text) for v in results.verdicts)
+    warned = {w.about for w in results.warnings if w.code == "few_gold"}
+    assert {about for about in warned if len(about) == 2} == {v.about for v in results.verdicts}
+    assert all(r.value is None and r.reason for r in results.judge_estimates if r.b is not None)
+    assert results.judge_bias[0].p_value is not None  # by Welch, on each model's own rows
+
+
+def test_on_test_sets_of_their_own_variances_add() -> None:
+    """--join independent: the difference of the two values, its error from both."""
+    source = answers(n=600, gold=100)
+    results = run({name: source[name] for name in ("plain", "weak")}, join="independent")
+    row = next(c for c in results.comparisons if c.metric == "mean_gold")
+    plain, weak = (mean_gold(source[name]["outcome"], source[name]["gold"]) for name in ("plain", "weak"))
+    error = math.sqrt((plain.derivative**2).sum() + (weak.derivative**2).sum())
+    assert row.test == "ppi"
+    assert row.statistic == pytest.approx((plain.value - weak.value) / error)
+
+
+def test_weights_are_refused() -> None:
+    """--weight beside gold is refused by name; another metric may be weighted."""
+    source = {"a": {**answers()["weak"], "w": np.ones(1200)}}
+    with pytest.raises(UsageError, match=r"--weight and the column gold.*--metric mean_outcome"):
+        run(source, weight="w")
+    assert run(source, weight="w", metrics=["mean_outcome"]).primary_metric == "mean_outcome"
+
+
+def test_without_gold_there_is_no_such_metric() -> None:
+    """An empty column is as none: the primary metric is the judge's mean, and nothing is said of people."""
+    source = {name: {**columns, "gold": np.full(1200, np.nan)} for name, columns in answers().items()}
+    results = run(source)
+    assert results.primary_metric == "mean_outcome"
+    assert not any(m.metric == "mean_gold" for m in results.metrics)
+    assert (results.judge_estimates, results.judge_agreement, results.gold_sampling) == ((), (), ())
+
+
+def test_the_interval_holds_what_people_say_and_the_judge_s_does_not() -> None:
+    """Of 400 data sets nominal 95 % intervals hold the truth 0.7 in 92 to 98 %, those of a kind judge's mean in none.
+
+    The judge accepts 95 % of right answers and 40 % of wrong ones: its mean is near 0.785.
+    """
+    random = np.random.default_rng(1)
+    held = naive = 0
+    for _ in range(400):
+        right = (random.random(1000) < 0.7).astype(float)
+        judge = (random.random(1000) < np.where(right == 1, 0.95, 0.4)).astype(float)
+        found = mean_gold(judge, np.where(np.arange(1000) < 150, right, np.nan))
+        held += abs(found.value - 0.7) <= Z * math.sqrt((found.derivative**2).sum())
+        naive += abs(judge.mean() - 0.7) <= Z * judge.std() / math.sqrt(1000)
+    assert 0.92 <= held / 400 <= 0.98
+    assert naive == 0

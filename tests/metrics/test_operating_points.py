@@ -1,0 +1,205 @@
+"""The thresholds that criteria choose: the best there is, with limits of what it gives on fresh examples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalreport.engine.counts import Counts, margins_of
+from evalreport.metrics.curves import by_counts, has_a_best_threshold
+from evalreport.metrics.operating_points import best_rung, criteria, tallies
+from evalreport.metrics.registry import METRICS, Quantity
+from evalreport.metrics.threshold_counts import counts_at
+from evalreport.metrics.units import Units
+from tests.samples.curves import evaluated, rows, rungs, two_normals
+
+ROUNDING = 1e-12
+
+
+def points_of(results, model="m"):
+    """Return a model's operating points by criterion, metric and place."""
+    return {(p.criterion, p.metric, p.at): p for p in results.operating_points if p.model == model}
+
+
+# Ten examples by hand, best first: + + - + + - - + - -. P = N = 5.
+SCORES = [0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
+TRUTH = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0]
+
+
+def by_hand(**options):
+    """Evaluate the ten examples."""
+    return points_of(evaluated({"m": rows(TRUTH, p_1=SCORES)}, **options))
+
+
+def test_best_accuracy_and_the_line_that_touches_the_curve():
+    """At 0.7 four of five positives are found with one false alarm: accuracy 8/10; slope N/P = 1, offset 4/5 - 1/5."""
+    point = by_hand()["best", "accuracy", None]
+    assert (point.value, point.threshold) == (0.8, 0.7)
+    assert (point.tp, point.fp, point.fn, point.tn) == (4, 1, 1, 4)
+    assert point.details["slope"] == 1
+    assert point.details["offset"] == pytest.approx(0.6, abs=ROUNDING)
+    assert point.optimistic
+
+
+def test_best_f1_youden_and_corner():
+    """At 0.7: F1 = 8/10; TPR - FPR = 0.6; distance sqrt(0.2^2 + 0.2^2); no other threshold reaches either."""
+    points = by_hand()
+    assert points["best", "f1", None].value == pytest.approx(0.8, abs=ROUNDING)
+    assert points["youden", "informedness", None].value == pytest.approx(0.6, abs=ROUNDING)
+    corner = points["closest_topleft", "distance", None]
+    assert corner.value == pytest.approx(math.hypot(0.2, 0.2), abs=ROUNDING)
+    assert corner.threshold == 0.7
+
+
+@pytest.mark.parametrize("ratio, threshold, cost", [(1.0, 0.7, 0.2), (5.0, 0.4, 0.3), (0.1, 0.9, 0.03)])
+def test_cheapest_threshold_for_a_cost_ratio(ratio, threshold, cost):
+    """(FP + ratio FN) / 10 by hand: 1 + 1 at 0.7; 3 + 0 at 0.4 (1 + 5 at 0.7); 0 + 3/10 at 0.9. Slope N / (P ratio)."""
+    point = by_hand(cost_ratio=ratio)["cost", "expected_cost", None]
+    assert point.threshold == threshold
+    assert point.value == pytest.approx(cost, abs=ROUNDING)
+    assert point.details["slope"] == pytest.approx(1 / ratio, abs=ROUNDING)
+
+
+def test_equal_errors_are_the_metric():
+    """FPR = FNR = 1/5 at 0.7, and value and leading interval are those of the metric eer."""
+    results = evaluated({"m": rows(TRUTH, p_1=SCORES)})
+    point = points_of(results)["eer", "eer", None]
+    (metric,) = (r for r in results.metrics if r.metric == "eer")
+    assert (point.value, point.threshold) == (pytest.approx(0.2, abs=ROUNDING), 0.7)
+    assert metric.value == point.value
+    leading = metric.intervals[0]
+    assert (point.low, point.high, point.method) == (leading.low, leading.high, leading.method)
+
+
+def test_fixed_rates():
+    """At FPR 0.2 the curve stands at TPR 4/5; nine tenths of five positives are five: precision 5/8 there."""
+    points = by_hand()
+    assert points["fixed_fpr", "recall", 0.2].value == pytest.approx(0.8, abs=ROUNDING)
+    whole = points["fixed_recall", "precision", 0.9]
+    assert (whole.value, whole.threshold) == (5 / 8, 0.4)
+    assert points["fixed_recall", "precision", 0.6].value == 3 / 4
+
+
+def test_named_metrics_have_a_best_threshold_unless_they_are_one_sided():
+    """Any recall can be bought with false alarms; kappa weighs both errors, and log loss is of no threshold."""
+    points = by_hand(metrics=("cohen_kappa", "recall", "log_loss"))
+    chosen = {metric for criterion, metric, _ in points if criterion == "best"}
+    assert chosen == {"accuracy", "f1", "mcc", "cohen_kappa"}
+    assert points["best", "cohen_kappa", None].value == pytest.approx(0.6, abs=ROUNDING)
+
+
+def test_a_threshold_above_every_score_is_null():
+    """Where the scores are worse than useless nothing should be called: accuracy 2/3 with no alarm."""
+    results = evaluated({"m": rows([0, 0, 1, 0, 0, 1], p_1=[0.9, 0.8, 0.7, 0.6, 0.5, 0.4])})
+    point = points_of(results)["best", "accuracy", None]
+    assert point.threshold is None
+    assert (point.tp, point.fp, point.value) == (0, 0, pytest.approx(2 / 3, abs=ROUNDING))
+    assert "no example called positive" in point.text
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n, m in METRICS.items() if getattr(m.computation, "of_counts", None) is not None)
+)
+@given(counts=st.lists(st.tuples(*[st.integers(0, 30)] * 4), min_size=1, max_size=5))
+def test_what_is_written_out_is_the_registry(name, counts):
+    """Accuracy, balanced accuracy and MCC from four counts are the registered metrics of the 2 x 2 table."""
+    counts = [c for c in counts if c[0] + c[2] and c[1] + c[3]]  # both classes in the truth
+    for tp, fp, fn, tn in counts:
+        table = np.array([[tn, fp], [fn, tp]], dtype=np.float64)
+        expected = METRICS[name].computation.function(margins_of(table))
+        four = Counts(*(np.array(float(one)) for one in (tp, fp, fn, tn)))
+        assert by_counts(name, four) == pytest.approx(np.nan_to_num(expected), abs=ROUNDING)
+
+
+def test_one_sided_metrics_are_registered():
+    """Metrics of one kind of error say so, and each has no best threshold."""
+    one_sided = {name for name, m in METRICS.items() if getattr(m.computation, "one_sided", False)}
+    assert one_sided == {
+        *("fnr", "fpr", "npv", "precision", "prevalence", "recall", "specificity"),
+        *("rule_confidence", "rule_lift", "rule_support"),
+    }
+    assert not any(has_a_best_threshold(METRICS[name]) for name in one_sided)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.booleans())
+def test_the_best_rung_is_the_highest_threshold_of_the_best(values, greater):
+    """Of equally good thresholds the first, which calls fewest examples, and how many there are."""
+    best = max(values) if greater else min(values)
+    assert best_rung(np.array(values, float), greater_is_better=greater) == (
+        values.index(best),
+        values.count(best),
+    )
+
+
+def test_the_interval_is_about_fresh_examples():
+    """It lies around the value less the optimism, below the value's own percentile limits; a cost's lies above."""
+    truth, scores = two_normals(120, seed=3)
+    points = points_of(evaluated({"m": rows(truth, score=scores)}, resamples=1000, cost_ratio=3.0))
+    for criterion, metric in (("best", "accuracy"), ("best", "f1"), ("youden", "informedness")):
+        point = points[criterion, metric, None]
+        assert point.method == "bootstrap_rechosen"
+        assert point.details["optimism"] > 0
+        assert point.low < point.value - point.details["optimism"] < point.high
+    cost = points["cost", "expected_cost", None]
+    assert cost.details["optimism"] < 0
+    assert cost.low < cost.value - cost.details["optimism"] < cost.high
+
+
+@pytest.mark.slow
+def test_the_interval_holds_about_as_often_as_it_says():
+    """Accuracy at the best threshold, judged on the whole population of two normals 1.5 apart: held in 85 % or more.
+
+    The population's accuracy at any threshold is a closed form. 95 % is meant and 93 % was measured on such sets
+    (docs/curves.md); percentile limits of the best accuracy itself hold in 75 %. With 200 sets two standard errors
+    are 4 %.
+    """
+    from scipy.stats import norm
+
+    held = 0
+    chosen_by = criteria((), None)[:1]
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        truth = np.repeat([True, False], 50)
+        scores = random.normal(size=100) + 1.5 * truth
+        (tally,) = tallies([rungs(scores, truth)], Units(100), chosen_by, n_resamples=400, seed=seed)
+        counts = counts_at(tally.ladder.found, tally.ladder.wrong)
+        rung, _ = best_rung(chosen_by[0].value(counts), greater_is_better=True)
+        value = float(chosen_by[0].value(counts)[rung])
+        threshold = math.inf if rung == 0 else tally.ladder.thresholds[rung - 1]
+        true = (norm.sf(threshold - 1.5) + norm.cdf(threshold)) / 2
+        low, high = value - np.quantile(tally.optimism[0], [0.975, 0.025])
+        held += low <= true <= high
+    assert held / 200 > 0.85
+
+
+def test_a_perfect_model_still_has_an_interval():
+    """No replicate differs: Wilson's limits of both error rates stand in, with the reason; never of zero width."""
+    truth = [1] * 20 + [0] * 20
+    points = points_of(evaluated({"m": rows(truth, p_1=np.where(truth, 0.9, 0.1))}))
+    for key in (("best", "accuracy", None), ("youden", "informedness", None)):
+        point = points[key]
+        assert (point.value, point.high, point.method) == (1.0, 1.0, "wilson_rates")
+        assert point.low < 0.95
+        assert point.reason
+    corner = points["closest_topleft", "distance", None]
+    assert corner.value == corner.low == 0
+    assert corner.high > 0.05
+
+
+def test_the_best_metric_is_the_registered_maximum():
+    """Criterion ``best`` of accuracy is the metric max_accuracy, which the reference compares with ROCR."""
+    truth, scores = two_normals(200, seed=5)
+    results = evaluated({"m": rows(truth, score=scores)})
+    (metric,) = (r for r in results.metrics if r.metric == "max_accuracy")
+    assert points_of(results)["best", "accuracy", None].value == pytest.approx(metric.value, abs=ROUNDING)
+
+
+def test_criteria_do_not_repeat_youden():
+    """Naming informedness gives Youden's index once."""
+    names = [(c.name, c.metric) for c in criteria((Quantity("informedness"),), None)]
+    assert names.count(("youden", "informedness")) == 1
+    assert ("best", "informedness") not in names

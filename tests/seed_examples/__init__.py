@@ -1,1 +1,0 @@
-"""The worked examples of five university lectures, slips included."""

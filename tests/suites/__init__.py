@@ -1,1 +1,0 @@
-"""Suites: which files make one, the mean over fixed tasks with its interval and tests, and what the report says."""

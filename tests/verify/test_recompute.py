@@ -1,0 +1,393 @@
+"""`evalreport verify`: what was not touched agrees; one changed figure, input byte or option is found and named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalreport.cli import main
+from evalreport.version import __version__
+from tests.samples.two_models import run, write
+
+GATES = ("--gate", "forest.accuracy >= 0.5", "--gate", "n >= 100")
+OPTIONS = (*GATES, "--slice", "sex", "-m", "accuracy", "-m", "roc_auc")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder with models/ and out/ of one run: slices, gates, curves."""
+    place = tmp_path_factory.mktemp("verify")
+    write(place / "models")
+    run(place / "models", place / "out", *OPTIONS, "-f", "json,pdf")
+    return place
+
+
+@pytest.fixture
+def copy(made, tmp_path) -> Path:
+    """The same, to be tampered with."""
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+@pytest.fixture
+def verify(capsys):
+    """Call `evalreport verify`; return the exit code and what it printed."""
+
+    def call(*words: object) -> tuple[int, str]:
+        capsys.readouterr()
+        code = main(["verify", *map(str, words)])
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return call
+
+
+def tamper(path: Path, change) -> None:
+    """Change the content of a results.json."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("what", ["out", "out/results.json", "out/report.pdf"])
+def test_what_was_not_touched_agrees(made, verify, what):
+    """A folder, a results.json and a PDF's attachment: every figure, exactly."""
+    code, said = verify(made / what, "--inputs", made / "models")
+    assert (code, said.splitlines()[-1]) == (
+        0,
+        "AGREES: every figure follows from the recorded inputs and options",
+    )
+    assert "differ: 0" in said
+    assert "but for rounding" not in said
+    assert verify(made / what, "--inputs", made / "models", "-q") == (0, "")
+
+
+def as_version_1(content) -> None:
+    """Write it as version 0.1 did: no codes of sentences, and warnings of another level."""
+    content["schema"] = "evalreport/results/1"
+    for row in (*content["verdicts"], *content["warnings"]):
+        row.pop("params", None)
+        row["level"] = "warning" if row["level"] == "caution" else row["level"]
+    for row in content["verdicts"]:
+        row.pop("code", None)
+
+
+def test_results_of_the_first_schema_are_verified(copy, verify):
+    """Codes and parameters that it did not write are no difference; a changed figure is one as ever."""
+    (copy / "out/report.pdf").unlink()
+    tamper(copy / "out/results.json", as_version_1)
+    assert verify(copy / "out", "--inputs", copy / "models", "-q") == (0, "")
+    tamper(copy / "out/results.json", lambda content: content["metrics"][0].update(value=0.123))
+    assert verify(copy / "out", "--inputs", copy / "models", "-q")[0] == 1
+
+
+def test_inputs_are_looked_for_in_the_current_folder(made, verify, monkeypatch):
+    """By their recorded paths, without --inputs."""
+    monkeypatch.chdir(made / "models")
+    assert verify("../out")[0] == 0
+
+
+def every_kind(content) -> list[tuple[str, list[dict], int, str]]:
+    """One figure or word of each kind of record: the list, and the field."""
+    fields = {
+        "metrics": "value",
+        "comparisons": "p_value",
+        "curves": "band",
+        "verdicts": "text",
+        "gates": "outcome",
+    }
+    fields |= {
+        "disparities": "difference",
+        "confusion": "count",
+        "ranking": "letters",
+        "operating_points": "threshold",
+    }
+    fields |= {
+        "warnings": "text",
+        "dominance": "a",
+        "inputs": "rows",
+        "curve_summaries": "value",
+        "effects": "value",
+    }
+    return [(name, field) for name, field in fields.items() if content[name]]
+
+
+def test_one_changed_figure_of_any_kind_is_found_and_named(made, verify, tmp_path):
+    """Metrics, tests, verdicts, gates, slices, curves: exit code 1, and the record stands in the output."""
+    original = json.loads((made / "out/results.json").read_text(encoding="utf-8"))
+    kinds = every_kind(original)
+    assert {"metrics", "gates", "disparities", "curves", "verdicts"} <= {name for name, _ in kinds}
+    content = json.loads(json.dumps(original))
+    for name, field in kinds:
+        row = content[name][0]
+        row[field] = row[field] + 0.001 if isinstance(row[field], float) else row[field] + 1 if isinstance(
+            row[field], int) else {"pass": "fail", "pointwise": None}.get(row[field], "logreg")  # fmt: skip
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    code, said = verify(path, "--inputs", made / "models", "-v")
+    assert code == 1
+    for name, _ in kinds:
+        assert f"  {name}[" in said, name
+
+
+def test_a_change_says_what_was_recorded_and_what_was_recomputed(copy, verify):
+    """Both numbers, at the model, the metric and the interval that they belong to."""
+    place = copy / "out/results.json"
+    true = json.loads(place.read_text(encoding="utf-8"))["metrics"][0]
+    tamper(place, lambda content: content["metrics"][0]["intervals"][0].update(low=0.987))
+    code, said = verify(place, "--inputs", copy / "models")
+    first = true["intervals"][0]
+    named = f"metrics[forest accuracy].intervals[{first['method']}].low"
+    assert (code, said.count("recomputed")) == (1, 1)
+    assert f"  {named}: recorded 0.987, recomputed {json.dumps(first['low'])}" in said
+
+
+def test_a_difference_in_the_last_digits_is_rounding(copy, verify):
+    """1e-12 of a value agrees, and is counted; 1e-8 does not."""
+    place = copy / "out/results.json"
+    tamper(
+        place,
+        lambda content: content["metrics"][0].update(value=content["metrics"][0]["value"] * (1 + 1e-12)),
+    )
+    code, said = verify(place, "--inputs", copy / "models")
+    assert code == 0
+    assert "1 of them but for rounding in the last digits" in said
+    tamper(
+        place, lambda content: content["metrics"][0].update(value=content["metrics"][0]["value"] * (1 + 1e-8))
+    )
+    assert verify(place, "--inputs", copy / "models")[0] == 1
+
+
+def test_one_changed_input_byte_is_said_with_what_follows_from_it(copy, verify):
+    """The digest is not the recorded one; the figures that move are listed."""
+    file = copy / "models/forest.csv"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("e0003,0", "e0003,1") if "e0003,0" in text else text.replace("e0003,1", "e0003,0")
+    )
+    other = copy / "models/logreg.csv"
+    text = other.read_text(encoding="utf-8")
+    other.write_text(
+        text.replace("e0003,0", "e0003,1") if "e0003,0" in text else text.replace("e0003,1", "e0003,0")
+    )
+    code, said = verify(copy / "out/results.json", "--inputs", copy / "models", "-v")
+    assert code == 1
+    assert "input forest.csv: changed: recorded SHA-256" in said
+    assert "metrics[forest accuracy].value: recorded" in said
+    assert "2 inputs have changed since" in said
+
+
+def test_a_changed_input_that_cannot_be_read_any_more_is_a_difference(copy, verify):
+    """Nothing can be recomputed from it, and that is said."""
+    (copy / "models/forest.csv").write_text("id,y_true,p_1\n", encoding="utf-8")
+    code, said = verify(copy / "out/results.json", "--inputs", copy / "models")
+    assert code == 1
+    assert "not recomputed: every figure: a changed input cannot be analysed" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("confidence", 0.9), ("seed", 3), ("resamples", 60), ("positive", "0")]
+)
+def test_one_changed_option_is_a_difference(copy, verify, option, value):
+    """What follows from the option that is claimed is not what is recorded."""
+    place = copy / "out/results.json"
+    tamper(place, lambda content: content["options"].update({option: value}))
+    code, said = verify(place, "--inputs", copy / "models", "-v")
+    assert code == 1
+    assert "DIFFERS: what is recorded does not follow" in said
+
+
+def test_a_record_that_was_removed_or_added_is_one_difference(copy, verify):
+    """A warning that was taken out, a verdict that was put in."""
+    place = copy / "out/results.json"
+
+    def change(content):
+        del content["warnings"][0]
+        content["verdicts"].append({**content["verdicts"][0], "about": ["logreg", "forest"]})
+
+    tamper(place, change)
+    code, said = verify(place, "--inputs", copy / "models")
+    assert code == 1
+    assert "differ: 2" in said
+    assert "verdicts[logreg, forest accuracy]: recorded, but not found again" in said
+    assert ": found, but not recorded" in said
+
+
+def test_another_pdf_in_the_folder_is_found(copy, verify):
+    """The report's attachment is not the results.json beside it."""
+    tamper(copy / "out/results.json", dict)
+    code, said = verify(copy / "out", "--inputs", copy / "models")
+    assert code == 1
+    assert "report.pdf of the same folder: its attachment results.json" in said
+
+
+@pytest.mark.parametrize("names", [(), ("results.json", "results.json"), ("other.json",)])
+def test_a_pdf_must_hold_one_results_json(made, verify, tmp_path, names):
+    """None leaves nothing to verify; of two nobody could say which one is meant."""
+    from pypdf import PdfWriter
+
+    writer = PdfWriter()
+    writer.add_blank_page(100, 100)
+    for name in names:
+        writer.add_attachment(name, (made / "out/results.json").read_bytes())
+    writer.write(tmp_path / "report.pdf")
+    code, said = verify(tmp_path / "report.pdf", "--inputs", made / "models")
+    assert code == 2
+    assert f"the PDF has {names.count('results.json')} attachments called results.json" in said
+
+
+def test_an_attachment_survives_that_another_tool_saved_the_pdf(made, verify, tmp_path):
+    """A PDF that was written anew, as by one that signs or compresses it."""
+    import pikepdf
+
+    with pikepdf.open(made / "out/report.pdf") as document:
+        document.save(
+            tmp_path / "saved.pdf", object_stream_mode=pikepdf.ObjectStreamMode.generate, linearize=True
+        )
+    assert verify(tmp_path / "saved.pdf", "--inputs", made / "models", "-q") == (0, "")
+
+
+def test_missing_inputs_are_exit_2(made, verify, tmp_path):
+    """Each is named with where it was looked for."""
+    code, said = verify(made / "out", "--inputs", tmp_path)
+    assert code == 2
+    assert f"input forest.csv: missing: there is no file {tmp_path / 'forest.csv'}" in said
+    assert "CANNOT BE VERIFIED" in said
+
+
+def test_paths_of_a_foreign_file_lead_nowhere(copy, verify):
+    """A results.json that names files outside of the folder does not have them opened."""
+    place = copy / "out/results.json"
+    for path in ("../out/results.json", "/etc/passwd", "..\\x.csv", ""):
+        tamper(place, lambda content, path=path: content["inputs"][0].update(path=path))
+        code, said = verify(place, "--inputs", copy / "models")
+        assert (code, "is not followed" in said) == (2, True), path
+
+
+def test_predictions_from_memory_cannot_be_had(tmp_path, verify):
+    """They were never a file."""
+    import evalreport as er
+    from evalreport.schema.results import to_json
+
+    results = er.evaluate({"y_true": [0, 1, 0, 1], "forest": [0, 1, 1, 1]}, metrics="accuracy", resamples=20)
+    (tmp_path / "results.json").write_bytes(to_json(results))
+    code, said = verify(tmp_path)
+    assert code == 2
+    assert "given as arrays or data frames" in said
+
+
+def test_the_truth_may_stand_apart(tmp_path, verify):
+    """A file of true values elsewhere is looked for by its name."""
+    models, apart = tmp_path / "models", tmp_path / "apart"
+    models.mkdir()
+    apart.mkdir()
+    rows = range(60)
+    (models / "forest.csv").write_text("id,y_pred\n" + "".join(f"e{i},{i % 3 % 2}\n" for i in rows))
+    (apart / "gold.csv").write_text("id,y_true\n" + "".join(f"e{i},{i % 2}\n" for i in range(61)))
+    out = run(models, tmp_path / "out", "--truth", str(apart / "gold.csv"), "-m", "accuracy")
+    assert verify(out, "--inputs", models)[0] == 2
+    shutil.copy(apart / "gold.csv", models)
+    assert verify(out, "--inputs", models)[0] == 0
+
+
+def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
+    """A sentence that the recorded version put otherwise is counted, a figure still differs."""
+    place = copy / "out/results.json"
+
+    def older(content):
+        content["environment"]["evalreport"] = "0.0.9"
+        content["signature"] = content["signature"].replace(__version__, "0.0.9")
+        content["verdicts"][0]["text"] = "worded as it was then"
+        del content["curve_summaries"]
+
+    tamper(place, older)
+    code, said = verify(place, "--inputs", copy / "models")
+    assert code == 0
+    assert f"made by other versions: evalreport 0.0.9 (here {__version__})" in said
+    assert "worded differently by this version, or known to one version only: 2 entries, not judged" in said
+    tamper(place, lambda content: content["metrics"][0].update(value=0.5))
+    assert verify(place, "--inputs", copy / "models")[0] == 1
+
+
+def test_json_says_the_same_to_programs(copy, verify):
+    """Outcome, inputs, versions, counts and differences."""
+    place = copy / "out/results.json"
+    tamper(place, lambda content: content["metrics"][0].update(value=0.5))
+    code, said = verify(place, "--inputs", copy / "models", "-f", "json")
+    found = json.loads(said)
+    assert (code, found["outcome"], len(found["differences"])) == (1, "differs", 1)
+    assert found["differences"][0]["said"] == 0.5
+    assert [state["state"] for state in found["inputs"]] == ["unchanged", "unchanged"]
+    assert found["exact"] > 500
+    assert found["versions"]["numpy"]["recorded"] == found["versions"]["numpy"]["here"]
+
+
+@pytest.fixture
+def audited(tmp_path) -> Path:
+    """Two audits of one series, the second worse; a third recorded and accepted since."""
+    url = f"sqlite:///{tmp_path / 'audits.db'}"
+    gates = ("--gate", "forest.accuracy >= accepted - 0.3", "--gate", "alarms <= 5", "--gate", "n >= 10")
+    for name, lift in (("one", 0.2), ("two", 0.0), ("three", 0.1)):
+        words = ["audit", str(write(tmp_path / name, lift=lift)), "--history", url, "-m", "accuracy", *gates]
+        main([*words, "--resamples", "50", "-f", "json", "-q", "-o", str(tmp_path / f"{name}-out")])
+    assert main(["history", "accept", "3", "--history", url]) == 0
+    return tmp_path
+
+
+def test_an_audit_is_verified_with_its_history(audited, verify):
+    """What it said of earlier runs follows from those that stood in the history then, whatever was accepted since."""
+    url = f"sqlite:///{audited / 'audits.db'}"
+    for name in ("one", "two"):
+        words = (audited / f"{name}-out", "--inputs", audited / name, "--history", url)
+        code, said = verify(*words)
+        assert (code, "differ: 0" in said, "not recomputed" in said) == (0, True, False), said
+    place = audited / "two-out/results.json"
+    content = json.loads(place.read_text(encoding="utf-8"))
+    assert content["history"]
+    assert content["audit"]
+    tamper(place, lambda content: content["history"][0].update(reference_value=0.5))
+    code, said = verify(place, "--inputs", audited / "two", "--history", url)
+    assert code == 1
+    assert "].reference_value: recorded 0.5, recomputed" in said
+
+
+def test_an_audit_without_its_history_is_verified_in_part(audited, verify):
+    """What was recomputed agrees, what is left is counted, and that is no success."""
+    place = audited / "two-out/results.json"
+    code, said = verify(place, "--inputs", audited / "two")
+    assert code == 2
+    assert "differ: 0" in said
+    needs = "2 of history, 2 of gates: name the history that recorded this audit with --history URL"
+    assert re.search(rf"not recomputed: \d+ of audit, (\d+ of evidence, )?{needs}", said), said
+    tamper(place, lambda content: content["metrics"][0].update(value=0.5))
+    assert verify(place, "--inputs", audited / "two")[0] == 1
+
+
+def test_another_history_does_not_hold_the_run(audited, verify):
+    """Another series: said, exit code 2."""
+    url = f"sqlite:///{audited / 'audits.db'}"
+    code, said = verify(audited / "two-out", "--inputs", audited / "two", "--history", url, "--series", "x")
+    assert code == 2
+    assert "holds no run with this signature and these options in the series 'x'" in said
+
+
+def test_every_list_that_only_an_audit_fills_is_known(audited):
+    """A run of the same files leaves exactly those lists empty that the audit alone has."""
+    from evalreport.verify.recompute import OF_AUDITS
+
+    out = run(audited / "two", audited / "plain", "-m", "accuracy")
+    plain = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    content = json.loads((audited / "two-out/results.json").read_text(encoding="utf-8"))
+    alone = {name for name, value in content.items() if isinstance(value, list) and value and not plain[name]}
+    assert alone - {"gates"} == {name for name in OF_AUDITS if content[name]}
+
+
+def test_a_file_without_warnings_is_compared(copy, verify):
+    """Whoever took the list of warnings out: it differs, in words."""
+    tamper(copy / "out" / "results.json", lambda content: content.pop("warnings"))
+    code, said = verify(copy / "out" / "results.json", "--inputs", copy / "models")
+    assert code == 1
+    assert "internal error" not in said
