@@ -13,7 +13,7 @@ from evalreport.engine.parallel import working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import estimate_all, said_of_histograms
+from evalreport.metrics.sample import estimate_all, histograms_found
 from evalreport.metrics.units import Units
 from research.benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from tests.samples.draws import uniform_multinomial
@@ -68,15 +68,13 @@ def test_the_report_names_twins() -> None:
     sample = estimate_all(
         predictions, [Quantity("roc_auc")], units=Units(predictions.n), n_resamples=1, seed=0
     )
-    said = said_of_histograms(sample.rows, sample.estimates)
-    assert said is not None
-    assert "(model - twin in roc_auc): --exact" in said.why
+    (found_bins,) = histograms_found(sample)
+    assert "(model - twin in roc_auc): --exact" in found_bins.why
     two = replace(predictions, models=predictions.models[:2])
     sample = estimate_all(two, [Quantity("roc_auc")], units=Units(two.n), n_resamples=1, seed=0)
-    said = said_of_histograms(sample.rows, sample.estimates)
-    assert said is not None
-    assert "variation inside bins is left out for roc_auc (at most " in said.why
-    assert "hardly differ" not in said.why
+    (found_bins,) = histograms_found(sample)
+    assert "variation inside bins is left out for roc_auc (at most " in found_bins.why
+    assert "hardly differ" not in found_bins.why
 
 
 def test_means_of_losses_are_exact() -> None:

@@ -16,7 +16,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.threshold_counts import ladder
 from tests.samples.metrics import Rows, estimates_of, ids, value, value_rows
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "data" / "seed_examples.json"
+EXAMPLES = Path(__file__).resolve().parents[1] / "data" / "seed_examples.json"
 
 
 def example(name: str) -> dict[str, Any]:

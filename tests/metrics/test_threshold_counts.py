@@ -16,7 +16,7 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.threshold_counts import ThresholdCounts, counts_at, ladders
 from evalreport.metrics.units import units_of
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[1] / "data"
 FILES = {
     "breast_cancer_test": ("breast_cancer_test.csv", "malignant"),
     "default_test": ("default_test.csv.gz", "Yes"),

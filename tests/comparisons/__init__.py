@@ -1,1 +1,0 @@
-"""Tests of what stands around the p-value: sizes, plans, warnings."""

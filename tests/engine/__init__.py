@@ -1,1 +1,0 @@
-"""Draws, counts, ranks and bins: what turns weights of examples into statistics."""

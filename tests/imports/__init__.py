@@ -1,1 +1,0 @@
-"""Other tools' logs: read as those tools wrote them."""

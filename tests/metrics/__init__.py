@@ -1,1 +1,0 @@
-"""Each metric against another implementation, its definition, and what holds for every one."""

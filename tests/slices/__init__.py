@@ -1,1 +1,0 @@
-"""Slices: equal to runs on their rows, compared by independent computations, flagged at the stated rate."""
