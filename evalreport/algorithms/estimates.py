@@ -95,20 +95,20 @@ BESIDE: Mapping[Task, tuple[str, ...]] = {
 }
 """Estimated beside it, unless others are named."""
 
-MADE_BY: Mapping[str, tuple[Message, str]] = {
-    "resubstitution": (Message("estimator.no_training_rows"), "train_predictions = true"),
-    "holdout": (Message("estimator.no_holdout"), 'scheme "holdout"'),
-    "repeated_holdout": (Message("estimator.no_repeated_holdouts"), 'scheme "repeated-holdout"'),
-    "cv": (Message("estimator.no_folds"), 'scheme "kfold"'),
-    "stratified_cv": (Message("estimator.no_stratified_folds"), 'scheme "stratified-kfold"'),
-    "loocv": (Message("estimator.no_folds_of_one"), 'scheme "leave-one-out"'),
-    "nested_cv": (Message("estimator.no_search"), 'scheme "nested"'),
+LACKING: Mapping[str, Message] = {
+    "resubstitution": Message("estimator.no_training_rows"),
+    "holdout": Message("estimator.no_holdout"),
+    "repeated_holdout": Message("estimator.no_repeated_holdouts"),
+    "cv": Message("estimator.no_folds"),
+    "stratified_cv": Message("estimator.no_stratified_folds"),
+    "loocv": Message("estimator.no_folds_of_one"),
+    "nested_cv": Message("estimator.no_search"),
     **dict.fromkeys(
         ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
-        (Message("estimator.no_replicates"), 'scheme "bootstrap-oob"'),
+        Message("estimator.no_replicates"),
     ),
 }
-"""Why an estimator is missing, and which plan of `evalreport resample` gives what it needs."""
+"""Why an estimator is missing; the texts ``estimates.scheme`` name the plans of `evalreport resample` that give it."""
 
 
 def error_estimate_records(
@@ -241,7 +241,7 @@ def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> E
     known = not math.isnan(estimate.value)
     reason = estimate.reason
     if not known and reason in (NO_APPARENT, NO_WHOLE):
-        reason = Message("missing_estimate.made_with", why=reason, scheme=MADE_BY[name][1])
+        reason = Message("missing_estimate.made_with", why=reason, scheme=Message(f"estimates.scheme.{name}"))
     return ErrorEstimateRecord(
         model=model,
         estimator=name,
@@ -296,8 +296,8 @@ def _missing(
         for name in ESTIMATORS:
             if (model.name, quantity.spelled, name) in found:
                 continue
-            why, scheme = MADE_BY[name]
-            reason = Message("missing_estimate.made_with", why=why, scheme=scheme)
+            scheme = Message(f"estimates.scheme.{name}")
+            reason = Message("missing_estimate.made_with", why=LACKING[name], scheme=scheme)
             if name in ("cv", "stratified_cv") and "loocv" in held:
                 reason = Message("missing_estimate.see_loocv", scheme=scheme)
             elif name in ("cv", "stratified_cv", "loocv") and "nested_cv" in held:

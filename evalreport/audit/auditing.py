@@ -117,9 +117,20 @@ def _judged(
                 text=_text(quantity, change, fell=alarm),
                 reason=change.reason or unclear,
                 statistic=None,
+                details=_then_and_now(change),
             )
         )
     return records
+
+
+def _then_and_now(change: Since) -> dict[str, float]:
+    """Return both values, and on how many examples where these are not the same."""
+    if change.value is None or change.reference_value is None:
+        return {}
+    details = {"then": change.reference_value, "now": change.value}
+    if change.sizes is not None:
+        details |= {"n_then": change.sizes[0], "n_now": change.sizes[1]}
+    return details
 
 
 def _text(quantity: Quantity, change: Since, *, fell: bool) -> Text:

@@ -27,8 +27,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import DetectableRecord, Verdict, VerdictRecord
-from evalreport.schema.metrics import Interval
-from evalreport.schema.records import COMPANIONS
+from evalreport.schema.metrics import COMPANIONS, Interval
 from evalreport.texts import Message, Text, sentences
 
 

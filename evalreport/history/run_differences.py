@@ -85,7 +85,8 @@ class Settled(TypedDict):
 class Since:
     """A model's value now, at the earlier run, and the difference now - then.
 
-    ``how`` says what was compared with what; ``reason`` why there is no difference or no interval.
+    ``how`` says what was compared with what; ``reason`` why there is no difference or no interval. ``sizes`` are the
+    numbers of examples then and now, where they are not the same examples.
     """
 
     value: float | None = None
@@ -99,6 +100,7 @@ class Since:
     paired: bool = False
     how: Text = ""
     reason: Text | None = None
+    sizes: tuple[int, int] | None = None
 
     @property
     def settled(self) -> Settled:
@@ -205,7 +207,8 @@ def _as_samples(
     how = Message("since.overlapping", **sizes, n=shared) if shared else Message("since.apart", **sizes)
     if why is not None:
         how = parts(how, why)
-    return _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how, paired=False)
+    found = _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how, paired=False)
+    return replace(found, sizes=(sizes["then"], sizes["now"]) if why is None else None)
 
 
 def _of(

@@ -297,7 +297,8 @@ def _said(least: int, most: int) -> FoundRecord:
         if least == most
         else Message("found.attempts.unlike", least=least, most=most)
     )
-    return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"))
+    details = {"least": least, "most": most}
+    return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"), details=details)
 
 
 # --- labels, probabilities, numbers: rows that are told apart ---------------------------------------------------------
@@ -320,6 +321,7 @@ def _told_apart(
         what="attempts",
         value=Message("found.attempts.alike", most=most),
         why=Message("found.attempts.rows"),
+        details={"least": most, "most": most},
     )
     return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, (found,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evalreport.texts import Text
@@ -24,8 +24,10 @@ class InputRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRecord:
-    """One thing that was found in the files and is said: task, design, positive class, threshold ..."""
+    """One thing that was found in the files: task, design, positive class, threshold ...; ``why`` says from what."""
 
     what: str
     value: Text
     why: Text
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Numbers by name: of ``attempts`` the ``least`` and the ``most`` at one question."""

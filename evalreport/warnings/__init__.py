@@ -15,8 +15,9 @@ from evalreport.intervals.curves import Curves
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.curves import DominanceRecord
-from evalreport.schema.records import ComparisonRecord, WarningRecord
+from evalreport.schema.warnings import WarningRecord
 from evalreport.warnings import coverage, layout, pairs, rare_outcomes, thresholds, values
 from evalreport.warnings.algorithms import algorithm_warnings
 from evalreport.warnings.direction import named_like_a_loss

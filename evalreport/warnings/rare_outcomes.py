@@ -35,6 +35,7 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
         if estimate.table is None or quantity.label is not None or model in named:
             continue
         flagged, called = float(estimate.table[:, positive].sum()), _predictions_counted(quantity)
+        about: tuple[str, ...] = (model,)
         if estimate.trials is None and estimate.jaccard is None:
             continue  # clusters and weights: other tests lead
         if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
@@ -46,7 +47,7 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
             rarer, rare = min((of_them - right, "wrong"), (right, "right"))
             if rarer >= FEW_OF_CALLED or not of_them:
                 continue
-            kind = f"{rare}_of_{called}"
+            kind, about = f"{rare}_of_{called}", (model, quantity.spelled)
             params = {
                 "n": int(rarer),
                 "called": int(of_them),
@@ -59,7 +60,7 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
         if kind != "alone":
             params["measured"] = measured_of_few()
         text = Message(f"warning.few_flagged.{kind}", model=model, **params)
-        yield WarningRecord(code="few_flagged", text=text, about=(model,))
+        yield WarningRecord(code="few_flagged", text=text, about=about)
 
 
 def _predictions_counted(quantity: Quantity) -> str | None:
@@ -100,7 +101,7 @@ def few_errors_of_a_class(sample: Sample) -> Iterator[WarningRecord]:
             named.add((model, code))
             yield warning(
                 "few_errors_of_a_class",
-                about=(model, classes[code]),
+                about=(model, classes[code], quantity.spelled),
                 model=model,
                 label=classes[code],
                 wrong=int(wrong[code]),

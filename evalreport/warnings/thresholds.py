@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evalreport.engine.ranks import descending_order, running_weights
+from evalreport.metrics.registry import METRICS
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
@@ -54,7 +55,8 @@ def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
     for model in predictions.models:
         best = _best_at_own_threshold(model, positive, predictions.positive_code)
         if best is not None:
-            yield warning("suspicious_threshold", about=(model.name,), model=model.name, metric=best)
+            about = (model.name, best)
+            yield warning("suspicious_threshold", about=about, model=model.name, metric=METRICS[best].phrase)
 
 
 def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> str | None:
@@ -71,7 +73,7 @@ def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> st
     place = len(np.unique(model.score[called])) - 1
     right = tp + ((~positive).sum() - fp)
     f1 = 2 * tp / (tp + fp + positive.sum())
-    for name, values in (("accuracy", right), ("F1", f1)):
+    for name, values in (("accuracy", right), ("f1", f1)):
         if values[place] == values.max():
             return name
     return None

@@ -12,7 +12,7 @@ from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, entry, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.schema.audit import AuditRecord, HistoryRecord
-from evalreport.texts import Message, coded, named, say
+from evalreport.texts import named, say
 from evalreport.texts.labels import sentence_start
 
 
@@ -178,10 +178,6 @@ def _size(view: View, value: float | None) -> str:
 
 def _change(view: View, record: AuditRecord) -> str:
     """Say one alarm as a change: from what to what; where the record does not hold both, in its own words."""
-    code, params = coded(record.text)
-    model, _, place = record.about.partition(", ")
-    about = place.replace(" = ", " ") if record.question == "slice" else record.about
-    now, then = params.get("now"), params.get("then")
     if record.question in ("worse", "worse_this_run"):
         found = next(
             (r for r in view.results.history if r.reference == "accepted" and r.model == record.about), None
@@ -189,21 +185,21 @@ def _change(view: View, record: AuditRecord) -> str:
         if found is not None and found.difference is not None:
             then, now = _size(view, found.reference_value), _size(view, found.value)
             return say("audit.changed", about=text_of(view, record.about), then=then, now=now)
-    if code != "slice_since.fell" or not isinstance(now, float) or not isinstance(then, float):
+    details = record.details
+    if record.question != "slice" or not {"then", "now"} <= details.keys():
         return f"{named_alarm(view, record)}: {text_of(view, record.text)}."
-    how = coded(params["how"])[1] if isinstance(params.get("how"), Message) else {}  # type: ignore[arg-type]
-    sizes = [_size(view, value) for value in (then, now)]
-    for i, name in enumerate(("then", "now")):
-        if isinstance(how.get(name), int):
-            sizes[i] += f" (n = {how[name]:,})"
+    then, now = (
+        _size(view, details[when]) + (f" (n = {int(details[n]):,})" if (n := f"n_{when}") in details else "")
+        for when in ("then", "now")
+    )
     many = len({r.about.split(",")[0] for r in view.results.audit if r.question == "slice"}) > 1
-    about = sentence_start(about)
+    model, _, place = record.about.partition(", ")
     return say(
         "audit.fell_of" if many else "audit.fell",
         model=text_of(view, model),
-        about=text_of(view, about),
-        then=sizes[0],
-        now=sizes[1],
+        about=text_of(view, sentence_start(place.replace(" = ", " "))),
+        then=then,
+        now=now,
     )
 
 

@@ -321,9 +321,9 @@ def about(view: View) -> str:
     counts = true_counts(results)
     total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
-        alike = attempts["least"] == attempts["most"]
-        parts = [say("decision.questions", n=results.n)]
-        parts[0] += ", " + say(f"decision.attempts_{'alike' if alike else 'unlike'}", **attempts)
+        least, most = attempts
+        key = "decision.attempts_alike" if least == most else "decision.attempts_unlike"
+        parts = [f"{say('decision.questions', n=results.n)}, {say(key, least=least, most=most)}"]
     elif results.positive is not None and positives:
         known = {"label": results.positive, "share": numbers.share(positives, total)}
         # Over several fits an example is counted more than once.
@@ -453,14 +453,9 @@ def _crossings(view: View) -> list[str]:
 
 def _about_others(view: View, warning: WarningRecord) -> bool:
     """Whether a warning is about metrics, none of which the verdict is about."""
-    found = coded(warning.text)[1].get("metric")
-    if found is not None:
-        return view.primary_words not in str(found)
-    names = set(warning.about) - {m.id for m in view.models}
-    metrics = {
-        name for name in names if find_key(name, overall_keys(view.results)) in overall_keys(view.results)
-    }
-    return bool(metrics) and metrics == names and view.results.primary_metric not in metrics
+    keys, names = overall_keys(view.results), set(warning.about) - {m.id for m in view.models}
+    metrics = {name for name in names if find_key(name, keys) in keys}
+    return bool(metrics) and view.results.primary_metric not in metrics
 
 
 # --- what would settle it -------------------------------------------------------------------------------------------

@@ -231,11 +231,13 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
     held = {r.estimator for r in records if r.value is not None}
     found: dict[str, str] = {}
     for record in records:
-        code, params = coded(record.reason or "")
+        code = coded(record.reason or "")[0]
         if record.estimator in held or record.reason is None or code in SEEN_ELSEWHERE:
             continue
         label = in_sentence(named("estimates.estimator", record.estimator))
-        found.setdefault(record.estimator, f"{label} ({params.get('scheme') or record.reason})")
+        lacks_a_plan = code.startswith("missing_estimate.")
+        way = say(f"estimates.scheme.{record.estimator}") if lacks_a_plan else record.reason
+        found.setdefault(record.estimator, f"{label} ({way})")
     return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""
 
 

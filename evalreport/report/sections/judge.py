@@ -22,7 +22,7 @@ from evalreport.report.view import (
     pair_row,
 )
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
-from evalreport.texts import coded, say
+from evalreport.texts import say
 
 MOST_PAIRS = 10
 """Pairs that are shown; the others stand in results.json."""
@@ -56,12 +56,17 @@ def describe(view: View) -> Tables | None:
 
 def _heading(view: View, whole: JudgeAgreementRecord) -> str:
     """Say which model the judge favours, or how well it agrees where it favours none."""
-    favoured = next((w for w in view.results.warnings if w.code == "judge_favours"), None)
-    if favoured is not None:
-        found = coded(favoured.text)[1]
-        model, other = (view.model(str(found[name])).name for name in ("model", "other"))
-        difference = numbers.to_digits(float(str(found["difference"])), 2)
-        return say("judge.favours", model=model, other=other, difference=difference)
+    flagged = [r for r in view.results.judge_bias if r.flagged]
+    if flagged:
+        clearest = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
+        favours_a = (clearest.difference > 0) == view.greater_is_better
+        favoured, other = (clearest.a, clearest.b) if favours_a else (clearest.b, clearest.a)
+        return say(
+            "judge.favours",
+            model=view.model(favoured).name,
+            other=view.model(other).name,
+            difference=numbers.to_digits(abs(clearest.difference), 2),
+        )
     n = numbers.count(whole.n_gold)
     if whole.agreement is None:
         return say("judge.heading_bias", bias=whole.bias, n=n)

@@ -15,7 +15,7 @@ from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View,
 from evalreport.schema.comparisons import AttemptVarianceRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord
-from evalreport.texts import coded, in_words, named, say
+from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import sentence_start
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
@@ -263,13 +263,10 @@ def _cells(record: AttemptVarianceRecord, decimals: int) -> tuple[str, ...]:
     )
 
 
-def at_each(view: View) -> dict[str, object]:
-    """Return the least and the largest number of attempts at a question; empty where each was answered once."""
-    found = next((record for record in view.results.found if record.what == "attempts"), None)
-    if found is None:
-        return {}
-    known = coded(found.value)[1]
-    return {"least": known.get("least", known["most"]), "most": known["most"]}
+def at_each(view: View) -> tuple[int, int] | None:
+    """Return the least and the largest number of attempts at a question; None where each was answered once."""
+    found = next((record.details for record in view.results.found if record.what == "attempts"), None)
+    return None if found is None else (int(found["least"]), int(found["most"]))
 
 
 def scope(view: View) -> str:
