@@ -596,11 +596,11 @@ def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> s
         ``summary``: the text of summary.md. ``screen``: plain text for a terminal. ``notebook``: the leaderboard as
         HTML.
     """
-    from evalreport.report import markdown
+    from evalreport.report import markdown, notebook, terminal
 
     if form == "summary":
         return markdown.summary_text(results)
-    return markdown.one_screen(results) if form == "screen" else markdown.leaderboard_html(results)
+    return terminal.one_screen(results) if form == "screen" else notebook.leaderboard_html(results)
 
 
 class _Package(_ModuleType):

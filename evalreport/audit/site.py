@@ -29,10 +29,13 @@ from evalreport.options import TEMPLATE_TIME, Task
 from evalreport.plots.control import Look, control
 from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
-from evalreport.report.brand import brand_of, catalogue_of, check_templates, with_colours
-from evalreport.report.html import environment, font_faces, policy_of, rendered, source, unique_ids
-from evalreport.report.naming import visible
-from evalreport.report.writing import Documents, made_within_limits
+from evalreport.report.brand import brand_of, check_templates, with_colours
+from evalreport.report.page import unique_ids
+from evalreport.report.stylesheets import font_faces, policy_of
+from evalreport.report.template_process import Documents, made_within_limits
+from evalreport.report.templates import environment, rendered, source
+from evalreport.report.translations import catalogue_of
+from evalreport.report.visible import visible
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__

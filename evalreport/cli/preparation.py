@@ -203,8 +203,8 @@ def template_files() -> dict[str, bytes]:
 
     The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
     """
-    from evalreport.report.brand import shipped_as_toml
-    from evalreport.report.html import template_folder
+    from evalreport.report.templates import template_folder
+    from evalreport.report.translations import shipped_as_toml
 
     root = template_folder()
     paths = sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")

@@ -164,11 +164,11 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
 
 def say_read(results: Results, output: OutputOptions) -> None:
     """Say what was found in the files, and the warnings that the summary will not say."""
-    from evalreport.report import markdown
+    from evalreport.report import terminal
 
     say_found(results.found, verbose=output.verbose)
     summarised = output.output != STANDARD_OUTPUT and output.log_format == "text" and not output.verbose
-    say_warnings(markdown.not_summarised(results) if summarised else results.warnings, verbose=output.verbose)
+    say_warnings(terminal.not_summarised(results) if summarised else results.warnings, verbose=output.verbose)
 
 
 def source_of(
@@ -281,11 +281,11 @@ def _print_summary(results: Results, folder: Path) -> None:
     """Print the table of the models on standard output, then where the report lies."""
     from rich.console import Console
 
-    from evalreport.report import markdown
+    from evalreport.report import terminal
 
     # Where nobody sees it wrap (a file, a pipe), no cell is cut to the width of a terminal.
     console = Console() if sys.stdout.isatty() else Console(width=160)
-    console.print(markdown.summary(results))
+    console.print(terminal.summary(results))
     # The page if it was made, else whatever stands first.
     names = [
         name

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalreport import numbers
 from evalreport.errors import OutputError
 from evalreport.files import write_whole
-from evalreport.report.naming import visible
+from evalreport.report.visible import visible
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 

@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
-from evalreport.report.naming import (
-    MetricKey,
-    find_key,
-    greater_is_better,
-    metric_label,
-    short_names,
-    visible,
-)
+from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
+from evalreport.report.visible import short_names, visible
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
 from evalreport.schema.metrics import MetricRecord

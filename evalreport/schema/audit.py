@@ -68,8 +68,8 @@ class AuditRecord:
     reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
-    ``n_now`` examples where these are not the same; of ``worse`` over nights ``accepted_nights``, ``nights``, ``change_look``
-    (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
+    ``n_now`` examples where these are not the same; of ``worse`` over nights ``accepted_nights``, ``nights``,
+    ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from evalreport.plots.style import MARKS, mark_of
-from evalreport.report.html import template_folder
+from evalreport.report.templates import template_folder
 
 # Machado, Oliveira and Fernandes (2009), IEEE Trans Vis Comput Graph 15:1291: full severity, on linear RGB.
 SIGHT = {

@@ -19,12 +19,12 @@ from markdown_it import MarkdownIt
 
 from evalreport.options import OutputOptions
 from evalreport.report import render
-from evalreport.report.html import html_page, paper_page
-from evalreport.report.markdown import escaped, oneliner, summary, summary_markdown
-from evalreport.report.naming import SHAPELESS, code_point, short_names, visible
-from evalreport.report.sections import describe
+from evalreport.report.markdown import escaped, summary_markdown
+from evalreport.report.page import html_page, paper_page
+from evalreport.report.sections import describe, figures_of
+from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import view_of
-from evalreport.report.writing import _figures
+from evalreport.report.visible import SHAPELESS, code_point, short_names, visible
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
@@ -75,7 +75,7 @@ def page_of(results: Results, title: str, *, paper: bool) -> str:
     """Make the page with empty charts, for the browser or for paper."""
     view = view_of(results)
     sections = describe(view)
-    drawings = {figure.name: "<svg></svg>" for section in sections for figure in _figures(section.content)}
+    drawings = {figure.name: "<svg></svg>" for section in sections for figure in figures_of(section.content)}
     return (paper_page if paper else html_page)(view, sections, drawings, title=title, time=DAY)
 
 

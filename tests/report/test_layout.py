@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evalreport.plots.pictures import Figure, panels
-from evalreport.report.naming import short_names
 from evalreport.report.sections.leaderboard import Axis
+from evalreport.report.visible import short_names
 
 ROOT = Path(__file__).parents[2]
 

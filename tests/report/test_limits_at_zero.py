@@ -9,13 +9,13 @@ import pytest
 import evalreport as er
 from evalreport.numbers import interval
 from evalreport.plots.pictures import drawn
-from evalreport.report.html import html_page
-from evalreport.report.markdown import one_screen, summary_text
-from evalreport.report.sections import describe
+from evalreport.report.markdown import summary_text
+from evalreport.report.page import html_page
+from evalreport.report.sections import describe, figures_of
 from evalreport.report.sections.leaderboard import describe as describe_board
 from evalreport.report.sections.pairs import describe as describe_pairs
+from evalreport.report.terminal import one_screen
 from evalreport.report.view import view_of
-from evalreport.report.writing import _figures as figures_of
 from evalreport.schema.results import Results
 
 CUT, STRETCHED = "A round bracket at 0: ", "A square bracket at 0: "

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from evalreport.options import OutputOptions
 from evalreport.report import render
-from evalreport.report.html import light_tokens, template_folder
+from evalreport.report.sections import describe, figures_of
+from evalreport.report.stylesheets import light_tokens
+from evalreport.report.templates import template_folder
+from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 from scripts.golden_reports import outline
 
@@ -56,3 +59,13 @@ def test_every_id_is_unique_and_every_anchor_leads_somewhere(
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
     assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
     assert len(page) < 1_000_000
+
+
+def test_what_f1_is_made_of_is_drawn_in_full_detail_alone(simulate: Callable[..., Results]) -> None:
+    """The two charts that explain F1 are figures of the glossary with ``--detail full``, and of no other section."""
+    view = view_of(simulate())
+    names = [
+        {figure.name for section in describe(view, full=full) for figure in figures_of(section.content)}
+        for full in (False, True)
+    ]
+    assert names[1] - names[0] == {"count-sets", "f1-at-recall"}

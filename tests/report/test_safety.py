@@ -13,8 +13,11 @@ import pytest
 
 from evalreport.options import OutputOptions
 from evalreport.report import render
-from evalreport.report.markdown import escaped, leaderboard_html, oneliner, summary
-from evalreport.report.naming import distinct_names, visible, without_missing_glyphs
+from evalreport.report.glyphs import without_missing_glyphs
+from evalreport.report.markdown import escaped
+from evalreport.report.notebook import leaderboard_html
+from evalreport.report.terminal import oneliner, summary
+from evalreport.report.visible import distinct_names, visible
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 

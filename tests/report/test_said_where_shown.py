@@ -10,8 +10,8 @@ import pytest
 
 import evalreport as er
 from evalreport.metrics.registry import METRICS
-from evalreport.report.html import held, unbroken
 from evalreport.report.sections import cases, curves, estimates
+from evalreport.report.typography import held, unbroken
 from evalreport.report.view import Row, Table, view_of
 from evalreport.schema.results import Results
 from evalreport.texts import has

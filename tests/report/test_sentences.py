@@ -9,9 +9,9 @@ import pytest
 
 from evalreport.plots.style import MARKS, mark_of
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.naming import distinct_names
 from evalreport.report.sections import curves, methods, metrics
 from evalreport.report.view import view_of
+from evalreport.report.visible import distinct_names
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.texts import say

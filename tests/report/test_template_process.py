@@ -16,10 +16,11 @@ from evalreport.errors import OutputError
 from evalreport.history.connection import open_history
 from evalreport.history.store import results_of, runs
 from evalreport.options import OutputOptions
-from evalreport.report import render, writing
-from evalreport.report.brand import TemplateError, brand_of, catalogue_of
-from evalreport.report.html import environment, rendered, template_folder
+from evalreport.report import render, template_process
+from evalreport.report.brand import TemplateError, brand_of
 from evalreport.report.sections import describe
+from evalreport.report.templates import environment, rendered, template_folder
+from evalreport.report.translations import catalogue_of
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results, to_json
 from evalreport.texts import Message
@@ -203,7 +204,7 @@ ENDLESS = {
 }
 
 
-def attacks(folder: Path) -> writing.Documents:
+def attacks(folder: Path) -> template_process.Documents:
     """The documents of these templates."""
     env = environment(folder)
     return {name: (lambda name=name: rendered(env, name, {}).encode(),) for name in ENDLESS}
@@ -213,7 +214,7 @@ def test_work_without_end_has_an_end(mine: Path) -> None:
     """Loops, long texts, padded formats, recursion: each is an error of one line, and the next one is made."""
     for name, (template, _) in ENDLESS.items():
         (mine / name).write_text(template)
-    found = writing.made_within_limits(attacks, (mine,), list(ENDLESS), seconds=1)
+    found = template_process.made_within_limits(attacks, (mine,), list(ENDLESS), seconds=1)
     assert found.pop("harmless") == b"made"
     for name, error in found.items():
         assert isinstance(error, TemplateError), name
@@ -235,10 +236,10 @@ def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., R
     assert (mine.parent / "out" / "summary.md").is_file()
 
 
-def too_much(*_arguments: object) -> writing.Documents:
+def too_much(*_arguments: object) -> template_process.Documents:
     """Ways to documents that go wrong behind the templates."""
     return {
-        "large": (lambda: b"x" * (writing.LARGEST + 1),),
+        "large": (lambda: b"x" * (template_process.LARGEST + 1),),
         "killed": (lambda: os.kill(os.getpid(), 9),),
         "wrong": (lambda: 1 / 0,),
         "printing": (lambda: print("no reply"), lambda _printed: b"made"),  # noqa: T201
@@ -248,7 +249,7 @@ def too_much(*_arguments: object) -> writing.Documents:
 
 def test_whatever_happens_in_the_process_the_others_are_made() -> None:
     """Too large, ended by the system, an error of ours, something printed, several steps."""
-    found = writing.made_within_limits(
+    found = template_process.made_within_limits(
         too_much, (), ["large", "killed", "wrong", "printing", "steps"], seconds=5
     )
     assert {name: str(value) for name, value in found.items() if isinstance(value, OutputError)} == {
@@ -267,9 +268,9 @@ def test_an_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
         begun.append(process)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "_read_frame", interrupted)
+    monkeypatch.setattr(template_process, "_read_frame", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        writing.made_within_limits(too_much, (), ["steps"], seconds=5)
+        template_process.made_within_limits(too_much, (), ["steps"], seconds=5)
     assert begun[0].poll() is not None
 
 
@@ -284,5 +285,5 @@ def test_rendering_by_the_shipped_templates_starts_no_process(
     simulate: Callable[..., Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without templates of the user's all is made here."""
-    monkeypatch.setattr(writing, "_started", lambda _work: pytest.fail("a process was started"))
+    monkeypatch.setattr(template_process, "_started", lambda _work: pytest.fail("a process was started"))
     render(simulate(), tmp_path / "out", options=OutputOptions(formats=("html", "json", "md")))

@@ -13,8 +13,8 @@ from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
 from evalreport.report import render
 from evalreport.report.brand import TemplateError, brand_of, running_foot
-from evalreport.report.html import environment, template_folder
 from evalreport.report.sections import SECTIONS
+from evalreport.report.templates import environment, template_folder
 from evalreport.schema.results import Results
 
 # One white pixel, as the PNG specification's own minimal file.

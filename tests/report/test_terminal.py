@@ -10,13 +10,9 @@ from collections.abc import Callable
 from rich.console import Console
 
 import evalreport as er
-from evalreport.report.markdown import (
-    leaderboard_html,
-    not_summarised,
-    oneliner,
-    summary,
-    summary_text,
-)
+from evalreport.report.markdown import summary_text
+from evalreport.report.notebook import leaderboard_html
+from evalreport.report.terminal import not_summarised, oneliner, summary
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord

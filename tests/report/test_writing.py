@@ -15,7 +15,7 @@ import pytest
 
 from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
-from evalreport.report import html, render, sections, writing
+from evalreport.report import pdf, render, sections, writing
 from evalreport.schema.results import Results, to_json
 
 ALL = {
@@ -74,7 +74,7 @@ def test_a_failing_render_leaves_the_previous_report(
     def broken(*arguments: object, **options: object) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(html, "pdf_bytes", broken)
+    monkeypatch.setattr(pdf, "pdf_bytes", broken)
     with pytest.raises(KeyboardInterrupt):
         render(simulate(n=300), target)
     assert contents(tmp_path) == before
@@ -112,9 +112,9 @@ def test_without_pango_everything_else_is_made(
     """A PDF that cannot be made is a warning by default and an error when it was named, after the rest."""
 
     def missing() -> None:
-        raise OutputError(f"the PDF needs Pango, which is not there; {html.REMEDY}")
+        raise OutputError(f"the PDF needs Pango, which is not there; {pdf.REMEDY}")
 
-    monkeypatch.setattr(html, "_weasyprint", missing)
+    monkeypatch.setattr(pdf, "_weasyprint", missing)
     options = OutputOptions(formats_named=named)
     if named:
         with pytest.raises(OutputError, match="apt-get install"):
@@ -130,8 +130,8 @@ def test_the_banner_of_a_missing_pango_does_not_reach_stdout(tmp_path: Path) -> 
     (tmp_path / "weasyprint" / "__init__.py").write_text("print('banner')\nraise OSError('no pango')\n")
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from evalreport.report import html\n"
-        "try:\n    html._weasyprint()\nexcept Exception as error:\n    sys.stderr.write(str(error))\n"
+        "from evalreport.report import pdf\n"
+        "try:\n    pdf._weasyprint()\nexcept Exception as error:\n    sys.stderr.write(str(error))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
@@ -167,7 +167,7 @@ def test_nothing_is_fetched_while_the_pdf_is_made(caplog: pytest.LogCaptureFixtu
         f'<link rel="stylesheet" href="http://127.0.0.1:9/x.css"></head>'
         f'<body><p>text</p><img alt="x" src="{secret.as_uri()}"></body></html>'
     )
-    made = html.pdf_bytes(page, b"{}", time=datetime(2026, 11, 22, tzinfo=UTC))
+    made = pdf.pdf_bytes(page, b"{}", time=datetime(2026, 11, 22, tzinfo=UTC))
     with pikepdf.open(io.BytesIO(made)) as document:
         assert list(document.attachments) == ["results.json"]
     assert b"secret words" not in made

@@ -14,9 +14,10 @@ import evalreport as er
 from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
 from evalreport.report import render, sections
-from evalreport.report.brand import TemplateError, catalogue_of, shipped_texts
-from evalreport.report.html import template_folder
+from evalreport.report.brand import TemplateError
 from evalreport.report.sections import SECTIONS
+from evalreport.report.templates import template_folder
+from evalreport.report.translations import catalogue_of, shipped_texts
 from evalreport.schema.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 from scripts.golden_reports import CASES

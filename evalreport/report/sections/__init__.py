@@ -7,10 +7,11 @@ a record of its own, and has a template of its name in ``templates/sections``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
+from evalreport.plots.pictures import Figure
 from evalreport.report.sections import (
     audit,
     cases,
@@ -31,9 +32,18 @@ from evalreport.texts import named
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section: its anchor, template and heading, description; whether a brief PDF has it, and its heading there.
+    """One section of the report.
 
-    What is in the ``appendix`` is folded together at the end of the page.
+    Attributes
+    ----------
+    name
+        Its anchor, its template and the key of its heading.
+    brief, brief_heading
+        Whether a brief PDF has it, and the key of its heading there.
+    appendix
+        Whether it is folded together at the end of the page.
+    full_figures
+        Further figures that only a report in full detail has.
     """
 
     name: str
@@ -41,11 +51,12 @@ class Section:
     brief: bool = True
     brief_heading: str | None = None
     appendix: bool = False
+    full_figures: Callable[[View], tuple[Figure, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One section that has something to say; ``short`` is its title in the bar of sections."""
+    """A section with its content; ``short`` is its title in the bar of sections."""
 
     name: str
     title: str
@@ -78,23 +89,48 @@ SECTIONS = (
     Section("omnibus", pairs.describe_omnibus, brief=False, appendix=True),
     Section("gains", curves.describe_gains, brief=False, appendix=True),
     Section("cautions", methods.describe_cautions, appendix=True),
-    Section("glossary", methods.describe_glossary, brief=False, appendix=True),
+    Section(
+        "glossary",
+        methods.describe_glossary,
+        brief=False,
+        appendix=True,
+        full_figures=methods.pictures_of_counts,
+    ),
     Section("reproducibility", methods.describe_reproducibility, appendix=True),
 )
 
 
-def describe(view: View, *, brief: bool = False) -> tuple[Described, ...]:
-    """Describe every section that has something to say."""
+def describe(view: View, *, brief: bool = False, full: bool = False) -> tuple[Described, ...]:
+    """Describe every section that has content.
+
+    Parameters
+    ----------
+    brief
+        Leave out what a brief PDF has no place for.
+    full
+        Add the figures of a report in full detail.
+    """
     described: list[Described] = []
     for section in SECTIONS:
         content = section.describe(view) if section.brief or not brief else None
-        if content is not None and not (brief and not getattr(content, "in_brief", True)):
-            key = section.brief_heading if brief and section.brief_heading else section.name
-            # A section is headed by what it found, where it says so.
-            plain = named("heading", key)
-            heading = getattr(content, "heading", "") or plain
-            short = named("nav", section.name, plain)
-            # After a quiet audit there is nothing else to read.
-            quiet = bool(described) and getattr(described[0].content, "tone", "") == "quiet"
-            described.append(Described(section.name, heading, short, content, section.appendix or quiet))
+        if content is None or (brief and not getattr(content, "in_brief", True)):
+            continue
+        if full and section.full_figures is not None:
+            content = replace(content, figures=section.full_figures(view))
+        key = section.brief_heading if brief and section.brief_heading else section.name
+        plain = named("heading", key)
+        finding = (
+            getattr(content, "heading", "") or plain
+        )  # a section is headed by its finding, where it has one
+        # After a quiet audit the other sections are folded away.
+        quiet = bool(described) and getattr(described[0].content, "tone", "") == "quiet"
+        short = named("nav", section.name, plain)
+        described.append(Described(section.name, finding, short, content, section.appendix or quiet))
     return tuple(described)
+
+
+def figures_of(content: object) -> Iterator[Figure]:
+    """Yield the figures of a section's content: those in its field ``figure`` or ``figures``."""
+    for candidate in (getattr(content, "figure", None), *(getattr(content, "figures", None) or ())):
+        if candidate is not None:
+            yield candidate

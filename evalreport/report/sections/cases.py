@@ -9,14 +9,7 @@ from math import isfinite
 
 from evalreport import numbers
 from evalreport.plots.lookups import confusion_of, outcomes_of
-from evalreport.report.naming import (
-    MetricKey,
-    label_of,
-    listed,
-    metric_label,
-    shorten,
-    visible,
-)
+from evalreport.report.naming import MetricKey, label_of, listed, metric_label
 from evalreport.report.view import (
     Cell,
     Model,
@@ -30,6 +23,7 @@ from evalreport.report.view import (
     value_of,
     weights_note,
 )
+from evalreport.report.visible import shorten, visible
 from evalreport.schema.curves import OperatingPointRecord
 from evalreport.texts import coded, in_words, named, say
 from evalreport.texts.labels import in_sentence

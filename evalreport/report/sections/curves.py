@@ -34,14 +34,7 @@ from evalreport.plots.thresholds import (
     score_histogram,
     sweep,
 )
-from evalreport.report.naming import (
-    MetricKey,
-    distinct_names,
-    listed,
-    metric_label,
-    shorten,
-    visible,
-)
+from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.view import (
     Map,
     MapRow,
@@ -55,6 +48,7 @@ from evalreport.report.view import (
     value_of,
     weights_note,
 )
+from evalreport.report.visible import distinct_names, shorten, visible
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.plots.lookups import quarter, true_counts
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import entry, find_key, listed, visible
+from evalreport.report.naming import entry, find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Conflict,
@@ -38,6 +38,7 @@ from evalreport.report.view import (
     verdict_word,
     weights_note,
 )
+from evalreport.report.visible import visible
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import coded, in_words, joined, named, say

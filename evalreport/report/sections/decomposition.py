@@ -20,8 +20,8 @@ from evalreport.plots.estimates import (
 )
 from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import shorten, visible
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
+from evalreport.report.visible import shorten, visible
 from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord
 from evalreport.texts import named, say
 

@@ -21,15 +21,14 @@ from evalreport.report.naming import (
     label_of,
     level_of_pairs,
     listed,
-    shorten,
     summary_of,
     test_in_words,
-    visible,
 )
 from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, key_of, leading_comparison, n_cautions, text_of
+from evalreport.report.visible import shorten, visible
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import coded, has, in_words, joined, named, say
 from evalreport.texts.labels import sentence_start
@@ -295,12 +294,11 @@ def describe_glossary(view: View) -> Glossary:
         tests=tuple(
             _test(view, name, name in decide) for name in sorted(tests, key=lambda n: n not in decide)
         ),
-        figures=_pictures(view),
     )
 
 
-def _pictures(view: View) -> tuple[Figure, ...]:
-    """Show what metrics such as F1 are made of, on the counts of the model that ranks first."""
+def pictures_of_counts(view: View) -> tuple[Figure, ...]:
+    """Draw the counts that metrics such as F1 are made of, for the model that ranks first."""
     results = view.results
     first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
     known = (entry("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))

@@ -12,14 +12,12 @@ from evalreport.plots.pairs import confusion
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import (
     MetricKey,
-    distinct_names,
     entry,
     greater_is_better,
     label_of,
     listed,
     metric_label,
     summary_of,
-    visible,
 )
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.view import (
@@ -36,6 +34,7 @@ from evalreport.report.view import (
     records_of,
     text_of,
 )
+from evalreport.report.visible import distinct_names, visible
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say

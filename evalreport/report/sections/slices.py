@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.plots.lookups import quarter
-from evalreport.report.naming import MetricKey, distinct_names, listed, metric_label, visible
+from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import (
@@ -26,6 +26,7 @@ from evalreport.report.view import (
     text_of,
     value_cell,
 )
+from evalreport.report.visible import distinct_names, visible
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.slices import DisparityRecord, distinct_tests
 from evalreport.texts import Text, coded, named, say

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.report.naming import listed, shorten, test_in_words, visible
+from evalreport.report.naming import listed, test_in_words
 from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
+from evalreport.report.visible import shorten, visible
 from evalreport.schema.comparisons import AttemptVarianceRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord

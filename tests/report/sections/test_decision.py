@@ -9,10 +9,11 @@ import pytest
 
 import evalreport as er
 from evalreport.numbers import interval
-from evalreport.report.markdown import oneliner, summary_markdown
-from evalreport.report.naming import short_names
+from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import cases, decision, leaderboard
+from evalreport.report.terminal import oneliner
 from evalreport.report.view import difference_decimals, verdict_between, view_of
+from evalreport.report.visible import short_names
 from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.results import Results

@@ -1,0 +1,84 @@
+"""The leaderboard as lines of text, for Markdown and for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_letters
+
+from evalreport import numbers
+from evalreport.report.sections import leaderboard
+from evalreport.report.view import View, comparison_between, difference_decimals, interval_of
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.texts import say
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One model's line of the table."""
+
+    rank: str
+    model: str
+    value: str
+    difference: str
+    group: str
+    p: str
+
+
+def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
+    """Write each row of the leaderboard as texts: value and difference with their intervals."""
+    reference = board.reference
+    decimals = difference_decimals(view, view.primary)
+    lines, groups = [], _lettered([row.letters for row in board.rows])
+    for row, letters in zip(board.rows, groups, strict=True):
+        difference = p = ""
+        record = None
+        if row.model is reference:
+            difference = say("leaderboard.reference")
+        elif reference is not None:
+            record = ahead(view, row.model.id, reference.id)
+        if record is not None:
+            size = numbers.number(record.difference, decimals, signed=True)
+            difference = f"{size} {interval_of(view, record, decimals)}".strip()
+            p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
+        lines.append(
+            Line(
+                rank=numbers.MISSING if row.rank is None else str(row.rank),
+                model=row.model.name,
+                value=f"{row.value.value} {row.value.beside}".strip(),
+                difference=difference,
+                group=row.word or letters,
+                p=p,
+            )
+        )
+    return lines
+
+
+def _lettered(letters: Sequence[str]) -> list[str]:
+    """Name the groups of models that cannot be told apart by letters, the first in the table first.
+
+    Examples
+    --------
+    >>> _lettered(["b", "bc", "c", "a"])
+    ['a', 'ab', 'b', 'c']
+    """
+    used = dict.fromkeys("".join(letters))
+    if len(used) > len(ascii_letters):
+        return list(letters)
+    place = dict(zip(used, ascii_letters, strict=False))
+    return ["".join(sorted(place[letter] for letter in own)) for own in letters]
+
+
+def ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
+    """Give the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
+    first, second = (a, b) if view.greater_is_better else (b, a)
+    return comparison_between(view, view.primary, first, second)
+
+
+def difference_heading(board: leaderboard.Leaderboard) -> str:
+    """Name what the differences are taken from: the best model or the baseline."""
+    if board.reference is None:
+        return ""
+    if board.rows[0].word:
+        return say("leaderboard.versus_baseline")
+    return say("leaderboard.versus", model=board.reference.name)

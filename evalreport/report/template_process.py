@@ -1,0 +1,184 @@
+"""Documents of a user's templates, made in a process with limits on time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from evalreport.errors import OutputError
+from evalreport.report.brand import TemplateError
+
+MEMORY = 2 * 1024**3
+"""Bytes that the templates' process may use beyond what it has at its start; the largest PDF in full detail needs less
+than half of them."""
+LARGEST = 200_000_000
+"""Bytes of one document; the largest report has a tenth of them."""
+TO_START = 120.0
+"""Seconds until the process has loaded what it needs: that is not the templates' time."""
+TO_LAY_OUT = 10
+"""How many times as long what follows the templates may take: laying a page out for a PDF takes long with anybody's."""
+ON_THE_CLOCK = 4
+"""How many seconds may pass for each second of processor time: other programs run as well."""
+_FRAME = struct.Struct("<BQ")
+_READY, _STEP, _MADE, _TEMPLATE, _OUTPUT = range(5)
+_SERVE = "import sys; sys.path[:] = {path!r}; from evalreport.report import template_process; template_process.serve()"
+Documents = Mapping[str, tuple[Callable[..., Any], ...]]
+"""The ways to make documents: for each a function without arguments, and those that its result then passes through; the
+last one gives bytes."""
+
+
+def made_within_limits(
+    ways: Callable[..., Documents], arguments: Sequence[Any], names: Sequence[str], *, seconds: float
+) -> dict[str, bytes | OutputError]:
+    """Make documents in a process with limits; give each one's content, or why it could not be made.
+
+    Parameters
+    ----------
+    ways
+        A function of a module that gives the way to make each document; it and its arguments are sent to the process.
+    names
+        Of the documents to make, in their order.
+    seconds
+        Processor time of the first function of each document.
+    """
+    late = f"the templates took more than {seconds:g} s; --template-time gives them another limit"
+    found: dict[str, bytes | OutputError] = {}
+    while len(found) < len(names):
+        left = [name for name in names if name not in found]
+        with _started() as process:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(pickle.dumps((ways, tuple(arguments), left, seconds)))
+            try:
+                _read_frame(process, TO_START, f"the templates' process was not ready within {TO_START:g} s")
+                for name in left:
+                    kind, content = _read_frame(process, ON_THE_CLOCK * seconds, late)
+                    while kind == _STEP:
+                        kind, content = _read_frame(process, ON_THE_CLOCK * TO_LAY_OUT * seconds, late)
+                    error = {_TEMPLATE: TemplateError, _OUTPUT: OutputError}.get(kind)
+                    found[name] = content if error is None else error(content.decode())
+            except TemplateError as error:
+                # The process is gone, and with it the one document: the next ones get another.
+                found[next(name for name in left if name not in found)] = error
+    return found
+
+
+@contextlib.contextmanager
+def _started() -> Iterator[subprocess.Popen[bytes]]:
+    """Start the process that runs ``serve``, and end it whatever happens."""
+    places = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - "" is a place as well
+    code = _SERVE.format(path=places)
+    process = subprocess.Popen(  # noqa: S603 - this very interpreter
+        [sys.executable, "-P", "-c", code],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+
+def _read_frame(process: subprocess.Popen[bytes], seconds: float, late: str) -> tuple[int, bytes]:
+    deadline = time.monotonic() + seconds
+    kind, size = _FRAME.unpack(_read(process, _FRAME.size, deadline, late))
+    if size > LARGEST:
+        raise TemplateError(f"the templates made more than {LARGEST:,} bytes")
+    return kind, _read(process, size, deadline, late)
+
+
+def _read(process: subprocess.Popen[bytes], size: int, deadline: float, late: str) -> bytes:
+    assert process.stdout is not None
+    parts, left = [], size
+    while left:
+        ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TemplateError(late)
+        part = os.read(process.stdout.fileno(), min(left, 1 << 20))
+        if not part:
+            raise TemplateError(_ended(process.wait(), late))
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _ended(code: int, late: str) -> str:
+    if code == -signal.SIGXCPU:
+        return late
+    how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
+    return f"the templates' process ended {how}; it may use {MEMORY // 1024**3} GiB of memory"
+
+
+def serve() -> None:
+    """Make what standard input asks for, and write it to standard output."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # a library's print is no answer
+    ways, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
+    documents = ways(*arguments)
+    sys.dont_write_bytecode = True  # it writes no file
+    _limit_memory()
+    _reply(replies, _READY, b"")
+    for name in names:
+        _reply(replies, *_answer(documents[name], seconds, replies))
+
+
+def _answer(way: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO) -> tuple[int, bytes]:
+    try:
+        _limit_time(seconds)
+        made = way[0]()
+        for step in way[1:]:
+            _reply(replies, _STEP, b"")
+            _limit_time(TO_LAY_OUT * seconds)
+            made = step(made)
+        return _MADE, made
+    except TemplateError as error:
+        return _TEMPLATE, _message(error)
+    except OutputError as error:
+        return _OUTPUT, _message(error)
+    except MemoryError:
+        return _TEMPLATE, f"the templates need more than {MEMORY // 1024**3} GiB of memory".encode()
+    except Exception as error:  # noqa: BLE001 - what the page of a user's template leads to is not ours
+        return _TEMPLATE, _message(f"what the templates made cannot be used: {type(error).__name__}: {error}")
+
+
+def _message(error: object) -> bytes:
+    return str(error)[:2000].encode("utf-8", "backslashreplace")
+
+
+def _reply(replies: BinaryIO, kind: int, content: bytes) -> None:
+    replies.write(_FRAME.pack(kind, len(content)) + content)
+    replies.flush()
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - Linux; elsewhere there is none
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_time(seconds: float) -> None:
+    """Let the system end this process after so much more processor time, also when the one that started it is gone."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(used.ru_utime + used.ru_stime + seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))

@@ -1,0 +1,135 @@
+"""Texts from files made visible: characters without a shape, long words, names that look alike."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Sequence
+
+from evalreport.texts import Text, say
+
+LONGEST_NAME = 40
+LONGEST_RUN = 160
+LEAST_KEPT, LEAST_DISTINCT = 4, 3
+SHORT_NAME = 18
+JOINTS = "/-_. "
+JOINERS = "\u200c\u200d"
+# Controls, format characters (bidi overrides, zero width), surrogates, private use, unassigned: no shape.
+SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def code_point(character: str) -> str:
+    """Write a character as ``U+1F680``."""
+    return f"U+{ord(character):04X}"
+
+
+def visible(text: Text) -> str:
+    r"""Write every character that has no shape as its code point, and cut endless words in the middle.
+
+    Zero-width joiners stay between letters, where scripts need them.
+
+    Examples
+    --------
+    >>> visible("a\u202eb\x00")
+    'aU+202EbU+0000'
+    """
+    text = str(text)
+    if text.isprintable():  # so none of its characters lacks a shape
+        if len(text) <= LONGEST_RUN:
+            return text
+        shown = text
+    else:
+        shown = "".join(
+            c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
+            for i, c in enumerate(text)
+        )
+    return " ".join(shorten(word, LONGEST_RUN) for word in shown.split(" "))
+
+
+def _joins(text: str, i: int) -> bool:
+    inside = 0 < i < len(text) - 1
+    return (
+        text[i] in JOINERS
+        and inside
+        and all(unicodedata.category(c)[0] in "LM" for c in (text[i - 1], text[i + 1]))
+    )
+
+
+def shorten(text: str, limit: int = LONGEST_NAME) -> str:
+    """Cut a text to ``limit`` characters with an ellipsis in the middle.
+
+    Examples
+    --------
+    >>> shorten("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(text) <= limit:
+        return text
+    head = limit // 2
+    return f"{text[:head]}…{text[len(text) - (limit - head - 1) :]}"
+
+
+def _cut(name: str, head: int, tail: int, limit: int) -> str:
+    """Cut a name to ``limit`` characters inside its first ``head`` or last ``tail`` characters, if that is enough."""
+    end = len(name) - tail
+    joint = max(name.rfind(sign, 0, head) for sign in "_-./ ") + 1
+    start = joint if joint > 0 and end - joint + LEAST_KEPT <= limit else head
+    room = limit - (end - start)
+    if len(name) <= limit or start == 0 or room < LEAST_KEPT:
+        return shorten(name, limit)
+    after = shorten(name[end:], room // 2)
+    before = room - len(after)
+    return (name[:start] if start <= before else name[: before - 1] + "…") + name[start:end] + after
+
+
+def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str, str]:
+    """Give each name a visible form of at most about ``limit`` characters; two names never look alike.
+
+    What is cut is what all names begin or end with, so that what tells them apart stays. Combining marks
+    are composed for the comparison: two spellings of one word get a number too.
+
+    Examples
+    --------
+    >>> list(distinct_names(["resnet-152_imagenet_seed01", "resnet-152_imagenet_seed02"], 18).values())
+    ['resnet-152_…seed01', 'resnet-152_…seed02']
+    """
+    head = os.path.commonprefix(list(names))  # noqa: RUF071 - names, not paths
+    rest = [name[len(head) :] for name in names]
+    tail = os.path.commonprefix([name[::-1] for name in rest])[::-1]  # noqa: RUF071
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        text = visible(_cut(name, len(head), len(tail), limit)).strip() or say("list.empty")
+        text = shorten(text, limit)
+        candidate, k = text, 2
+        while unicodedata.normalize("NFKC", candidate).strip() in taken:
+            candidate, k = f"{text} (#{k})", k + 1
+        taken.add(unicodedata.normalize("NFKC", candidate).strip())
+        shown[name] = candidate
+    return shown
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Give each name the one short form that a report uses: without what all begin and end with, then cut.
+
+    Up to a joint (``/ - _ .`` or a space) what all share is left out, if three characters or more remain of each;
+    what is then longer than 18 characters is cut in its middle. Two names never look alike.
+
+    Examples
+    --------
+    >>> list(short_names(["runs/resnet-50", "runs/vit-large"]).values())
+    ['resnet-50', 'vit-large']
+    >>> list(short_names(["release_candidate_01", "release_candidate_02"]).values())
+    ['candidate_01', 'candidate_02']
+    """
+    rest = list(names)
+    for turn in (1, -1):
+        head = os.path.commonprefix([name[::turn] for name in rest])  # noqa: RUF071 - names, not paths
+        joints = [i + 1 for i, sign in enumerate(head) if sign in JOINTS] if len(names) > 1 else []
+        for joint in reversed(joints):
+            shorter = [name[::turn][joint:][::turn] for name in rest]
+            if all(len(name) >= LEAST_DISTINCT for name in shorter):
+                rest = shorter
+                break
+    shown = distinct_names(rest, SHORT_NAME)
+    return {name: shown[short] for name, short in zip(names, rest, strict=True)}
