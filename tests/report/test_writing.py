@@ -20,7 +20,7 @@ from evalreport.schema.results import Results, to_json
 
 ALL = {
     *("report.html", "report.pdf", "results.json", "summary.md"),
-    *("pr.svg", "roc.svg", "count-sets.svg", "f1-at-recall.svg"),
+    *("pr.svg", "roc.svg"),
 }
 
 
