@@ -214,7 +214,11 @@ def test_a_translation_is_one_file(simulate: Simulate, tmp_path: Path) -> None:
     mine.mkdir()
     (mine / "texts.toml").write_text(toml(pseudo()), encoding="utf-8")
     (mine / "brand.toml").write_text('language = "de"\n')
-    render(simulate(), tmp_path / "out", options=OutputOptions(formats=("html", "md"), templates=mine))
+    render(
+        simulate(),
+        tmp_path / "out",
+        options=OutputOptions(formats=("html", "md"), detail="full", templates=mine),
+    )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert '<html lang="de">' in page
     for pattern in (
