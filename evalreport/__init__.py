@@ -558,10 +558,10 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
-    from evalreport.comparisons.study_design import Question, answers, judges_of
+    from evalreport.comparisons.study_design import answers, judges_of
     from evalreport.schema.recorded import as_recorded
 
-    question = Question(
+    return answers(
         judge_correlation=judge_correlation,
         judges=() if results is None else judges_of(as_recorded(results).content),
         half_width=half_width,
@@ -582,7 +582,6 @@ def plan(
         power=power,
         alpha=(1 - confidence) / pairs,
     )
-    return answers(question)
 
 
 def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> str:

@@ -268,11 +268,10 @@ def plan_command(
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
     _require_finite({**asked, "confidence": confidence, "expected": sum(expected)})
-    from evalreport.comparisons.study_design import Question, answers, judges_of
+    from evalreport.comparisons.study_design import answers, judges_of
 
     judges = () if results is None else judges_of(_content(results))
-    question = Question(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
-    found = answers(question)
+    found = answers(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
     click.echo(_as_json(found) if form == "json" else "\n\n".join(map(str, found)))
     return 0
 

@@ -1,10 +1,10 @@
-"""What ``evalreport plan`` answers: the planning formulas applied to a question, with their assumptions beside them."""
+"""Answer the questions of ``evalreport plan`` by the planning formulas, and state their assumptions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
@@ -25,12 +25,12 @@ USUAL_REPEATS = (1, 5, 10, 100)
 USUAL_ATTEMPTS = (1, 2, 4, 8, 16)
 USUAL_GOLD = (50, 100, 200, 500, 1000)
 USUAL_JUDGED = 2000
-"""Answers that a judge graded, where nothing else is said."""
+"""Answers that a judge graded, unless stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFigures:
-    """What is known of a judge: its correlation with people, the sd of what people say, answers, whose figures."""
+    """A judge: its correlation with people, the deviation of people's outcomes, its number of answers, and its name."""
 
     correlation: float
     sd: float
@@ -39,57 +39,102 @@ class JudgeFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked, and what may be assumed.
+class Goal:
+    """What is wanted; a number that is None is not asked for.
 
     Attributes
     ----------
     half_width, difference, examples
-        Wanted half-width of an interval; wanted difference; examples at hand. None: not asked.
+        Half-width of an interval; difference to find; examples at hand.
+    alpha, power
+        Two-sided level of one comparison, after correction for their number; wanted probability of finding the
+        difference.
+    """
+
+    half_width: float | None
+    difference: float | None
+    examples: int | None
+    alpha: float
+    power: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """What is assumed of accuracies.
+
+    Attributes
+    ----------
     expected
-        Expected accuracies or AUCs, at most two.
+        Expected values, at most two.
     against
         The stated value that one model is compared with.
     discordance
         Share of examples on which exactly one of two models is right.
-    sd
-        Standard deviation: of the values, of the per-example differences, or of the fold differences.
-    between, within, attempts
-        Instead of ``sd``, of a mean of questions with several attempts each: the variance between questions and that
-        between the attempts at one; and how many attempts, each number answered by itself (default: usual ones).
-    alpha
-        Two-sided level of one comparison, after correction for their number.
-    judge_correlation
-        Of a judge's outcomes with people's; ``sd`` is then the deviation of what people say (default: that of 0 and 1
-        with the ``expected`` share, else with one half).
-    judges
-        What a run found of its judge, by model and pair.
     """
 
-    measure: Measure = "accuracy"
-    layout: Layout = "paired"
-    half_width: float | None = None
-    difference: float | None = None
-    examples: int | None = None
-    expected: tuple[float, ...] = ()
-    against: float | None = None
-    discordance: float | None = None
-    sd: float | None = None
-    between: float | None = None
-    within: float | None = None
-    attempts: tuple[int, ...] = ()
-    prevalence: float = 0.5
-    folds: int = 10
-    repeats: int | None = None
-    alpha: float = 0.05
-    power: float = 0.8
-    judge_correlation: float | None = None
-    judges: tuple[JudgeFigures, ...] = ()
+    expected: tuple[float, ...]
+    against: float | None
+    discordance: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auc:
+    """What is assumed of areas under the ROC curve: expected values, and the share of positive examples."""
+
+    expected: tuple[float, ...]
+    prevalence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """What is assumed of a mean: the standard deviation of the values, or of the per-example differences."""
+
+    sd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanOfAttempts:
+    """What is assumed of a mean of questions with several attempts each.
+
+    Attributes
+    ----------
+    between, within
+        The variance between questions, and that between the attempts at one.
+    attempts
+        How many attempts; each number is answered by itself.
+    """
+
+    between: float
+    within: float
+    attempts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossValidation:
+    """What is assumed of a cross-validation: the standard deviation of its fold differences (None: not stated)."""
+
+    folds: int
+    repeats: int | None
+    sd: float | None
+
+
+Means = Mean | MeanOfAttempts
+Assumed = Accuracy | Auc | Means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is wanted, of which measure, and how the models are compared."""
+
+    goal: Goal
+    measure: Assumed
+    layout: Layout
+    folds: CrossValidation
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One answer under one assumption; None: not to be had in this way."""
+    """One answer under one assumption; None: no number is enough."""
 
     setting: Message
     answer: float | None
@@ -146,169 +191,211 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "alpha": (0, 1),
     "power": (0, 1),
 }
-"""What each number of a question lies between, both ends outside."""
+"""The range of each number of a question, both ends excluded."""
 
 
-def _check(question: Question) -> None:
-    """Refuse what no formula can answer.
+def answers(
+    *,
+    measure: Measure = "accuracy",
+    layout: Layout = "paired",
+    half_width: float | None = None,
+    difference: float | None = None,
+    examples: int | None = None,
+    expected: tuple[float, ...] = (),
+    against: float | None = None,
+    discordance: float | None = None,
+    sd: float | None = None,
+    between: float | None = None,
+    within: float | None = None,
+    attempts: tuple[int, ...] = (),
+    prevalence: float = 0.5,
+    folds: int = 10,
+    repeats: int | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    judge_correlation: float | None = None,
+    judges: tuple[JudgeFigures, ...] = (),
+) -> tuple[Answer, ...]:
+    """Answer a question; without one, show what usual numbers of examples can and cannot show.
 
-    Raises
-    ------
-    UsageError
-        A number out of its range, an unknown measure or layout, or more than two expected values.
-    """
-    for name, choices in (("measure", get_args(Measure)), ("layout", get_args(Layout))):
-        if getattr(question, name) not in choices:
-            raise UsageError(unknown_name(name, getattr(question, name), choices))
-    for name, (least, most) in RANGES.items():
-        value = getattr(question, name)
-        if value is not None and not least < value < most:
-            raise UsageError(f"{name} must lie between {least:g} and {most:g}, not {value}")
-    if len(question.expected) > 2 or not all(0 <= value <= 1 for value in question.expected):
-        raise UsageError(f"expected must be at most two numbers in [0, 1], not {question.expected}")
-
-
-def _check_proportions(q: Question) -> None:
-    """Refuse what no proportion or AUC can differ by, and figures that an answer about them would leave unused.
-
-    Raises
-    ------
-    UsageError
-        With the option and the measure that it is about.
-    """
-    if q.power <= q.alpha:
-        raise UsageError(
-            f"--power {q.power:g}: a test at alpha {q.alpha:g} (1 - confidence, over the pairs) finds that much by"
-            " chance alone; state a greater power"
-        )
-    if q.against is not None and q.layout != "one":
-        raise UsageError(
-            f"--against {q.against:g}: a value is what --layout one compares with: add it, or leave this out"
-        )
-    if q.discordance is not None and (q.layout, q.measure) != ("paired", "accuracy"):
-        raise UsageError(
-            f"--discordance {q.discordance:g}: is about which of two models is right on the same examples (--layout"
-            " paired, --measure accuracy): leave it out"
-        )
-    if q.layout == "folds" or q.measure == "mean":
-        return
-    what = "a proportion" if q.measure == "accuracy" else "an AUC"
-    instead = "if it is about a mean loss, say --measure mean and its --sd"
-    if q.half_width is not None and q.half_width >= 0.5:
-        raise UsageError(
-            f"--half-width {q.half_width:g}: {what} lies in [0, 1], so that of its interval is below 0.5; {instead}"
-        )
-    if q.measure == "accuracy" and q.difference is not None and q.difference >= 1:
-        raise UsageError(
-            f"--difference {q.difference:g}: a difference of two proportions lies between 0 and 1; {instead}"
-        )
-    if q.sd is not None:
-        raise UsageError(
-            f"--sd {q.sd:g}: the deviation of {what} follows from its expected value: leave it out; {instead}"
-        )
-
-
-def answers(question: Question) -> tuple[Answer, ...]:
-    """Answer what was asked; without a question, show what usual numbers of examples can and cannot show.
+    Parameters
+    ----------
+    half_width, difference, examples, alpha, power
+        The goal (``Goal``).
+    expected, against, discordance, sd, between, within, attempts, prevalence, folds, repeats
+        The assumptions; which ones a plan takes depends on measure and layout.
+    judge_correlation
+        Correlation of a judge's outcomes with people's; ``sd`` is then the deviation of people's outcomes (default:
+        that of 0 and 1 with the ``expected`` share, else with one half).
+    judges
+        The figures of a run's judge, by model and pair.
 
     Raises
     ------
     UsageError
         A number out of its range; an assumption is missing that the formula needs; the wanted difference is impossible.
     """
-    _check(question)
-    question = _of_attempts(question)
-    judges = question.judges or _assumed_judge(question)
+    _check_choices(measure, layout)
+    _check_ranges(
+        half_width=half_width, difference=difference, examples=examples, against=against, discordance=discordance,
+        sd=sd, between=between, within=within, judge_correlation=judge_correlation, prevalence=prevalence,
+        folds=folds, repeats=repeats, alpha=alpha, power=power,
+    )  # fmt: skip
+    if len(expected) > 2 or not all(0 <= value <= 1 for value in expected):
+        raise UsageError(f"expected must be at most two numbers in [0, 1], not {expected}")
+    goal = Goal(half_width=half_width, difference=difference, examples=examples, alpha=alpha, power=power)
+    assumed: Assumed = Accuracy(expected=expected, against=against, discordance=discordance)
+    if between is not None or within is not None or attempts:
+        unused = bool(expected) or sd is not None or discordance is not None
+        others = unused or measure == "auc" or layout != "paired"
+        assumed = _of_attempts(between, within, attempts, goal, others=others)
+    elif measure == "mean":
+        assumed = Mean(sd=sd)
+    elif measure == "auc":
+        assumed = Auc(expected=expected, prevalence=prevalence)
+    if not judges and judge_correlation is not None:
+        judges = (_assumed_judge(judge_correlation, expected, sd),)
     if judges:
-        return tuple(_with_judge(question, judge) for judge in judges)
-    _check_proportions(question)
+        return tuple(_with_judge(goal, judge) for judge in judges)
+    _check_assumptions(goal, assumed, layout, against=against, discordance=discordance, sd=sd)
+    question = Question(
+        goal=goal,
+        measure=assumed,
+        layout=layout,
+        folds=CrossValidation(folds=folds, repeats=repeats, sd=sd),
+    )
     found: list[Answer] = []
-    if question.half_width is not None:
-        found.append(_for_half_width(question, question.half_width))
-    if question.difference is not None:
-        found.append(_for_difference(question, question.difference))
-    if question.examples is not None:
-        found += _with_examples(question, question.examples)
-    if not found and (question.layout == "folds" or question.repeats is not None):
+    if half_width is not None:
+        found.append(_for_half_width(question, half_width))
+    if difference is not None:
+        found.append(_for_difference(question, difference))
+    if examples is not None:
+        found += _with_examples(question, examples)
+    if not found and (layout == "folds" or repeats is not None):
         found.append(_over_folds(question))
     if not found:
         found.append(_overview(question))
-    if question.measure == "accuracy" and question.layout == "paired" and question.half_width is None:
-        found.append(_discordant(question))
+    if isinstance(assumed, Accuracy) and layout == "paired" and half_width is None:
+        found.append(_discordant(alpha))
     return tuple(found)
 
 
-def _of_attempts(q: Question) -> Question:
-    """Check what is said of attempts, which is about a mean.
+def _check_choices(measure: str, layout: str) -> None:
+    for name, value, choices in (
+        ("measure", measure, get_args(Measure)),
+        ("layout", layout, get_args(Layout)),
+    ):
+        if value not in choices:
+            raise UsageError(unknown_name(name, value, choices))
 
-    Raises
-    ------
-    UsageError
-        Where one of the two variances is missing or both are 0, a standard deviation is given too, or something other
-        than a mean on one test set is asked for.
-    """
-    if q.between is None and q.within is None and not q.attempts:
-        return q
-    if q.between is None or q.within is None or q.between + q.within == 0:
+
+def _check_ranges(**numbers: float | None) -> None:
+    for name, value in numbers.items():
+        least, most = RANGES[name]
+        if value is not None and not least < value < most:
+            raise UsageError(f"{name} must lie between {least:g} and {most:g}, not {value}")
+
+
+def _check_assumptions(
+    goal: Goal,
+    assumed: Assumed,
+    layout: Layout,
+    *,
+    against: float | None,
+    discordance: float | None,
+    sd: float | None,
+) -> None:
+    """Refuse what no proportion or AUC can differ by, and figures that an answer about them would leave unused."""
+    if goal.power <= goal.alpha:
+        raise UsageError(
+            f"--power {goal.power:g}: a test at alpha {goal.alpha:g} (1 - confidence, over the pairs) finds that much"
+            " by chance alone; state a greater power"
+        )
+    if against is not None and layout != "one":
+        raise UsageError(
+            f"--against {against:g}: a value is what --layout one compares with: add it, or leave this out"
+        )
+    if discordance is not None and not (layout == "paired" and isinstance(assumed, Accuracy)):
+        raise UsageError(
+            f"--discordance {discordance:g}: is about which of two models is right on the same examples (--layout"
+            " paired, --measure accuracy): leave it out"
+        )
+    if layout == "folds" or isinstance(assumed, Means):
+        return
+    name = "a proportion" if isinstance(assumed, Accuracy) else "an AUC"
+    instead = "if it is about a mean loss, say --measure mean and its --sd"
+    if goal.half_width is not None and goal.half_width >= 0.5:
+        raise UsageError(
+            f"--half-width {goal.half_width:g}: {name} lies in [0, 1], so that of its interval is below 0.5; {instead}"
+        )
+    if isinstance(assumed, Accuracy) and goal.difference is not None and goal.difference >= 1:
+        raise UsageError(
+            f"--difference {goal.difference:g}: a difference of two proportions lies between 0 and 1; {instead}"
+        )
+    if sd is not None:
+        raise UsageError(
+            f"--sd {sd:g}: the deviation of {name} follows from its expected value: leave it out; {instead}"
+        )
+
+
+def _of_attempts(
+    between: float | None, within: float | None, attempts: tuple[int, ...], goal: Goal, *, others: bool
+) -> MeanOfAttempts:
+    """Check a plan of attempts; ``others``: assumptions of other plans are stated too."""
+    if between is None or within is None or between + within == 0:
         raise UsageError(
             "a plan of attempts needs both --between and --within, not both 0: the variance between questions and that"
             " between attempts at one, as attempt_variance in a results.json has them"
         )
-    if (
-        q.sd is not None
-        or q.expected
-        or q.discordance is not None
-        or q.measure == "auc"
-        or q.layout != "paired"
-    ):
+    if others:
         raise UsageError(
             "--between and --within say all that a plan of attempts assumes: leave out --sd, --expected, --discordance,"
             " --layout and --measure"
         )
-    if any(attempts < 1 for attempts in q.attempts):
+    if any(number < 1 for number in attempts):
         raise UsageError("--attempts must be 1 or more")
-    if q.half_width is None and q.difference is None and q.examples is None:
+    if goal.half_width is None and goal.difference is None and goal.examples is None:
         raise UsageError("say what is asked of these attempts: --half-width, --difference or -n questions")
-    return replace(q, measure="mean")
+    return MeanOfAttempts(between=between, within=within, attempts=attempts or USUAL_ATTEMPTS)
 
 
-def _spreads(q: Question, key: str) -> list[tuple[Message, float]]:
-    """Return what may be assumed of a standard deviation: as given, or of a question's mean over its attempts."""
-    if q.between is None or q.within is None:
-        sd = _required(q.sd, "--sd", f"plan_needs.{key}")
+def _spreads(mean: Means, key: str) -> list[tuple[Message, float]]:
+    """Return the standard deviation as stated, or that of a question's mean over its attempts, by their number."""
+    if isinstance(mean, Mean):
+        sd = _required(mean.sd, "--sd", f"plan_needs.{key}")
         return [(Message(f"plan_if.{key}", sd=sd), sd)]
     found = []
-    for attempts in q.attempts or USUAL_ATTEMPTS:
-        sd = math.sqrt(q.between + q.within / attempts)
+    for attempts in mean.attempts:
+        sd = math.sqrt(mean.between + mean.within / attempts)
         found.append((Message("plan_if.attempts", n=attempts, sd=sd), sd))
     return found
 
 
-def _units(q: Question) -> str:
-    return "examples" if q.between is None else "questions"
+def _units(mean: Means) -> str:
+    return "examples" if isinstance(mean, Mean) else "questions"
 
 
 # --- half-width -----------------------------------------------------------------------------------------------------
 
 
 def _for_half_width(q: Question, wanted: float) -> Answer:
-    confidence = 1 - q.alpha
+    confidence, measure = 1 - q.goal.alpha, q.measure
 
     def question(key: str) -> Message:
         return Message(key, level=confidence, half_width=wanted)
 
-    if q.measure == "mean":
+    if isinstance(measure, Means):
         rows = [
             Row(text, sample_size.examples_for_mean(wanted, sd, confidence))
-            for text, sd in _spreads(q, "sd_of_values")
+            for text, sd in _spreads(measure, "sd_of_values")
         ]
-        return _answer(question("plan.half_width_of_mean"), _units(q), rows, "student")
-    values = q.expected or USUAL_PROPORTIONS
-    if q.measure == "auc":
+        return _answer(question("plan.half_width_of_mean"), _units(measure), rows, "student")
+    values = measure.expected or USUAL_PROPORTIONS
+    if isinstance(measure, Auc):
         rows = [
             Row(
-                Message("plan_if.auc_and_prevalence", auc=a, prevalence=q.prevalence),
-                sample_size.examples_for_auc(wanted, a, q.prevalence, confidence),
+                Message("plan_if.auc_and_prevalence", auc=a, prevalence=measure.prevalence),
+                sample_size.examples_for_auc(wanted, a, measure.prevalence, confidence),
             )
             for a in values
         ]
@@ -326,63 +413,68 @@ def _for_half_width(q: Question, wanted: float) -> Answer:
 def _for_difference(q: Question, wanted: float) -> Answer:
     if q.layout == "folds":
         return _repeats(q, wanted)
-    if q.measure == "auc":
+    measure, alpha, power = q.measure, q.goal.alpha, q.goal.power
+    if isinstance(measure, Auc):
         raise UsageError(
             "the difference of two AUCs depends on how the two models' scores go together, which no plan knows:"
             " run a pilot, whose report states the detectable difference; --half-width plans one AUC"
         )
-    if q.measure == "mean":
-        return _for_means(q, wanted)
+    if isinstance(measure, Means):
+        return _for_means(q, measure, wanted)
     if q.layout == "one":
-        value = _required(q.against, "--against", "plan_needs.value")
+        value = _required(measure.against, "--against", "plan_needs.value")
         expected = value + wanted if value + wanted <= 1 else value - wanted
-        n = sample_size.examples_against_value(value, _proportion(expected), q.alpha, q.power)
+        n = sample_size.examples_against_value(value, _proportion(expected), alpha, power)
         row = Row(Message("plan_if.against", expected=expected, value=value), n)
-        asked = _tested(q, "plan.difference_from_value", difference=wanted)
+        asked = _tested(q.goal, "plan.difference_from_value", difference=wanted)
         return _answer(asked, "examples", [row], "one_sample")
     if q.layout == "independent":
-        pairs = [(a, _proportion(a - wanted)) for a in _first_values(q, wanted)]
+        pairs = [(a, _proportion(a - wanted)) for a in _first_values(measure, wanted)]
         rows = [
             Row(
                 Message("plan_if.own_sets", a=a, b=b),
-                sample_size.examples_for_independent_sets(a, b, q.alpha, q.power),
+                sample_size.examples_for_independent_sets(a, b, alpha, power),
             )
             for a, b in pairs
         ]
-        asked = _tested(q, "plan.difference_of_independent_sets", difference=wanted)
+        asked = _tested(q.goal, "plan.difference_of_independent_sets", difference=wanted)
         return _answer(asked, "examples in each set", rows, "independent")
     rows = [
-        Row(text, sample_size.examples_for_paired_accuracies(wanted, share, q.alpha, q.power))
-        for text, share in _discordances(q, abs(wanted))
+        Row(text, sample_size.examples_for_paired_accuracies(wanted, share, alpha, power))
+        for text, share in _discordances(measure, abs(wanted))
     ]
-    return _answer(_tested(q, "plan.difference_of_models", difference=wanted), "examples", rows, "paired")
+    return _answer(
+        _tested(q.goal, "plan.difference_of_models", difference=wanted), "examples", rows, "paired"
+    )
 
 
-def _for_means(q: Question, wanted: float) -> Answer:
-    spreads = _spreads(q, "sd_of_differences")
+def _for_means(q: Question, mean: Means, wanted: float) -> Answer:
+    spreads, goal = _spreads(mean, "sd_of_differences"), q.goal
     if q.layout == "independent":
         raise UsageError("mean losses are planned for two models on the same examples: leave --layout out")
     rows = [
-        Row(text, sample_size.examples_for_mean_difference(wanted, sd, q.alpha, q.power))
+        Row(text, sample_size.examples_for_mean_difference(wanted, sd, goal.alpha, goal.power))
         for text, sd in spreads
     ]
-    return _answer(_tested(q, "plan.difference_of_means", difference=wanted), _units(q), rows, "paired_t")
+    return _answer(
+        _tested(goal, "plan.difference_of_means", difference=wanted), _units(mean), rows, "paired_t"
+    )
 
 
-def _first_values(q: Question, wanted: float) -> Sequence[float]:
-    if q.expected:
-        return q.expected[:1]
+def _first_values(accuracy: Accuracy, wanted: float) -> Sequence[float]:
+    if accuracy.expected:
+        return accuracy.expected[:1]
     return [p for p in USUAL_PROPORTIONS if p > wanted] or [(1 + wanted) / 2]
 
 
-def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, float]]:
-    """Yield what may be assumed of the share of discordant examples: as given, from accuracies, or usual."""
-    if q.discordance is not None:
-        yield Message("plan_if.one_is_right", share=q.discordance), q.discordance
+def _discordances(accuracy: Accuracy, difference: float) -> Iterator[tuple[Message, float]]:
+    """Yield possible shares of discordant examples: as stated, from expected accuracies, or usual ones."""
+    if accuracy.discordance is not None:
+        yield Message("plan_if.one_is_right", share=accuracy.discordance), accuracy.discordance
         return
-    if q.expected:
-        first = q.expected[0]
-        second = q.expected[1] if len(q.expected) > 1 else _proportion(first - difference)
+    if accuracy.expected:
+        first = accuracy.expected[0]
+        second = accuracy.expected[1] if len(accuracy.expected) > 1 else _proportion(first - difference)
         shares = sample_size.discordance_of(first, second)
         half = (shares.least + shares.independent) / 2
         for key, share in (
@@ -400,33 +492,37 @@ def _discordances(q: Question, difference: float) -> Iterator[tuple[Message, flo
 
 
 def _with_examples(q: Question, n: int) -> Iterator[Answer]:
-    asked = _tested(q, "plan.smallest_difference_of_models", examples=n)
-    if q.measure == "mean":
+    measure, goal = q.measure, q.goal
+    asked = _tested(goal, "plan.smallest_difference_of_models", examples=n)
+    if isinstance(measure, Means):
         rows = [
-            Row(text, sample_size.detectable_mean_difference(n, sd, q.alpha, q.power))
-            for text, sd in _spreads(q, "sd_of_differences")
+            Row(text, sample_size.detectable_mean_difference(n, sd, goal.alpha, goal.power))
+            for text, sd in _spreads(measure, "sd_of_differences")
         ]
         yield _answer(asked, "difference", rows, "paired_t")
-    elif q.measure == "accuracy" and q.layout == "paired":
-        rows = [Row(text, _shown(q, n, share)) for text, share in _discordances(q, 0.0)]
+    elif isinstance(measure, Accuracy) and q.layout == "paired":
+        rows = [Row(text, _shown(goal, n, share)) for text, share in _discordances(measure, 0.0)]
         yield _answer(asked, "difference", rows, "paired")
     yield _widths(q, n)
 
 
 def _widths(q: Question, n: int) -> Answer:
     """Return how wide the interval of one model's value is with n examples."""
-    confidence = 1 - q.alpha
+    confidence, measure = 1 - q.goal.alpha, q.measure
     asked = Message("plan.half_width", level=confidence, examples=n)
-    values = q.expected or USUAL_PROPORTIONS
-    if q.measure == "mean":
+    if isinstance(measure, Means):
         rows = [
             Row(text, sample_size.mean_half_width(n, sd, confidence))
-            for text, sd in _spreads(q, "sd_of_values")
+            for text, sd in _spreads(measure, "sd_of_values")
         ]
         return _answer(asked, "half-width", rows, "student")
-    if q.measure == "auc":
+    values = measure.expected or USUAL_PROPORTIONS
+    if isinstance(measure, Auc):
         rows = [
-            Row(Message("plan_if.auc", auc=a), sample_size.auc_half_width(n, a, q.prevalence, confidence))
+            Row(
+                Message("plan_if.auc", auc=a),
+                sample_size.auc_half_width(n, a, measure.prevalence, confidence),
+            )
             for a in values
         ]
         return _answer(asked, "half-width", rows, "hanley_mcneil")
@@ -437,29 +533,29 @@ def _widths(q: Question, n: int) -> Answer:
     return _answer(asked, "half-width", rows, "wilson")
 
 
-def _shown(q: Question, n: int, discordant: float) -> float | None:
+def _shown(goal: Goal, n: int, discordant: float) -> float | None:
     """Return the difference that n examples show; None where it would exceed the share of discordant examples."""
     if discordant == 0:
         return None
-    found = detectable_accuracy_difference(n, discordant, q.alpha, q.power)
+    found = detectable_accuracy_difference(n, discordant, goal.alpha, goal.power)
     return found if found <= discordant else None
 
 
 def _overview(q: Question) -> Answer:
     rows = [
-        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(q, n, share))
+        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(q.goal, n, share))
         for n in USUAL_EXAMPLES
         for share in USUAL_DISCORDANCE
     ]
-    return _answer(_tested(q, "plan.smallest_difference"), "difference", rows, "paired")
+    return _answer(_tested(q.goal, "plan.smallest_difference"), "difference", rows, "paired")
 
 
-def _discordant(q: Question) -> Answer:
+def _discordant(alpha: float) -> Answer:
     rows = [
-        Row(Message("plan_if.midp"), sample_size.discordant_needed(q.alpha)),
-        Row(Message("plan_if.exact"), sample_size.discordant_needed(q.alpha, exact=True)),
+        Row(Message("plan_if.midp"), sample_size.discordant_needed(alpha)),
+        Row(Message("plan_if.exact"), sample_size.discordant_needed(alpha, exact=True)),
     ]
-    return _answer(Message("plan.discordant", alpha=q.alpha), "discordant examples", rows, "discordant")
+    return _answer(Message("plan.discordant", alpha=alpha), "discordant examples", rows, "discordant")
 
 
 # --- a judge and a few people ---------------------------------------------------------------------------------------
@@ -488,13 +584,13 @@ def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
     if not found:
         raise UsageError(
             "the results hold no judge that people checked: run a pilot with outcome and gold, or state"
-            f" --judge-correlation{_asked_of_attempts(results)}"
+            f" --judge-correlation{_attempts_to_state(results)}"
         )
     return tuple(found)
 
 
-def _asked_of_attempts(results: JsonObject) -> str:
-    """Say what to state of results with several attempts at a question: the components of the last pair or model."""
+def _attempts_to_state(results: JsonObject) -> str:
+    """Return the options that state the attempts of such results: the components of the last pair or model."""
     known = [one for one in results.get("attempt_variance", ()) if one.get("within") is not None]
     if not known:
         return ""
@@ -504,33 +600,29 @@ def _asked_of_attempts(results: JsonObject) -> str:
     return f". Of their attempts ask with {asked} ({of}; attempt_variance has the others)"
 
 
-def _assumed_judge(q: Question) -> tuple[JudgeFigures, ...]:
-    if q.judge_correlation is None:
-        return ()
-    share = q.expected[0] if q.expected else 0.5
-    sd = math.sqrt(share * (1 - share)) if q.sd is None else q.sd
-    return (
-        JudgeFigures(correlation=q.judge_correlation, sd=sd, n=USUAL_JUDGED, of=Message("plan.judge_given")),
-    )
+def _assumed_judge(correlation: float, expected: tuple[float, ...], sd: float | None) -> JudgeFigures:
+    share = expected[0] if expected else 0.5
+    sd = math.sqrt(share * (1 - share)) if sd is None else sd
+    return JudgeFigures(correlation=correlation, sd=sd, n=USUAL_JUDGED, of=Message("plan.judge_given"))
 
 
-def _with_judge(q: Question, judge: JudgeFigures) -> Answer:
-    """Say how wide the interval is with usual numbers of human outcomes, and how many people alone would take."""
-    n = judge.n if q.examples is None else q.examples
+def _with_judge(goal: Goal, judge: JudgeFigures) -> Answer:
+    """Return the half-width with usual numbers of human outcomes, beside that of people alone."""
+    n, confidence = judge.n if goal.examples is None else goal.examples, 1 - goal.alpha
     rows = [
         Row(
             Message(
                 "plan_if.gold",
                 gold=gold,
                 effective=round(sample_size.gold_effective(gold, n, judge.correlation)),
-                alone=sample_size.judged_half_width(gold, n, judge.sd, 0.0, 1 - q.alpha),
+                alone=sample_size.judged_half_width(gold, n, judge.sd, 0.0, confidence),
             ),
-            sample_size.judged_half_width(gold, n, judge.sd, judge.correlation, 1 - q.alpha),
+            sample_size.judged_half_width(gold, n, judge.sd, judge.correlation, confidence),
         )
         for gold in (*(gold for gold in USUAL_GOLD if gold < n), n)
     ]
     asked = Message(
-        "plan.judge", level=1 - q.alpha, examples=n, of=judge.of, correlation=judge.correlation, sd=judge.sd
+        "plan.judge", level=confidence, examples=n, of=judge.of, correlation=judge.correlation, sd=judge.sd
     )
     return _answer(asked, "half-width", rows, "judge")
 
@@ -539,26 +631,26 @@ def _with_judge(q: Question, judge: JudgeFigures) -> Answer:
 
 
 def _repeats(q: Question, wanted: float) -> Answer:
-    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
-    found = sample_size.repeats_needed(wanted, q.folds, sd, q.alpha, q.power)
-    text = Message(
-        "plan_if.folds" if found is not None else "plan_if.folds_never_enough", folds=q.folds, sd=sd
-    )
+    goal, folds = q.goal, q.folds.folds
+    sd = _required(q.folds.sd, "--sd", "plan_needs.sd_of_folds")
+    found = sample_size.repeats_needed(wanted, folds, sd, goal.alpha, goal.power)
+    text = Message("plan_if.folds" if found is not None else "plan_if.folds_never_enough", folds=folds, sd=sd)
     return _answer(
-        _tested(q, "plan.repeats", difference=wanted), "repeats", [Row(text, found)], "corrected_t"
+        _tested(goal, "plan.repeats", difference=wanted), "repeats", [Row(text, found)], "corrected_t"
     )
 
 
 def _over_folds(q: Question) -> Answer:
-    sd = _required(q.sd, "--sd", "plan_needs.sd_of_folds")
+    goal, folds = q.goal, q.folds.folds
+    sd = _required(q.folds.sd, "--sd", "plan_needs.sd_of_folds")
     rows = [
         Row(
-            Message("plan_if.repeated_folds", repeats=r, folds=q.folds, sd=sd),
-            sample_size.detectable_over_folds(sample_size.Folds(q.folds, r), sd, q.alpha, q.power),
+            Message("plan_if.repeated_folds", repeats=r, folds=folds, sd=sd),
+            sample_size.detectable_over_folds(sample_size.Folds(folds, r), sd, goal.alpha, goal.power),
         )
-        for r in ([q.repeats] if q.repeats is not None else USUAL_REPEATS)
+        for r in ([q.folds.repeats] if q.folds.repeats is not None else USUAL_REPEATS)
     ]
-    return _answer(_tested(q, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
+    return _answer(_tested(goal, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
 
 
 # --- what every answer states ---------------------------------------------------------------------------------------
@@ -570,9 +662,9 @@ def _answer(question: Message, unit: str, rows: Sequence[Row], method: str) -> A
     return Answer(question, unit, tuple(rows), *stated)
 
 
-def _tested(q: Question, key: str, **params: object) -> Message:
-    """Name a question about a test, whose power and level are given."""
-    return Message(key, power=q.power, alpha=q.alpha, **params)
+def _tested(goal: Goal, key: str, **params: object) -> Message:
+    """Name a question about a test with the wanted power and level."""
+    return Message(key, power=goal.power, alpha=goal.alpha, **params)
 
 
 def _required(value: float | None, flag: str, meaning: str) -> float:
