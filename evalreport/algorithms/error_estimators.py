@@ -29,7 +29,7 @@ from evalreport.metrics.fits import fit_values
 from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.row_estimates import RowData
+from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.predictions.arrays import Mask

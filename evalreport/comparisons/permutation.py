@@ -77,7 +77,7 @@ def swap_distributions(
     moved: dict[Hashable, Moved] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
-    ranked = sample.rows.layout.ranked.count == 1 and not sample.rows.many
+    ranked = sample.rows.layout.ranked.count == 1 and sample.rows.source != "histograms alone"
     for a, b in pairs:
         for q in quantities:
             if not all(sample.estimates[m, q].swappable for m in (a, b)):

@@ -21,7 +21,7 @@ from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import Moments
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.row_estimates import unit_columns
+from evalreport.metrics.replicates import unit_columns
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 

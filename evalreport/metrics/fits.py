@@ -17,7 +17,8 @@ from evalreport.metrics.estimate import Estimate, Fits, Floats, Indices
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
-from evalreport.metrics.row_estimates import ColumnBlock, all_finite
+from evalreport.metrics.replicates import ColumnBlock
+from evalreport.metrics.row_data import all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.units import FOLDED, Layout, Parts
 from evalreport.predictions.cells import from_numpy

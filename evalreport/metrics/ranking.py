@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engine.binned import (
+from evalreport.engine.counts import Climb, Steps
+from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
+from evalreport.engine.histograms import (
     BinWeights,
     binned_area_up_to,
     binned_average_precision,
     binned_pr_auc,
     binned_roc_auc,
 )
-from evalreport.engine.counts import Climb, Steps
-from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.estimate import Floats, Indices, ModelView
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function

@@ -12,9 +12,9 @@ from typing import get_args
 
 import numpy as np
 
-from evalreport.engine.binned import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
+from evalreport.engine.histograms import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, bins_of, shares
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
@@ -47,14 +47,9 @@ from evalreport.metrics.registry import (
     of_family,
     slopes_of_ranks,
 )
-from evalreport.metrics.row_estimates import (
-    MOST_EXACT_ROWS,
-    MOST_RESAMPLED_ROWS,
-    RowData,
-    row_estimates,
-    slopes_of_keys,
-    with_replicates,
-)
+from evalreport.metrics.replicates import slopes_of_keys, with_replicates
+from evalreport.metrics.row_data import MOST_EXACT_ROWS, RowData, source_of_replicates
+from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.options import Average as AverageOverTasks
 from evalreport.options import Task
@@ -180,15 +175,19 @@ def estimate_all(
     if grouped:
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
-    many = not exact and predictions.n > MOST_RESAMPLED_ROWS
-    rows = replace(prepare_rows(predictions, by_row, units, layout), exact=exact, many=many)
-    in_bins = many or (not exact and rows.single and predictions.n > most_exact)
+    rows = prepare_rows(predictions, by_row, units, layout)
+    source = source_of_replicates(
+        predictions.n, one_by_one=rows.one_by_one, exact=exact, most_exact=most_exact
+    )
     # Counts of labels need neither scores nor bins.
-    wanted = n_resamples and in_bins and (rows.columns or rows.orders)
+    wanted = n_resamples and source != "rows" and (rows.columns or rows.orders)
     bins = _bins(rows, predictions) if wanted else {}
+    if source == "histograms" and not bins:
+        source = "rows"
     by_rows = row_estimates(predictions, rows, by_row)
-    # The states of many rows are large, and nobody asks for them again.
-    rows = replace(rows, bins=bins, states={} if many else rows.states)
+    # The states of many rows are large, and no replicates need them.
+    states = {} if source == "histograms alone" else rows.states
+    rows = replace(rows, source=source, bins=bins, states=states)
     found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
@@ -286,7 +285,7 @@ def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, .
     do not depend on what else is asked for.
     """
     orders = dict(rows.orders)
-    if rows.single:
+    if rows.one_by_one:
         for outputs in predictions.models:
             whole = view(predictions, outputs)
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
@@ -568,9 +567,11 @@ def histograms_found(sample: Sample) -> tuple[FoundRecord, ...]:
         return ()
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
     why = Message("bins.why", n=MOST_EXACT_ROWS)
-    if data.single:
+    if data.one_by_one:
         found = shares_of_ranks(bins, estimates)
-        why = Message("bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.many)))
+        why = Message(
+            "bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.source == "histograms alone"))
+        )
     return (FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why),)
 
 

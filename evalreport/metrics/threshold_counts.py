@@ -9,10 +9,10 @@ from functools import cached_property, partial
 import numpy as np
 from scipy import sparse
 
-from evalreport.engine.binned import arcsine_shares
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, running_sums
 from evalreport.engine.draws import blocks, stream
+from evalreport.engine.histograms import arcsine_shares
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.estimate import Floats, Indices, view
 from evalreport.metrics.sample import Sample

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparisons.pairs import difference
-from evalreport.engine.binned import FIRST_ORDER_SHARE
+from evalreport.engine.histograms import FIRST_ORDER_SHARE
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all, shares_of_ranks
@@ -99,7 +99,9 @@ def errors(case: str, n: int = N, metrics: Sequence[str] = METRICS) -> Iterator[
     predictions = models(case, n)
     quantities = [Quantity(name) for name in metrics]
     rough, exact = (_sample(predictions, quantities, exact=exact) for exact in (False, True))
-    inside = shares_of_ranks(rough.rows.bins, rough.estimates) if rough.rows.many else {}
+    inside = (
+        shares_of_ranks(rough.rows.bins, rough.estimates) if rough.rows.source == "histograms alone" else {}
+    )
     quantities = [q for q in quantities if exact.estimates["model", q].defined]
     names = [model.name for model in predictions.models]
     for quantity in quantities:

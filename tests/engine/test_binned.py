@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evalreport.engine.binned import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
 from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
 from evalreport.engine.draws import tiles_of
+from evalreport.engine.histograms import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
 from evalreport.engine.parallel import working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED

@@ -31,7 +31,7 @@ BY_PROCESSOR = {
 
 PRODUCTS = {
     "engine/distributions.py",  # where they are made safe
-    *("engine/ranks.py", "engine/binned.py", "engine/ranks.py"),  # sparse
+    *("engine/ranks.py", "engine/histograms.py", "engine/ranks.py"),  # sparse
     *("metrics/label_estimates.py", "metrics/row_estimates.py", "metrics/units.py"),  # sparse
     *("metrics/threshold_counts.py", "metrics/clustering.py", "metrics/ranking.py"),  # sparse
     *("comparisons/permutation.py", "comparisons/unit_swaps.py"),  # sparse

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect, bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,16 @@ from scipy import sparse
 
 from evalreport.engine import shared
 from evalreport.engine.counts import Climb
-from evalreport.engine.distributions import dot, ratio, running_sum, running_sums
-from evalreport.engine.draws import TILE_ROWS, Bytes
+from evalreport.engine.distributions import Whole, column_sums, dot, ratio, running_sum, running_sums
+from evalreport.engine.draws import TILE_ROWS, Bytes, Tile, in_floats, of_row_bytes, tiles_of
+from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.engine.sorting import rows_by_digits
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Sums = npt.NDArray[Any]
+T = TypeVar("T")
 
 BINS_BY_CLASS = 2048
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
@@ -366,6 +368,71 @@ class CodeSums:
             if self._rest is None
             else (self._first + self._rest).astype(self._exact)
         )
+
+
+@dataclass(frozen=True)
+class RowSamples:
+    """Some bootstrap samples of rows, known by their sums in histograms and over columns.
+
+    Attributes
+    ----------
+    size
+        How many samples b.
+    columns
+        (p, b) sums of each column.
+    """
+
+    size: int
+    columns: Floats
+    _bins: Sequence[Bins]
+    _sums: Sequence[CodeSums]
+    _tiles: Sequence[Tile]
+
+    def histograms(self, j: int) -> Iterator[BinWeights]:
+        """Yield what the samples give each bin of a model, few samples at once."""
+        return few_at_a_time(self._sums[j].total(), self._bins[j])
+
+    def weights(self) -> Iterator[Floats]:
+        """Yield how often each row was drawn, (b', n), few samples at once."""
+        return in_floats(self._tiles)
+
+
+def of_row_samples(
+    function: Callable[[RowSamples], T],
+    bins: Sequence[Bins],
+    columns: Sequence[Whole],
+    n: int,
+    n_resamples: int,
+    *,
+    seed: int,
+    with_weights: bool,
+) -> Iterator[T]:
+    """Yield a function of bootstrap samples of n rows, block by block.
+
+    Parameters
+    ----------
+    bins, columns
+        The histograms, one for each model, and the columns (n,) that are added up.
+    with_weights
+        Whether the function also looks at ``weights``.
+    """
+
+    def of_tile(rows: slice) -> list[Cells]:
+        return [Cells.of(one.code[rows], one.codes) for one in bins]
+
+    cells = list(mapped(of_tile, tiles_of(n)))
+
+    def of_tiles(size: int, tiles: Iterable[Tile]) -> T:
+        drawn = list(tiles) if with_weights else []
+        sums, added = [CodeSums(one, size) for one in bins], np.zeros((len(columns), size))
+        for of_models, (rows, counts) in zip(cells, drawn or tiles, strict=True):
+            for of_model, own in zip(sums, of_models, strict=True):
+                of_model.add(own, counts)
+            if columns:
+                added += column_sums([column[rows] for column in columns], counts)
+        return function(RowSamples(size, added, bins, sums, drawn))
+
+    return of_row_bytes(of_tiles, n, n_resamples, seed=seed, kept=with_weights)
 
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:

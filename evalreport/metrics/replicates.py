@@ -1,0 +1,339 @@
+"""Bootstrap replicates of the metrics of rows: from the rows themselves, or from histograms of the scores."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+import numpy as np
+from scipy import sparse
+
+from evalreport.engine.distributions import (
+    Columns,
+    Pieces,
+    Whole,
+    dot,
+    piece_sums,
+    weighted_sums,
+    whole_numbers,
+)
+from evalreport.engine.histograms import (
+    NEGLIGIBLE_SHARE,
+    Bins,
+    BinWeights,
+    RowSamples,
+    Slopes,
+    bin_weights,
+    by_row,
+    of_row_samples,
+    shares,
+    slopes_of,
+)
+from evalreport.engine.parallel import mapped
+from evalreport.engine.ranks import group_weights
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.metric import Moments, Ranks
+from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.row_data import Key, RowData, mean_of_parts
+from evalreport.metrics.units import Layout, Parts, Units
+from evalreport.predictions.arrays import Floats
+
+
+def with_replicates(
+    data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
+) -> dict[Key, Estimate]:
+    """Give estimates their replicates, all from the same draws; a histogram needs no states for them."""
+    keys = [
+        key
+        for key, e in estimates.items()
+        if definition(key[1]).inference.resampled and not np.isnan(e.value) and data.is_resampled(key)
+    ]
+    if not keys:
+        return dict(estimates)
+    source = (
+        FromHistogram.of(data, estimates, keys)
+        if data.one_by_one and data.source != "rows"
+        else FromRows.of(data, keys)
+    )
+    parts: dict[Key, list[Floats]] = {key: [] for key in keys}
+    for values in source.blocks(n_resamples, seed=seed):
+        for key, part in values.items():
+            parts[key].append(part)
+    return {
+        key: replace(e, replicates=np.concatenate(parts[key])) if parts.get(key) else e
+        for key, e in estimates.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class FromRows:
+    """Replicates from draws of units: every metric is a function of the weights of the rows.
+
+    Of very many rows that are clustered, or weigh differently, rank metrics are functions of their bins.
+    """
+
+    data: RowData
+    columns: ColumnBlock
+    by_row: Sequence[Key]
+
+    @classmethod
+    def of(cls, data: RowData, keys: Sequence[Key]) -> FromRows:
+        """Prepare the replicates of quantities."""
+        columns = {key: data.columns[key] for key in keys if key in data.columns}
+        block = ColumnBlock.of(columns, data.units, data.layout)
+        return cls(data, block, [key for key in keys if key not in columns])
+
+    def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
+        """Yield each quantity's values (b,) under one block of draws after the other."""
+        yield from mapped(self.values, self.data.units.unit_draws(n_resamples, seed=seed))
+
+    def values(self, multiplicities: Floats) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under multiplicities of units (b, units)."""
+        sums = self.columns.sums(multiplicities)
+        found = {key: definition(key[1]).computation.function(s).mean(axis=1) for key, s in sums.items()}
+        if self.by_row:
+            found |= self._by_row(self.data.units.expand(multiplicities))
+        return found
+
+    def _by_row(self, weights: Floats) -> dict[Key, Floats]:
+        """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
+        data, keys = self.data, self.by_row
+        places = data.layout.ranked.rows()
+        found: dict[Key, list[Floats]] = {key: [] for key in keys}
+        exact = {
+            key[0]
+            for key in keys
+            if isinstance(definition(key[1]).computation, Ranks) and not data.is_binned(key)
+        }
+        for j, rows in enumerate(places):
+            part = weights if len(places) == 1 else weights[:, rows]
+            groups = {
+                name: group_weights(part, orders[j].merged)
+                for name, orders in data.orders.items()
+                if name in exact
+            }
+            rows_first = by_row(part) if data.bins else None
+            by_bin = {
+                name: bin_weights(rows_first, bins[j])
+                for name, bins in data.bins.items()
+                if rows_first is not None
+            }
+            for key, values in found.items():
+                metric = definition(key[1])
+                if data.is_binned(key):
+                    assert metric.binned is not None
+                    values.append(metric.binned(by_bin[key[0]]))
+                elif isinstance(metric.computation, Ranks):
+                    values.append(metric.computation.function(*groups[key[0]]))
+                else:
+                    values.append(metric.computation.function(data.states[key][j], part))
+        return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FromHistogram:
+    """Replicates of rows that are drawn one by one, from what the draws add to each bin of the scores.
+
+    Rank metrics are functions of the bins. A mean of losses is its value plus the sum of its derivatives, which are the
+    same all over a bin but for what lies inside; so is what a bin leaves out of a rank metric. Where that part
+    matters, it is added up row by row. Quantities that bins cannot give come from the rows of the same draws.
+
+    Attributes
+    ----------
+    bins
+        By model, of those models that have such a quantity.
+    ranked
+        Rank metrics that are functions of the bins.
+    losses
+        Means of losses: the value, and each code's mean derivative (2 G,); None where the model has no bins.
+    inside
+        By key, where the derivative's part inside bins is added: that part as whole numbers, and their unit.
+    others
+        The quantities that come from rows; None where there are none.
+    """
+
+    n: int
+    bins: Mapping[str, Bins]
+    ranked: Sequence[Key]
+    losses: Mapping[Key, tuple[float, Floats | None]]
+    inside: Mapping[Key, tuple[Whole, float]]
+    others: FromRows | None
+
+    @classmethod
+    def of(cls, data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> FromHistogram:
+        """Prepare the replicates of quantities."""
+        bins = {name: parts[0] for name, parts in data.bins.items()}
+        means = [key for key in keys if _is_mean(key)]
+        ranked = [key for key in keys if data.is_binned(key)]
+        if data.source != "histograms alone":
+            unsafe = _nearly_alike(estimates, ranked)
+            ranked = [key for key in ranked if key not in unsafe]
+        losses: dict[Key, tuple[float, Floats | None]] = {}
+        added: dict[Key, Floats] = {}
+        smooth: dict[Quantity, list[Key]] = {}
+        for key in (*means, *ranked):
+            if estimates[key].derivative is not None:
+                smooth.setdefault(key[1], []).append(key)
+
+        def of_quantity(own: Sequence[Key]) -> tuple[Sequence[Floats | None], Sequence[Floats]]:
+            slopes = slopes_of_keys(bins, estimates, own)
+            matters = max(shares(slopes).values()) > NEGLIGIBLE_SHARE
+            return slopes.means, [slopes.inside(j) for j in range(len(own))] if matters else []
+
+        for own, (of_codes, inside) in zip(
+            smooth.values(), mapped(of_quantity, [*smooth.values()]), strict=True
+        ):
+            losses |= {
+                key: (estimates[key].value, mean)
+                for key, mean in zip(own, of_codes, strict=True)
+                if key in means
+            }
+            added |= dict(zip(own, inside, strict=bool(inside)))
+        whole = {key: whole_numbers(part) for key, part in added.items()}
+        taken = (*means, *ranked)
+        used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}
+        rest = [key for key in keys if key not in {*ranked, *losses}]
+        others = FromRows.of(replace(data, bins={}), rest) if rest else None
+        return cls(data.units.n, used, ranked, losses, whole, others)
+
+    def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
+        """Yield each quantity's values (b,) under one block of draws after the other."""
+        bins, columns = [*self.bins.values()], [column for column, _ in self.inside.values()]
+        with_weights = self.others is not None
+        yield from of_row_samples(
+            self._values, bins, columns, self.n, n_resamples, seed=seed, with_weights=with_weights
+        )
+
+    def _values(self, drawn: RowSamples) -> dict[Key, Floats]:
+        found = {
+            key: np.full(drawn.size, value) for key, (value, slope) in self.losses.items() if slope is None
+        }
+        for j, model in enumerate(self.bins):
+            parts = [self._of_model(model, part) for part in drawn.histograms(j)]
+            found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        for (key, (_, unit)), of_column in zip(self.inside.items(), drawn.columns, strict=True):
+            found[key] = found[key] + unit * of_column
+        if self.others is not None:
+            blocks = [self.others.values(weights) for weights in drawn.weights()]
+            found |= {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+        return found
+
+    def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
+        found: dict[Key, Floats] = {}
+        exact: Floats | None = None
+        for key in self.ranked:
+            if key[0] == model:
+                binned = definition(key[1]).binned
+                assert binned is not None
+                found[key] = binned(by_bin)
+        for key, (value, slopes) in self.losses.items():
+            if key[0] == model and slopes is not None:
+                exact = by_bin.by_code.astype(np.float64) if exact is None else exact
+                found[key] = value + weighted_sums(exact.T, slopes)
+        return found
+
+
+def _is_mean(key: Key) -> bool:
+    metric = definition(key[1])
+    return isinstance(metric.computation, Moments) and metric.is_mean
+
+
+ALIKE = 0.04
+"""Of a model's variance: where that of a difference is less, what bins leave out of each model may matter in it."""
+
+
+def _nearly_alike(estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> set[Key]:
+    """Return the rank metrics of models that hardly differ in them, so that their rows themselves are resampled."""
+    found: set[Key] = set()
+    slopes = {key: d for key in keys if (d := estimates[key].derivative) is not None}
+    for one, other in combinations(slopes, 2):
+        if one[1] == other[1]:
+            a, b = slopes[one], slopes[other]
+            apart = a - b
+            square = dot(apart, apart)
+            if 0 < square < ALIKE * max(dot(a, a), dot(b, b)):
+                found |= {one, other}
+    return found
+
+
+def slopes_of_keys(
+    bins: Mapping[str, Bins], estimates: Mapping[Key, Estimate], keys: Sequence[Key]
+) -> Slopes:
+    """Put the derivatives of one quantity beside the models' bins; without bins all of the variance is inside."""
+    return slopes_of([_derivative(estimates[key]) for key in keys], [bins.get(key[0]) for key in keys])
+
+
+def _derivative(estimate: Estimate) -> Floats:
+    assert estimate.derivative is not None
+    return estimate.derivative
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBlock:
+    """The columns of many quantities, by unit and part; no sum's last digit depends on the others.
+
+    Dense columns are taken apart into whole numbers, whose one product for all of them is exact; a sparse product
+    adds each column by itself.
+
+    Attributes
+    ----------
+    pieces, dense
+        The distinct dense columns, and by key which of them are its own.
+    table, joined
+        The sparse columns side by side, and by key where its own begin and end.
+    """
+
+    parts: int
+    pieces: tuple[Pieces, ...]
+    dense: Mapping[Key, list[int]]
+    table: sparse.csr_array | None
+    joined: Mapping[Key, tuple[int, int]]
+
+    @classmethod
+    def of(cls, columns: Mapping[Key, Columns], units: Units, layout: Layout) -> ColumnBlock:
+        """Add the columns up by unit and part."""
+        parts = layout.pooled
+        single = units.plain and parts.count == 1
+        pieces: dict[bytes, Pieces] = {}
+        dense: dict[Key, list[int]] = {}
+        for key, table in columns.items():
+            if single and isinstance(table, tuple):
+                own = [hashlib.blake2b(np.ascontiguousarray(column).data).digest() for column in table]
+                pieces |= {d: Pieces.of(c) for d, c in zip(own, table, strict=True) if d not in pieces}
+                dense[key] = [list(pieces).index(digest) for digest in own]
+        rest = {key: table for key, table in columns.items() if key not in dense}
+        if not rest:
+            return cls(parts.count, tuple(pieces.values()), dense, None, {})
+        by_unit = [unit_columns(table, units, layout) for table in rest.values()]
+        edges = np.cumsum([0, *(table.shape[1] for table in by_unit)]).tolist()
+        joined = sparse.csr_array(sparse.hstack(by_unit))
+        places = dict(zip(rest, pairwise(edges), strict=True))
+        return cls(parts.count, tuple(pieces.values()), dense, joined, places)
+
+    def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
+        """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units), whole numbers."""
+        found: dict[Key, Floats] = {}
+        if self.pieces:
+            sums = piece_sums(self.pieces, multiplicities)
+            found |= {key: sums[:, None, places] for key, places in self.dense.items()}
+        if self.table is not None:
+            sums, shape = np.asarray(multiplicities @ self.table), (len(multiplicities), self.parts, -1)
+            found |= {key: sums[:, low:high].reshape(shape) for key, (low, high) in self.joined.items()}
+        return found
+
+
+def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
+    """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
+    table = sparse.csr_array(np.column_stack(columns) if isinstance(columns, tuple) else columns)
+    single = units.plain and layout.pooled.count == 1
+    return table if single else units.gather(_spread(table, layout.pooled))
+
+
+def _spread(joined: sparse.csr_array, parts: Parts) -> sparse.csr_array:
+    """Give every part columns of its own: (n, p) becomes (n, parts p)."""
+    n, width = joined.shape
+    filled = sparse.coo_array(joined)
+    place = parts.codes[filled.row] * width + filled.col
+    return sparse.csr_array((filled.data, (filled.row, place)), shape=(n, parts.count * width))
