@@ -43,27 +43,27 @@ def dominance_records(
     points = [
         record
         for one, sample in zip(curves, samples, strict=True)
-        for record in point_dominance(sample, [curve.ladder for curve in one.roc])
+        for record in point_dominance(sample, [curve.counts for curve in one.roc])
     ]
     return (*dominance([curve for one in curves for curve in one.roc], baseline=baseline), *points)
 
 
 def dominance(drawn: Sequence[RocCurve], *, baseline: str | None = None) -> tuple[DominanceRecord, ...]:
     """Compare the ROC curves of every pair of models; those of single classes are left out."""
-    pairs = list(combinations([one for one in drawn if one.ladder.label is None], 2))
+    pairs = list(combinations([one for one in drawn if one.counts.label is None], 2))
     if baseline is not None:
-        pairs = [pair for pair in pairs if baseline in (pair[0].ladder.model, pair[1].ladder.model)]
+        pairs = [pair for pair in pairs if baseline in (pair[0].counts.model, pair[1].counts.model)]
     most = MOST_POINTS if len(pairs) <= 200 else MOST_POINTS // 10
     return tuple(mapped(lambda pair: _of_pair(*pair, most), pairs))
 
 
 def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
-    place, gap = _gaps(a.ladder, b.ladder, most)
+    place, gap = _gaps(a.counts, b.counts, most)
     up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
     record = DominanceRecord(
-        a=a.ladder.model,
-        b=b.ladder.model,
+        a=a.counts.model,
+        b=b.counts.model,
         curve="roc",
         relation=relation,
         crossings=tuple(_crossings(place, gap)[:MOST_CROSSINGS]),
@@ -89,7 +89,7 @@ def _beyond(upper: RocCurve, lower: RocCurve, place: Floats, gap: Floats) -> boo
         return None
     high = np.interp(place, lower.band[0], lower.band[2])
     low = np.interp(place, upper.band[0], upper.band[1])
-    tpr_upper, tpr_lower = (_upper(one.ladder.fpr, one.ladder.tpr, place) for one in (upper, lower))
+    tpr_upper, tpr_lower = (_upper(one.counts.fpr, one.counts.tpr, place) for one in (upper, lower))
     return bool(((gap >= CLEAR) & (tpr_upper > high) & (tpr_lower < low)).any())
 
 
@@ -186,9 +186,9 @@ def _rates(crossings: Sequence[float]) -> Value:
     return shortened([to_digits(one) for one in crossings], MOST_NAMED)
 
 
-def point_dominance(sample: Sample, ladders: Sequence[ThresholdCounts]) -> Iterator[DominanceRecord]:
+def point_dominance(sample: Sample, rankings: Sequence[ThresholdCounts]) -> Iterator[DominanceRecord]:
     """Yield how the points of models that give labels only lie to the curves of the others, and to each other."""
-    ranked = {one.model: one for one in ladders if one.label is None}
+    ranked = {one.model: one for one in rankings if one.label is None}
     predictions = sample.predictions
     if predictions.task != "binary" or sample.tables is None or predictions.positive is None:
         return

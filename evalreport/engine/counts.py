@@ -234,10 +234,11 @@ def without_rounding(part: Array, whole: Array | float) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
-    """The corners of the ROC curve in weights, from the first group to all: ``found`` and ``wrong``, (g, b) each.
+class CumulativeWeights:
+    """Cumulative weights of positives (``found``) and negatives (``wrong``), best group first, (g, b) each.
 
-    ``hits`` holds, by the length of a list, how many positives are among the first: several metrics ask.
+    They are the corners of the ROC curve. ``hits`` keeps, by the length of a list, how many positives are among the
+    first.
     """
 
     found: Floats
@@ -255,15 +256,15 @@ class Steps:
     """
 
     order: Order
-    seen: LastUse[Climb] = field(default_factory=LastUse)
+    seen: LastUse[CumulativeWeights] = field(default_factory=LastUse)
 
-    def climb(self, weights: Floats) -> Climb:
+    def cumulative(self, weights: Floats) -> CumulativeWeights:
         """Return the corners under weights (b, n)."""
-        return self.seen.get(weights, self._climb)
+        return self.seen.get(weights, self._cumulative)
 
-    def _climb(self, weights: Floats) -> Climb:
+    def _cumulative(self, weights: Floats) -> CumulativeWeights:
         found, wrong = running_weights(weights, self.order)
-        return Climb(found[1:], wrong[1:])
+        return CumulativeWeights(found[1:], wrong[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import shared
-from evalreport.engine.counts import Climb
+from evalreport.engine.counts import CumulativeWeights
 from evalreport.engine.distributions import Whole, column_sums, dot, ratio, running_sum, running_sums
 from evalreport.engine.draws import TILE_ROWS, Bytes, Tile, in_floats, of_row_bytes, tiles_of
 from evalreport.engine.parallel import mapped
@@ -243,14 +243,16 @@ class BinWeights:
         return self.by_code[len(self.by_code) // 2 :]
 
     @cached_property
-    def climb(self) -> Climb:
+    def cumulative(self) -> CumulativeWeights:
         """In each bin and all above it."""
-        return Climb(*running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1])))
+        return CumulativeWeights(*running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1])))
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """Positives and negatives, (b,) each."""
-        found, wrong = (sums[-1].astype(np.float64) for sums in (self.climb.found, self.climb.wrong))
+        found, wrong = (
+            sums[-1].astype(np.float64) for sums in (self.cumulative.found, self.cumulative.wrong)
+        )
         return found, wrong
 
     def column(self, values: Floats) -> Sums:
@@ -270,9 +272,9 @@ class BinWeights:
         """The precision about the middle positive of each bin, (G, b); nobody writes to it."""
         # In place: fresh memory costs more than the arithmetic.
         found = self.positives * self.column(self.bins.ahead_positive - 1)
-        found += self.climb.found
+        found += self.cumulative.found
         called = self.negatives * self.column(self.bins.ahead_negative - 1)
-        called += self.climb.wrong
+        called += self.cumulative.wrong
         called += found
         found /= np.maximum(called, np.finfo(called.dtype).tiny, out=called)
         return found
@@ -281,7 +283,7 @@ class BinWeights:
     def won(self) -> tuple[Sums, Floats]:
         """The positives that stand above a negative of each bin, (G, b), and the pairs won by runs of 64 bins."""
         above = self.positives * self.column(self.bins.wins - 1)
-        above += self.climb.found
+        above += self.cumulative.found
         return above, sums_by_run(self.negatives, above)
 
 
@@ -480,12 +482,14 @@ def binned_pr_auc(weights: BinWeights) -> Floats:
 
     A bin of tied scores is one trapezoid between its two corners; the others are corrected as the average precision.
     """
-    bins, climb = weights.bins, weights.climb
+    bins, cumulative = weights.bins, weights.cumulative
     height = weights.precision_inside * weights.column(bins.trapezoids)
     lower = np.flatnonzero(bins.tied)
     upper = np.maximum(lower - 1, 0)
-    corner, earlier = (_precision(climb.found[place], climb.wrong[place]) for place in (lower, upper))
-    called = climb.found[upper] + climb.wrong[upper]
+    corner, earlier = (
+        _precision(cumulative.found[place], cumulative.wrong[place]) for place in (lower, upper)
+    )
+    called = cumulative.found[upper] + cumulative.wrong[upper]
     height[lower] = (corner + np.where(called > 0, earlier, corner)) / 2
     return weights.per_positive(_total(weights.positives, height))
 
@@ -505,7 +509,7 @@ def binned_area_up_to(weights: BinWeights, most: float) -> Floats:
     full data have there.
     """
     allowed, bins = most * weights.totals[1], range(len(weights.positives))
-    wrong = weights.climb.wrong
+    wrong = weights.cumulative.wrong
     # Bins before the first that ends outside the range in some replicate are whole in all; beyond the last that
     # begins inside there is nothing to add.
     first = bisect(bins, 0, key=lambda g: int((wrong[g] >= allowed).any()))
@@ -514,7 +518,7 @@ def binned_area_up_to(weights: BinWeights, most: float) -> Floats:
     some = slice(runs * _RUN, last + 1)
     p, n, found, wrong = (
         sums[some].astype(np.float64)
-        for sums in (weights.positives, weights.negatives, weights.climb.found, wrong)
+        for sums in (weights.positives, weights.negatives, weights.cumulative.found, wrong)
     )
     inside = np.clip(allowed - (wrong - n), 0, n)
     share = inside / np.where(n > 0, n, 1)

@@ -16,14 +16,14 @@ from evalreport.metrics.curves import CURVES, Curve, record_of
 from evalreport.metrics.estimate import Floats
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
-    Tally,
+    CurveReplicates,
     criteria,
+    curve_replicates,
     ranking_summaries,
-    tallies,
 )
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, forecasts, ladders
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
 from evalreport.options import Options
 from evalreport.schema.curves import (
     CurveRecord,
@@ -38,7 +38,7 @@ from evalreport.texts import Message
 class RocCurve:
     """One model's ROC curve with its pointwise band: false positive rates (T,) and limits (T,); None without one."""
 
-    ladder: ThresholdCounts
+    counts: ThresholdCounts
     band: tuple[Floats, Floats, Floats] | None = None
 
 
@@ -59,20 +59,24 @@ def curve_records(sample: Sample, options: Options) -> Curves:
     records: list[CurveRecord] = []
     summaries: list[CurveSummaryRecord] = []
     points: list[OperatingPointRecord] = []
-    for tally in tallies(
-        ladders(sample), sample.units, chosen_by, n_resamples=options.resamples, seed=options.seed
+    for resampled in curve_replicates(
+        all_threshold_counts(sample),
+        sample.units,
+        chosen_by,
+        n_resamples=options.resamples,
+        seed=options.seed,
     ):
-        limits = band(tally, sample.units, options.confidence)
-        roc.append(RocCurve(tally.ladder, None if limits is None else (tally.grid, *limits)))
-        records += _of_ranking(tally, sample, options)
-        summaries += ranking_summaries(tally.ladder)
-        if tally.ladder.label is None:
+        limits = band(resampled, sample.units, options.confidence)
+        roc.append(RocCurve(resampled.counts, None if limits is None else (resampled.grid, *limits)))
+        records += _of_ranking(resampled, sample, options)
+        summaries += ranking_summaries(resampled.counts)
+        if resampled.counts.label is None:
             points += operating_points(
-                tally,
+                resampled,
                 chosen_by,
                 sample.units,
                 level=options.confidence,
-                eer=sample.estimates.get((tally.ladder.model, Quantity("eer"))),
+                eer=sample.estimates.get((resampled.counts.model, Quantity("eer"))),
                 cost_ratio=options.cost_ratio,
             )
     for given in forecasts(sample):
@@ -86,16 +90,16 @@ def curve_records(sample: Sample, options: Options) -> Curves:
     )
 
 
-def _of_ranking(tally: Tally, sample: Sample, options: Options) -> list[CurveRecord]:
+def _of_ranking(resampled: CurveReplicates, sample: Sample, options: Options) -> list[CurveRecord]:
     """Return the curves of one model's scores; the ROC curve with its band."""
     found = []
     for entry in _served(sample, "scores"):
-        points = entry.function(tally.ladder)
+        points = entry.function(resampled.counts)
         if points is None:
             continue
-        record = record_of(entry, points, model=tally.ladder.model, label=tally.ladder.label)
+        record = record_of(entry, points, model=resampled.counts.model, label=resampled.counts.label)
         if entry.name == "roc":
-            record = with_band(record, tally, sample.units, options.confidence)
+            record = with_band(record, resampled, sample.units, options.confidence)
         found.append(record)
     return found
 

@@ -13,7 +13,13 @@ from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import ClassCounts, Margins
-from evalreport.metrics.operating_points import FIXED_FPR, FIXED_RECALL, Criterion, Tally, best_rung
+from evalreport.metrics.operating_points import (
+    FIXED_FPR,
+    FIXED_RECALL,
+    Criterion,
+    CurveReplicates,
+    best_index,
+)
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.metrics.units import Units
@@ -29,31 +35,31 @@ COVERAGES = (0.9, 0.8, 0.5)
 """Shares of the examples answered at which the risk is stated."""
 
 
-def band(tally: Tally, units: Units, level: float) -> tuple[Floats, Floats] | None:
+def band(resampled: CurveReplicates, units: Units, level: float) -> tuple[Floats, Floats] | None:
     """Return pointwise limits (T,) of the true positive rate at each false positive rate of the grid.
 
     Bootstrap percentiles, widened where they are narrower than Wilson's interval of that rate among the positives:
     a rate at a threshold fixed beforehand varies by that much alone, so a band is never of zero width. None with too
     few replicates.
     """
-    used = tally.tpr[~np.isnan(tally.tpr).any(axis=1)]
+    used = resampled.tpr[~np.isnan(resampled.tpr).any(axis=1)]
     if len(used) < LEAST_USED:
         return None
     low, high = np.quantile(used, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     if units.plain:
-        positives = tally.ladder.positives
-        rates = np.interp(tally.grid, tally.ladder.fpr, tally.ladder.tpr)
+        positives = resampled.counts.positives
+        rates = np.interp(resampled.grid, resampled.counts.fpr, resampled.counts.tpr)
         limits = [wilson_limits(rate * positives, positives, level) for rate in np.clip(rates, 0, 1)]
         low, high = np.minimum(low, [one for one, _ in limits]), np.maximum(high, [one for _, one in limits])
     return low, high
 
 
-def with_band(record: CurveRecord, tally: Tally, units: Units, level: float) -> CurveRecord:
+def with_band(record: CurveRecord, resampled: CurveReplicates, units: Units, level: float) -> CurveRecord:
     """Put the band beside an ROC curve, read at the curve's own false positive rates."""
-    limits = band(tally, units, level)
+    limits = band(resampled, units, level)
     if limits is None:
         return record
-    low, high = (tuple(np.interp(record.x, tally.grid, side).tolist()) for side in limits)
+    low, high = (tuple(np.interp(record.x, resampled.grid, side).tolist()) for side in limits)
     return replace(record, low=low, high=high, band="pointwise")
 
 
@@ -113,7 +119,7 @@ class Limits:
 
 
 def operating_points(
-    tally: Tally,
+    resampled: CurveReplicates,
     criteria: Sequence[Criterion],
     units: Units,
     *,
@@ -125,35 +131,37 @@ def operating_points(
 
     Parameters
     ----------
-    tally
-        What the replicates say; in the order of ``criteria``.
+    resampled
+        Its replicates, in the order of ``criteria``.
     eer
         The model's equal error rate with its replicates, where the run estimates it.
     """
-    ladder = tally.ladder
+    counts = resampled.counts
     found = [
-        _best(ladder, criterion, drawn, units, level, cost_ratio)
-        for criterion, drawn in zip(criteria, tally.optimism or [np.empty(0)] * len(criteria), strict=True)
+        _best(counts, criterion, drawn, units, level, cost_ratio)
+        for criterion, drawn in zip(
+            criteria, resampled.optimism or [np.empty(0)] * len(criteria), strict=True
+        )
     ]
-    found.append(_equal_errors(ladder, eer, level))
-    found += _at_false_positive_rates(tally, units, level)
-    precisions = tally.precision or [np.empty(0)] * len(FIXED_RECALL)
+    found.append(_equal_errors(counts, eer, level))
+    found += _at_false_positive_rates(resampled, units, level)
+    precisions = resampled.precision or [np.empty(0)] * len(FIXED_RECALL)
     for recall, replicates in zip(FIXED_RECALL, precisions, strict=True):
-        found.append(_at_recall(ladder, recall, replicates, units, level))
+        found.append(_at_recall(counts, recall, replicates, units, level))
     return tuple(found)
 
 
 def _record(
-    ladder: ThresholdCounts, rung: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
+    counts: ThresholdCounts, index: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
     text: Message, at: float | None = None, details: Mapping[str, float] | None = None,
 ) -> OperatingPointRecord:  # fmt: skip
-    tp, fp, fn, tn = map(float, ladder.counts(rung))
+    tp, fp, fn, tn = map(float, counts.at(index))
     return OperatingPointRecord(
-        model=ladder.model,
+        model=counts.model,
         criterion=criterion,
         metric=metric,
         at=at,
-        threshold=None if rung == 0 else float(ladder.thresholds[rung - 1]),
+        threshold=None if index == 0 else float(counts.thresholds[index - 1]),
         value=value,
         low=limits.low,
         high=limits.high,
@@ -170,56 +178,56 @@ def _record(
     )
 
 
-def _where(ladder: ThresholdCounts, rung: int) -> Message:
+def _where(counts: ThresholdCounts, index: int) -> Message:
     """Name a threshold."""
-    if rung == 0:
+    if index == 0:
         return Message("operating_point.all_negative")
-    every = ladder.thresholds
+    every = counts.thresholds
     digits = digits_apart([float(every[0]), float(every[-1])])
-    last = rung == len(ladder.thresholds)
+    last = index == len(counts.thresholds)
     key = "operating_point.all_positive" if last else "operating_point.threshold"
-    return Message(key, threshold=float(every[rung - 1]), digits=digits)
+    return Message(key, threshold=float(every[index - 1]), digits=digits)
 
 
 # --- the best threshold by some criterion ----------------------------------------------------------------------------
 
 
 def _best(
-    ladder: ThresholdCounts,
+    counts: ThresholdCounts,
     criterion: Criterion,
     optimism: Floats,
     units: Units,
     level: float,
     cost_ratio: float | None,
 ) -> OperatingPointRecord:
-    values = ladder.values(criterion.value)
-    rung, equal = best_rung(values, greater_is_better=criterion.greater_is_better)
-    value = float(values[rung])
+    values = counts.values(criterion.value)
+    index, equal = best_index(values, greater_is_better=criterion.greater_is_better)
+    value = float(values[index])
     used = optimism[~np.isnan(optimism)]
-    limits = _rechosen(ladder, criterion, rung, value, used, units, level)
+    limits = _rechosen(counts, criterion, index, value, used, units, level)
     details = {"thresholds_as_good": float(equal)}
     if len(used):
         details["optimism"] = float(used.mean())
-    slope = _slope(ladder, criterion, cost_ratio)
+    slope = _slope(counts, criterion, cost_ratio)
     text = Message(
         "operating_point.best",
-        model=ladder.model, what=_what(criterion), value=value, threshold=_where(ladder, rung),
+        model=counts.model, what=_what(criterion), value=value, threshold=_where(counts, index),
     )  # fmt: skip
     if slope is not None:
-        offset = float(ladder.tpr[rung] - slope * ladder.fpr[rung])
+        offset = float(counts.tpr[index] - slope * counts.fpr[index])
         details |= {"slope": slope, "offset": offset}
         line = "operating_point.line_below" if offset < 0 else "operating_point.line"
         text = parts(text, Message(line, slope=slope, offset=abs(offset)))
     text = Message("operating_point.sentence", text=text)
     return _record(
-        ladder, rung, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
+        counts, index, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
         text=text, details=details,
     )  # fmt: skip
 
 
-def _slope(ladder: ThresholdCounts, criterion: Criterion, cost_ratio: float | None) -> float | None:
+def _slope(counts: ThresholdCounts, criterion: Criterion, cost_ratio: float | None) -> float | None:
     """Return the slope of the lines along which the criterion does not change, where they are straight."""
-    slope = ladder.negatives / ladder.positives
+    slope = counts.negatives / counts.positives
     if criterion.metric == "expected_cost":
         return None if not cost_ratio else slope / cost_ratio
     if criterion.metric not in METRICS:
@@ -237,9 +245,9 @@ def _what(criterion: Criterion) -> Message:
 
 
 def _rechosen(
-    ladder: ThresholdCounts,
+    counts: ThresholdCounts,
     criterion: Criterion,
-    rung: int,
+    index: int,
     value: float,
     optimism: Floats,
     units: Units,
@@ -259,60 +267,62 @@ def _rechosen(
         return Limits(low, high, RECHOSEN)
     if not units.plain:
         return Limits(reason=Message("limits.same_threshold"))
-    return _from_rates(ladder, criterion, rung, value, level)
+    return _from_rates(counts, criterion, index, value, level)
 
 
 def _from_rates(
-    ladder: ThresholdCounts, criterion: Criterion, rung: int, value: float, level: float
+    counts: ThresholdCounts, criterion: Criterion, index: int, value: float, level: float
 ) -> Limits:
     """Return limits where no replicate differs: both rates at the worse end of Wilson's interval, through the
     definition.
     """
-    p, n = ladder.positives, ladder.negatives
-    tp = wilson_limits(float(ladder.found[rung]), p, level)[0] * p
-    fp = wilson_limits(float(ladder.wrong[rung]), n, level)[1] * n
-    counts = Counts(*(np.array([one]) for one in (tp, fp, p - tp, n - fp)))
-    other = float(criterion.value(counts)[0])
+    p, n = counts.positives, counts.negatives
+    tp = wilson_limits(float(counts.found[index]), p, level)[0] * p
+    fp = wilson_limits(float(counts.wrong[index]), n, level)[1] * n
+    worse = Counts(*(np.array([one]) for one in (tp, fp, p - tp, n - fp)))
+    other = float(criterion.value(worse)[0])
     return Limits(min(value, other), max(value, other), RATES, Message("limits.rates"))
 
 
 # --- fixed points of the curve ---------------------------------------------------------------------------------------
 
 
-def _equal_errors(ladder: ThresholdCounts, eer: Estimate | None, level: float) -> OperatingPointRecord:
-    beyond = ladder.fpr + ladder.tpr - 1
+def _equal_errors(counts: ThresholdCounts, eer: Estimate | None, level: float) -> OperatingPointRecord:
+    beyond = counts.fpr + counts.tpr - 1
     last = max(int((beyond >= 0).argmax()), 1)
     share = -beyond[last - 1] / (beyond[last] - beyond[last - 1])
-    value = float(ladder.fpr[last - 1] + share * (ladder.fpr[last] - ladder.fpr[last - 1]))
-    rung = last if abs(beyond[last]) <= abs(beyond[last - 1]) else last - 1
+    value = float(counts.fpr[last - 1] + share * (counts.fpr[last] - counts.fpr[last - 1]))
+    index = last if abs(beyond[last]) <= abs(beyond[last - 1]) else last - 1
     limits = Limits(reason=Message("limits.with_metric"))
     if eer is not None and eer.defined:
         first = all_intervals(eer, ("bootstrap_percentile",), level)[0]
         limits = Limits(first.low, first.high, first.method, first.reason)
-    where = _where(ladder, rung)
-    text = Message("operating_point.equal_errors", model=ladder.model, value=value, threshold=where)
+    where = _where(counts, index)
+    text = Message("operating_point.equal_errors", model=counts.model, value=value, threshold=where)
     return _record(
-        ladder, rung, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, level=level, text=text
+        counts, index, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, level=level, text=text
     )
 
 
-def _at_false_positive_rates(tally: Tally, units: Units, level: float) -> list[OperatingPointRecord]:
-    ladder, limits = tally.ladder, band(tally, units, level)
+def _at_false_positive_rates(
+    resampled: CurveReplicates, units: Units, level: float
+) -> list[OperatingPointRecord]:
+    counts, limits = resampled.counts, band(resampled, units, level)
     found = []
     for fpr in FIXED_FPR:
-        rung = int(np.searchsorted(ladder.fpr, fpr + 1e-12, side="right")) - 1
-        value = float(np.interp(fpr, ladder.fpr, ladder.tpr))
-        place = int(np.searchsorted(tally.grid, fpr))
+        index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
+        value = float(np.interp(fpr, counts.fpr, counts.tpr))
+        place = int(np.searchsorted(resampled.grid, fpr))
         of = (
             Limits(reason=NO_REPLICATES)
             if limits is None
             else Limits(float(limits[0][place]), float(limits[1][place]), "bootstrap_percentile")
         )
-        where = _where(ladder, rung)
-        text = Message("operating_point.at_fpr", model=ladder.model, rate=fpr, value=value, threshold=where)
+        where = _where(counts, index)
+        text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
         found.append(
             _record(
-                ladder, rung, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
+                counts, index, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
                 at=fpr,
             )
         )  # fmt: skip
@@ -320,10 +330,10 @@ def _at_false_positive_rates(tally: Tally, units: Units, level: float) -> list[O
 
 
 def _at_recall(
-    ladder: ThresholdCounts, recall: float, replicates: Floats, units: Units, level: float
+    counts: ThresholdCounts, recall: float, replicates: Floats, units: Units, level: float
 ) -> OperatingPointRecord:
-    rung = int((ladder.found >= recall * ladder.positives * (1 - 1e-12)).argmax())
-    tp, called = float(ladder.found[rung]), float(ladder.found[rung] + ladder.wrong[rung])
+    index = int((counts.found >= recall * counts.positives * (1 - 1e-12)).argmax())
+    tp, called = float(counts.found[index]), float(counts.found[index] + counts.wrong[index])
     value = tp / called
     used = replicates[~np.isnan(replicates)]
     limits = Limits(reason=NO_REPLICATES)
@@ -333,9 +343,9 @@ def _at_recall(
         if high - low <= 1e-12 and units.plain:
             (low, high), method = wilson_limits(tp, called, level), "wilson"
         limits = Limits(float(low), float(high), method)
-    where = _where(ladder, rung)
-    text = Message("operating_point.at_recall", model=ladder.model, rate=recall, value=value, threshold=where)
+    where = _where(counts, index)
+    text = Message("operating_point.at_recall", model=counts.model, rate=recall, value=value, threshold=where)
     return _record(
-        ladder, rung, limits, criterion="fixed_recall", metric="precision", value=value, level=level, text=text,
+        counts, index, limits, criterion="fixed_recall", metric="precision", value=value, level=level, text=text,
         at=recall,
     )  # fmt: skip

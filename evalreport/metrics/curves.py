@@ -143,12 +143,12 @@ BOTH = ("binary", "multiclass")
     most=MOST_POINTS,
     source="Fawcett (2006), Pattern Recognit Lett 27:861, algorithm 1",
 )
-def roc(ladder: ThresholdCounts) -> Points:
+def roc(counts: ThresholdCounts) -> Points:
     """True positive rate against false positive rate at every distinct threshold, ties as one step.
 
     It begins at (0, 0), above every score, and ends at (1, 1).
     """
-    return Points(ladder.fpr, ladder.tpr, ladder.steps)
+    return Points(counts.fpr, counts.tpr, counts.steps)
 
 
 @curve(
@@ -157,32 +157,32 @@ def roc(ladder: ThresholdCounts) -> Points:
     y=TPR,
     source="Provost and Fawcett (2001), Mach Learn 42:203; Fawcett and Niculescu-Mizil (2007) on the same hull by PAV",
 )
-def roc_hull(ladder: ThresholdCounts) -> Points:
+def roc_hull(counts: ThresholdCounts) -> Points:
     """Upper convex hull of the ROC curve: the thresholds that are best for some costs and prevalence.
 
     Its corners are the blocks of the isotonic regression of the labels on the scores (pool adjacent violators).
     """
-    corners = ladder.hull
-    return Points(ladder.fpr[corners], ladder.tpr[corners], ladder.steps[corners])
+    corners = counts.hull
+    return Points(counts.fpr[corners], counts.tpr[corners], counts.steps[corners])
 
 
 @curve("Precision-recall curve", x="Recall", y="Precision", tasks=BOTH, most=MOST_POINTS)
-def pr(ladder: ThresholdCounts) -> Points:
+def pr(counts: ThresholdCounts) -> Points:
     """Precision against recall at every distinct threshold, from recall 0 with the first threshold's precision.
 
     It ends at (1, share of positives) and need not fall.
     """
-    precision = precision_of(ladder)
-    return Points(ladder.tpr, np.concatenate([precision[:1], precision]), ladder.steps)
+    precision = precision_of(counts)
+    return Points(counts.tpr, np.concatenate([precision[:1], precision]), counts.steps)
 
 
-def precision_of(ladder: ThresholdCounts) -> Floats:
+def precision_of(counts: ThresholdCounts) -> Floats:
     """Return the precision at each threshold, (g,)."""
 
     def of_part(found: Floats, wrong: Floats) -> Floats:
         return np.asarray(found / np.maximum(found + wrong, np.finfo(np.float64).tiny))
 
-    return in_parts(of_part, ladder.found[1:], ladder.wrong[1:])
+    return in_parts(of_part, counts.found[1:], counts.wrong[1:])
 
 
 @curve(
@@ -191,64 +191,64 @@ def precision_of(ladder: ThresholdCounts) -> Floats:
     y="Highest precision at this recall or more",
     source="Manning, Raghavan and Schuetze (2008), Introduction to Information Retrieval, section 8.4",
 )
-def pr_interpolated(ladder: ThresholdCounts) -> Points:
+def pr_interpolated(counts: ThresholdCounts) -> Points:
     """Highest precision that some threshold reaches at this recall or a greater one; it never rises.
 
     A step function: the value at a point holds from the point before it, exclusive, up to it.
     """
-    best = np.maximum.accumulate(precision_of(ladder)[::-1])[::-1]
-    recall = ladder.tpr[1:]
+    best = np.maximum.accumulate(precision_of(counts)[::-1])[::-1]
+    recall = counts.tpr[1:]
     # Of a run of one precision the last point says all.
     last = np.concatenate([np.diff(best) < 0, [True]])
-    x, y, threshold = recall[last], best[last], ladder.thresholds[last]
+    x, y, threshold = recall[last], best[last], counts.thresholds[last]
     return Points(
         np.concatenate([[0.0], x]), np.concatenate([y[:1], y]), np.concatenate([[np.nan], threshold])
     )
 
 
 @curve("Pareto front", x="Recall", y="Precision", front=True)
-def pareto(ladder: ThresholdCounts) -> Points:
+def pareto(counts: ThresholdCounts) -> Points:
     """Thresholds that no other one of the model beats on precision and recall at once.
 
     Choose the wanted recall and read the precision, or the other way round.
     """
-    precision, recall = precision_of(ladder), ladder.tpr[1:]
+    precision, recall = precision_of(counts), counts.tpr[1:]
     later = np.concatenate([np.maximum.accumulate(precision[::-1])[::-1][1:], [-1.0]])
     kept = precision > later
     # At one recall the highest precision stands first.
     kept[1:] &= (recall[1:] > recall[:-1]) | ~kept[:-1]
     kept &= recall > 0
-    return Points(recall[kept], precision[kept], ladder.thresholds[kept])
+    return Points(recall[kept], precision[kept], counts.thresholds[kept])
 
 
 @curve("False acceptance rate", x="Threshold", y="False acceptance rate")
-def far(ladder: ThresholdCounts) -> Points:
+def far(counts: ThresholdCounts) -> Points:
     """Share of the negatives at or above the threshold (false positive rate), by threshold."""
-    return Points(ladder.thresholds[::-1], ladder.fpr[:0:-1])
+    return Points(counts.thresholds[::-1], counts.fpr[:0:-1])
 
 
 @curve("False rejection rate", x="Threshold", y="False rejection rate")
-def frr(ladder: ThresholdCounts) -> Points:
+def frr(counts: ThresholdCounts) -> Points:
     """Share of the positives below the threshold (false negative rate), by threshold."""
-    return Points(ladder.thresholds[::-1], 1 - ladder.tpr[:0:-1])
+    return Points(counts.thresholds[::-1], 1 - counts.tpr[:0:-1])
 
 
-def _called(ladder: ThresholdCounts) -> Floats:
-    return (ladder.found + ladder.wrong) / (ladder.positives + ladder.negatives)
+def _called(counts: ThresholdCounts) -> Floats:
+    return (counts.found + counts.wrong) / (counts.positives + counts.negatives)
 
 
 @curve("Cumulative gain", x="Share of examples flagged", y="Share of the positives found")
-def gain(ladder: ThresholdCounts) -> Points:
+def gain(counts: ThresholdCounts) -> Points:
     """Share of the positives found among the examples with the highest scores, by how many are looked at."""
-    return Points(_called(ladder), ladder.tpr, ladder.steps)
+    return Points(_called(counts), counts.tpr, counts.steps)
 
 
 @curve("Lift", x="Share of examples flagged", y="Precision / share of positives")
-def lift(ladder: ThresholdCounts) -> Points:
+def lift(counts: ThresholdCounts) -> Points:
     """Positive rate among top scores ÷ overall rate."""
-    called = _called(ladder)
+    called = _called(counts)
     first = int(np.searchsorted(called, 0.0, side="right"))
-    return Points(called[first:], ladder.tpr[first:] / called[first:], ladder.steps[first:])
+    return Points(called[first:], counts.tpr[first:] / called[first:], counts.steps[first:])
 
 
 @curve(
@@ -347,9 +347,9 @@ def by_counts(name: str, counts: Counts) -> Floats:
 
 
 def _register(name: str) -> None:
-    def sweep(ladder: ThresholdCounts) -> Points:
-        values = ladder.values(partial(by_counts, name))
-        return Points(ladder.thresholds[::-1], values[:0:-1])
+    def sweep(counts: ThresholdCounts) -> Points:
+        values = counts.values(partial(by_counts, name))
+        return Points(counts.thresholds[::-1], values[:0:-1])
 
     label = METRICS[name].display.label
     sweep.__doc__ = f"{label} of the decisions at each threshold."

@@ -125,7 +125,7 @@ def _cost(ratio: float) -> Callable[[Counts], Floats]:
     return lambda c: np.asarray((c.fp + ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn))
 
 
-def best_rung(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
+def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
     """Return the first of the best places, the highest threshold, and how many places are as good."""
     signed = values if greater_is_better else -values
     best = signed.max()
@@ -147,12 +147,12 @@ def optimism(criterion: Criterion, cut: Coarse, replicate: Replicate) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """What the replicates say of one ladder.
+class CurveReplicates:
+    """Bootstrap replicates of one ranking's curve and operating points.
 
     Attributes
     ----------
-    ladder
+    counts
         The ranking.
     grid
         (T,) false positive rates, rising.
@@ -164,81 +164,81 @@ class Tally:
         By recall, (B',): the precision at the highest threshold that reaches it.
     """
 
-    ladder: ThresholdCounts
+    counts: ThresholdCounts
     grid: Floats
     tpr: Floats
     optimism: tuple[Floats, ...]
     precision: tuple[Floats, ...]
 
 
-def tallies(
-    ladders: Sequence[ThresholdCounts],
+def curve_replicates(
+    rankings: Sequence[ThresholdCounts],
     units: Units,
     criteria: Sequence[Criterion],
     *,
     n_resamples: int,
     seed: int,
-) -> tuple[Tally, ...]:
-    """Resample every ladder by the same draws; of several classes the bands alone are taken.
+) -> tuple[CurveReplicates, ...]:
+    """Resample every ranking by the same draws; for several classes only the bands.
 
     Parameters
     ----------
     n_resamples
         Bootstrap replicates B.
     """
-    cut = [coarse(one) for one in ladders]
-    grids = [grid_of(one) for one in ladders]
-    taken: list[list[_Taken]] = [[] for _ in cut]
+    cut = [coarse(one) for one in rankings]
+    grids = [grid_of(one) for one in rankings]
+    taken: list[list[_Block]] = [[] for _ in cut]
 
-    def of_block(asked: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Taken:
-        place, drawn, chosen_by = asked
-        return _take(cut[place], grids[place], drawn(), chosen_by)
+    def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Block:
+        place, drawn, chosen_by = task
+        return _evaluated(cut[place], grids[place], drawn(), chosen_by)
 
     def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
         done = 0
         for size, block in replicates(cut, units, n_resamples, seed=seed):
             for place, drawn in enumerate(block):
-                yield place, drawn, criteria if done < MOST_CHOSEN and ladders[place].label is None else ()
+                yield place, drawn, criteria if done < MOST_CHOSEN and rankings[place].label is None else ()
             done += size
 
     if len(cut) <= MOST_BANDS:
         for number, found in enumerate(mapped(of_block, work())):
             taken[number % len(cut)].append(found)
     return tuple(
-        Tally(one, grid, *_joined(blocks, len(grid)))
-        for one, grid, blocks in zip(ladders, grids, taken, strict=True)
+        CurveReplicates(one, grid, *_joined(blocks, len(grid)))
+        for one, grid, blocks in zip(rankings, grids, taken, strict=True)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """What a block of replicates says of one ranking; empty where no thresholds were chosen."""
+class _Block:
+    """One block of replicates of one ranking; empty where no thresholds were chosen."""
 
     tpr: Floats
     optimism: tuple[Floats, ...]
     precision: tuple[Floats, ...]
 
 
-def _take(one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion]) -> _Taken:
-    """Take what a block of replicates says of one ranking; thresholds are chosen anew where criteria are given."""
-    return _Taken(
+def _evaluated(one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion]) -> _Block:
+    """Evaluate one block of replicates of one ranking; thresholds are chosen anew where criteria are given."""
+    return _Block(
         tpr_at(drawn, grid),
         tuple(optimism(criterion, one, drawn) for criterion in criteria),
         tuple(precision_at_recall(drawn, recall) for recall in FIXED_RECALL if criteria),
     )
 
 
-def _joined(blocks: Sequence[_Taken], width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
-    """Put the blocks together."""
+def _joined(blocks: Sequence[_Block], width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
+    """Join the blocks."""
     tpr = np.concatenate([block.tpr for block in blocks]) if blocks else np.empty((0, width))
     optimistic = zip(*(block.optimism for block in blocks if block.optimism), strict=True)
     precise = zip(*(block.precision for block in blocks if block.precision), strict=True)
     return tpr, tuple(map(np.concatenate, optimistic)), tuple(map(np.concatenate, precise))
 
 
-def grid_of(ladder: ThresholdCounts) -> Floats:
+def grid_of(counts: ThresholdCounts) -> Floats:
     """Return the false positive rates at which the band is taken: where the curve bends, and the fixed ones."""
-    bends = ladder.fpr[visible_points(ladder.fpr, ladder.tpr, MOST_IN_GRID)]
+    bends = counts.fpr[visible_points(counts.fpr, counts.tpr, MOST_IN_GRID)]
     return np.unique(np.concatenate([bends, FIXED_FPR]))
 
 
@@ -252,7 +252,7 @@ def threshold_changes(sample: Sample, threshold: float | None) -> tuple[Threshol
     Parameters
     ----------
     threshold
-        Of the positive class's probability; of the score where a model gives no probabilities. None: not asked for.
+        Of the positive class's probability; of the score where a model gives no probabilities. None: not task for.
     """
     predictions = sample.predictions
     if threshold is None or predictions.task != "binary":
@@ -343,29 +343,29 @@ FIRST = (0.1, 0.2)
 """Shares of the examples at which gain and lift are stated."""
 
 
-def ranking_summaries(ladder: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]:
+def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]:
     """Return the numbers of a ranking's curves."""
-    fpr, tpr = ladder.fpr, ladder.tpr
+    fpr, tpr = counts.fpr, counts.tpr
     found: list[CurveSummaryRecord] = []
 
     def add(curve: str, quantity: str, at: float | None, value: float) -> None:
         found.append(
             CurveSummaryRecord(
-                model=ladder.model, curve=curve, label=ladder.label, quantity=quantity, at=at, value=value
+                model=counts.model, curve=curve, label=counts.label, quantity=quantity, at=at, value=value
             )
         )
 
-    for at in AT if ladder.label is None else ():
+    for at in AT if counts.label is None else ():
         # For sensitivity the classes change places: the curve is read from its other end.
         for side, x, y in (("specificity", fpr, tpr), ("sensitivity", 1 - tpr[::-1], 1 - fpr[::-1])):
             area = partial_area(x, y, 1 - at)
             add("roc", f"partial_area_{side}", at, area)
             add("roc", f"partial_auc_{side}", at, standardised(area, 1 - at))
-    corners = ladder.hull
+    corners = counts.hull
     add("roc_hull", "area", None, float(np.trapezoid(tpr[corners], fpr[corners])))
-    add("pr", "area_interpolated", None, interpolated_area(ladder))
-    if ladder.label is None:
-        called = (ladder.found + ladder.wrong) / (ladder.positives + ladder.negatives)
+    add("pr", "area_interpolated", None, interpolated_area(counts))
+    if counts.label is None:
+        called = (counts.found + counts.wrong) / (counts.positives + counts.negatives)
         for share in FIRST:
             caught = float(np.interp(share, called, tpr))
             add("gain", "found", share, caught)
@@ -387,17 +387,17 @@ def standardised(area: float, width: float) -> float:
     return (1 + (area - least) / (most - least)) / 2
 
 
-def interpolated_area(ladder: ThresholdCounts) -> float:
+def interpolated_area(counts: ThresholdCounts) -> float:
     """Return the area under the precision-recall curve with false positives rising in line between thresholds.
 
     Between two thresholds with h = change of FP by change of TP, precision at TP = x is x / (x (1 + h) + c), c = FP - h
     TP: its integral is closed (Davis and Goadrich 2006; Keilwagen, Grosse and Grau 2014).
     """
-    rising = np.flatnonzero(ladder.found[1:] > ladder.found[:-1])
+    rising = np.flatnonzero(counts.found[1:] > counts.found[:-1])
 
     def pieces(before: Indices) -> Floats:
         tp0, tp1, fp0, fp1 = (
-            part[place] for part in (ladder.found, ladder.wrong) for place in (before, before + 1)
+            part[place] for part in (counts.found, counts.wrong) for place in (before, before + 1)
         )
         h = (fp1 - fp0) / (tp1 - tp0)
         c = fp0 - h * tp0
@@ -407,4 +407,4 @@ def interpolated_area(ladder: ThresholdCounts) -> float:
         logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
         return np.asarray((tp1 - tp0) / slope - c / slope**2 * logs)
 
-    return float(in_parts(pieces, rising).sum() / ladder.positives)
+    return float(in_parts(pieces, rising).sum() / counts.positives)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engine.counts import Climb, Steps
+from evalreport.engine.counts import CumulativeWeights, Steps
 from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
 from evalreport.engine.histograms import (
     BinWeights,
@@ -377,12 +377,12 @@ FIRST_RANKED: Fields = {
 
 
 def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``Climb``: of a ranking, and of bins, which are single groups wherever it may look."""
+    """Register a function of ``CumulativeWeights``, of a ranking or of bins."""
 
-    def _decorate(function: Callable[[Climb], Floats]) -> Function:
+    def _decorate(function: Callable[[CumulativeWeights], Floats]) -> Function:
         given = {
-            "function": lambda state, weights: function(state.climb(weights)),
-            "binned": lambda weights: function(weights.climb),
+            "function": lambda state, weights: function(state.cumulative(weights)),
+            "binned": lambda weights: function(weights.cumulative),
         }
         return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
 
@@ -396,36 +396,38 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
 )
-def eer(climb: Climb) -> Floats:
+def eer(cumulative: CumulativeWeights) -> Floats:
     """Error rate at the point of the ROC curve where positives and negatives are mistaken equally often.
 
     The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (climb.found, climb.wrong))
+    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (cumulative.found, cumulative.wrong))
 
     def beyond(found: Floats, wrong: Floats) -> Floats:
         """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
         return np.asarray(wrong / n + found / p - 1)
 
-    (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: beyond(found, wrong) >= 0)
+    (f0, w0), (f1, w1) = _corners(cumulative, lambda found, wrong: beyond(found, wrong) >= 0)
     h0, h1 = beyond(f0, w0), beyond(f1, w1)
     before, after = w0 / n, w1 / n
     return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
 
 
 def _corners(
-    climb: Climb, reached: Callable[[Floats, Floats], Mask]
+    cumulative: CumulativeWeights, reached: Callable[[Floats, Floats], Mask]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
 
     Once reached it stays so: the run of groups is found first, then the group.
     """
-    size, b = climb.found.shape
+    size, b = cumulative.found.shape
     every, run = np.arange(b), math.isqrt(size - 1) + 1
 
     def at(place: Indices) -> tuple[Floats, Floats]:
-        found, wrong = (sums[place, every].astype(np.float64) for sums in (climb.found, climb.wrong))
+        found, wrong = (
+            sums[place, every].astype(np.float64) for sums in (cumulative.found, cumulative.wrong)
+        )
         return found, wrong
 
     def first(places: Indices) -> Indices:
@@ -448,47 +450,47 @@ def _corners(
     binned=None,
     intervals=(),
 )
-def max_accuracy(climb: Climb) -> Floats:
+def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     """Highest accuracy that any threshold reaches, all and no example predicted positive included.
 
     It is chosen on the data that it is measured on, so it flatters: the accuracy at a threshold fixed beforehand
     is lower.
     """
-    right = np.maximum((climb.found - climb.wrong).max(axis=0), 0.0)
-    return ratio(right + climb.wrong[-1], climb.found[-1] + climb.wrong[-1])
+    right = np.maximum((cumulative.found - cumulative.wrong).max(axis=0), 0.0)
+    return ratio(right + cumulative.wrong[-1], cumulative.found[-1] + cumulative.wrong[-1])
 
 
-def _hits(climb: Climb, cut: Floats) -> Floats:
+def _hits(cumulative: CumulativeWeights, cut: Floats) -> Floats:
     """Return the positives among the first ``cut`` (b,) examples: those tied at the cut count by their share."""
-    (f0, w0), (f1, w1) = _corners(climb, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
+    (f0, w0), (f1, w1) = _corners(cumulative, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
     c0, c1 = f0 + w0, f1 + w1
     return np.asarray(f0 + (f1 - f0) * np.minimum(ratio(cut - c0, c1 - c0), 1))
 
 
-def _first_hits(climb: Climb) -> tuple[Floats, Floats]:
+def _first_hits(cumulative: CumulativeWeights) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all positives."""
-    enough = climb.found[-1] + climb.wrong[-1] >= FIRST * (1 - 1e-12)
-    if FIRST not in climb.hits:
-        climb.hits[FIRST] = _hits(climb, np.full(climb.found.shape[1], FIRST))
-    return np.where(enough, climb.hits[FIRST], np.nan), climb.found[-1]
+    enough = cumulative.found[-1] + cumulative.wrong[-1] >= FIRST * (1 - 1e-12)
+    if FIRST not in cumulative.hits:
+        cumulative.hits[FIRST] = _hits(cumulative, np.full(cumulative.found.shape[1], FIRST))
+    return np.where(enough, cumulative.hits[FIRST], np.nan), cumulative.found[-1]
 
 
 @_at_corners(
     "Precision at 10",
     "positives among the 10 highest scores / 10",
-    proportion=lambda state, weights: (_first_hits(state.climb(weights))[0][0], FIRST),
+    proportion=lambda state, weights: (_first_hits(state.cumulative(weights))[0][0], FIRST),
     undefined=Message("undefined.few_examples"),
     extensive=True,
     intervals=PROPORTION_INTERVALS,
 )
-def precision_at_10(climb: Climb) -> Floats:
+def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     """Share of positives among the ten examples with the highest scores.
 
     Where ties straddle the cut it is the expected share over a random order of the tied examples. Undefined with
     fewer than ten examples. Its binomial interval is about the ten positions: how often what such scores rank
     first is positive.
     """
-    return np.asarray(_first_hits(climb)[0] / FIRST)
+    return np.asarray(_first_hits(cumulative)[0] / FIRST)
 
 
 @_at_corners(
@@ -497,13 +499,13 @@ def precision_at_10(climb: Climb) -> Floats:
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
 )
-def recall_at_10(climb: Climb) -> Floats:
+def recall_at_10(cumulative: CumulativeWeights) -> Floats:
     """Share of all positives that stand among the ten examples with the highest scores.
 
     At most 10 / P with P positives. Ties at the cut count by their expected share. Undefined without a positive
     or with fewer than ten examples.
     """
-    return ratio(*_first_hits(climb))
+    return ratio(*_first_hits(cumulative))
 
 
 @_at_corners(
@@ -512,12 +514,12 @@ def recall_at_10(climb: Climb) -> Floats:
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
-def f1_at_10(climb: Climb) -> Floats:
+def f1_at_10(cumulative: CumulativeWeights) -> Floats:
     """Harmonic mean of precision and recall at ten: F1 where the ten highest scores are predicted positive.
 
     Ties at the cut count by their expected share. Undefined with fewer than ten examples.
     """
-    hits, positives = _first_hits(climb)
+    hits, positives = _first_hits(cumulative)
     return ratio(2 * hits, FIRST + positives)
 
 
@@ -526,9 +528,9 @@ def f1_at_10(climb: Climb) -> Floats:
     "positives among the P highest scores / P, P = number of positives",
     undefined=Message("undefined.no_positive"),
 )
-def r_precision(climb: Climb) -> Floats:
+def r_precision(cumulative: CumulativeWeights) -> Floats:
     """Precision where as many examples are called as there are positives; it equals recall and F1 there.
 
     Ties at the cut count by their expected share. Undefined without a positive.
     """
-    return ratio(_hits(climb, climb.found[-1]), climb.found[-1])
+    return ratio(_hits(cumulative, cumulative.found[-1]), cumulative.found[-1])

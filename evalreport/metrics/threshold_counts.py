@@ -22,7 +22,7 @@ from evalreport.predictions.score_sums import ScoreSums
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to so many classes."""
-MOST_LOOKED_AT = 50_000
+MOST_EXAMINED = 50_000
 MOST_BINS = 256
 """Rankings of at most so many distinct scores are not cut."""
 CELLS_BY_CLASS = 128
@@ -79,7 +79,7 @@ class ThresholdCounts:
 
     @cached_property
     def hull(self) -> Indices:
-        """Places (h,) of the corners of the upper convex hull."""
+        """Indices (h,) of the corners of the upper convex hull."""
         return hull_corners(self.found, self.wrong)
 
     @property
@@ -87,9 +87,9 @@ class ThresholdCounts:
         """Thresholds (g + 1,): nan first, which no score reaches."""
         return np.concatenate([[np.nan], self.thresholds])
 
-    def counts(self, rung: int) -> Counts:
-        """Return TP, FP, FN and TN at one place in ``found``."""
-        tp, fp = self.found[rung], self.wrong[rung]
+    def at(self, index: int) -> Counts:
+        """Return TP, FP, FN and TN at one index of ``found``."""
+        tp, fp = self.found[index], self.wrong[index]
         return Counts(tp, fp, self.found[-1] - tp, self.wrong[-1] - fp)
 
     def values(self, function: Callable[[Counts], Floats]) -> Floats:
@@ -97,13 +97,13 @@ class ThresholdCounts:
         p, n = self.found[-1], self.wrong[-1]
         return in_parts(lambda tp, fp: function(Counts(tp, fp, p - tp, n - fp)), self.found, self.wrong)
 
-    def rung(self, threshold: float) -> int:
-        """Return the place in ``found`` of what lies at or above any threshold."""
+    def index_of(self, threshold: float) -> int:
+        """Return the index in ``found`` of the counts at or above any threshold."""
         return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
 
 
 def hull_corners(found: Floats, wrong: Floats) -> Indices:
-    """Return the places of the upper hull's corners, from none to all.
+    """Return the indices of the upper hull's corners, from none to all.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def _kept(inner: Mask) -> Mask:
     return np.concatenate([[True], inner, [True]])
 
 
-def _one_by_one(places: Indices, found: Floats, wrong: Floats) -> Indices:
+def _one_by_one(corners: Indices, found: Floats, wrong: Floats) -> Indices:
     """Go along the points and drop those before a turn to the left (Andrew 1979, Inf Process Lett 9:216)."""
-    x, y = wrong[places].tolist(), found[places].tolist()
+    x, y = wrong[corners].tolist(), found[corners].tolist()
     kept: list[int] = []
     for i in range(len(x)):
         while len(kept) > 1:
@@ -149,7 +149,7 @@ def _one_by_one(places: Indices, found: Floats, wrong: Floats) -> Indices:
                 break
             kept.pop()
         kept.append(i)
-    return places[kept]
+    return corners[kept]
 
 
 def counts_at(found: Floats, wrong: Floats) -> Counts:
@@ -157,7 +157,7 @@ def counts_at(found: Floats, wrong: Floats) -> Counts:
     return Counts(found, wrong, found[-1] - found, wrong[-1] - wrong)
 
 
-def ladder(
+def count_thresholds(
     order: Order, *, model: str = "", label: str | None = None, weights: Floats | None = None
 ) -> ThresholdCounts:
     """Count along a ranking.
@@ -170,8 +170,8 @@ def ladder(
     return ThresholdCounts(model, label, order.thresholds, *running_weights(weights, order), order)
 
 
-def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
-    """Return a ladder for every model that ranks, by class where there are several.
+def all_threshold_counts(sample: Sample) -> tuple[ThresholdCounts, ...]:
+    """Count along the ranking of every model, of each class where there are several.
 
     Nothing where several fits have scores of their own, which have no common scale, or the truth lacks a class.
     """
@@ -188,16 +188,16 @@ def ladders(sample: Sample) -> tuple[ThresholdCounts, ...]:
         if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
             ready = rows.orders.get(outputs.name)
             order = ready[0] if ready else descending_order(outputs.score, _is(sample, predictions.positive))
-            found.append(ladder(order, model=outputs.name, weights=weights))
+            found.append(count_thresholds(order, model=outputs.name, weights=weights))
         elif predictions.task == "multiclass" and outputs.proba is not None:
             for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
                 order = descending_order(outputs.proba[:, code], _is(sample, label))
-                found.append(ladder(order, model=outputs.name, label=label, weights=weights))
+                found.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
     return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
 
 
 def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
-    """Yield the ladders of histograms: a bin's lowest score is its threshold."""
+    """Count along histograms: a bin's lowest score is its threshold."""
     for model, bins in sums.bins.items():
         found, wrong = (
             np.concatenate([[0.0], np.cumsum(counts)]) for counts in (bins.positives, bins.negatives)
@@ -255,13 +255,15 @@ def forecasts(sample: Sample) -> Iterator[Forecasts]:
             continue
         code = seen.positive_code
         p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
-        said = seen.proba.argmax(axis=1) if code is None else code
+        forecast = seen.proba.argmax(axis=1) if code is None else code
         confidence = right = None
         if seen.y_pred is not None and (seen.y_pred >= 0).all():
             answer = seen.y_pred.astype(np.intp)
             confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
             right = answer == seen.true
-        yield Forecasts(outputs.name, p, np.asarray(said == seen.true), confidence, right, sample.units.heavy)
+        yield Forecasts(
+            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.heavy
+        )
 
 
 def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
@@ -280,14 +282,14 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
     the way from the first to the last. Axes may have any scale.
     """
-    if len(x) > MOST_LOOKED_AT:
+    if len(x) > MOST_EXAMINED:
         # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.
-        ends = np.arange(MOST_LOOKED_AT // 10)
-        evenly = np.linspace(0, len(x) - 1, MOST_LOOKED_AT // 2).round().astype(np.int64)
+        ends = np.arange(MOST_EXAMINED // 10)
+        evenly = np.linspace(0, len(x) - 1, MOST_EXAMINED // 2).round().astype(np.int64)
         marked = np.zeros(len(x), dtype=bool)
         marked[np.concatenate([ends, evenly, len(x) - 1 - ends])] = True
-        looked_at = np.flatnonzero(marked)
-        return looked_at[visible_points(x[looked_at], y[looked_at], most)]
+        examined = np.flatnonzero(marked)
+        return examined[visible_points(x[examined], y[examined], most)]
     moves = (np.diff(x) != 0) | (np.diff(y) != 0)
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.
@@ -316,42 +318,42 @@ def _to_unit(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """A ladder with few rungs.
+    """A ranking cut into bins.
 
     Attributes
     ----------
-    rungs
-        (G + 1,) places in the whole ladder: 0, then the lowest threshold of each bin.
+    indices
+        (G + 1,) indices of ``counts.found``: 0, then that of the lowest threshold of each bin.
     """
 
-    ladder: ThresholdCounts
-    rungs: Indices
+    counts: ThresholdCounts
+    indices: Indices
 
     @property
     def size(self) -> int:
         """Bins G."""
-        return len(self.rungs) - 1
+        return len(self.indices) - 1
 
     @property
     def bins(self) -> Indices:
         """Bin of each row, (n,)."""
-        assert self.ladder.order is not None
-        return np.repeat(np.arange(self.size), np.diff(self.rungs))[self.ladder.order.group]
+        assert self.counts.order is not None
+        return np.repeat(np.arange(self.size), np.diff(self.indices))[self.counts.order.group]
 
     @property
     def found(self) -> Floats:
         """Running weights of the positives on the data themselves, (G + 1,)."""
-        return self.ladder.found[self.rungs]
+        return self.counts.found[self.indices]
 
     @property
     def wrong(self) -> Floats:
         """Running weights of the negatives on the data themselves, (G + 1,)."""
-        return self.ladder.wrong[self.rungs]
+        return self.counts.wrong[self.indices]
 
 
 @dataclass(frozen=True, slots=True)
 class Replicate:
-    """Some replicates of one ladder: ``found`` and ``wrong``, (G + 1, b), in weights from none to all."""
+    """Some replicates of one ranking: ``found`` and ``wrong``, (G + 1, b), in weights from none to all."""
 
     found: Floats
     wrong: Floats
@@ -362,36 +364,36 @@ class Replicate:
         return np.asarray((self.found[-1] > 0) & (self.wrong[-1] > 0))
 
 
-def coarse(ladder: ThresholdCounts) -> Coarse:
+def coarse(counts: ThresholdCounts) -> Coarse:
     """Cut a ranking into bins.
 
     Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
     share, so that both ends are fine down to single examples.
     """
-    g = len(ladder.thresholds)
+    g = len(counts.thresholds)
     last = np.ones(g, dtype=bool)
     if g > MOST_BINS:
         last[:] = False
         edges = np.append(arcsine_shares(CELLS_BY_CLASS), 1.0)
-        for share in (ladder.fpr, ladder.tpr):
-            # A bin ends before each rung that is the first at or beyond an edge.
+        for share in (counts.fpr, counts.tpr):
+            # A bin ends before each threshold that is the first at or beyond an edge.
             first, passed = np.unique(np.searchsorted(share, edges), return_counts=True)
             last[first[(first >= 1) & (first <= g)] - 1] = True
             # A large group of ties has a bin of its own.
             last[first[(first >= 2) & (first <= g) & (passed > 1)] - 2] = True
         last[-1] = True
-    return Coarse(ladder, np.concatenate([[0], np.flatnonzero(last) + 1]))
+    return Coarse(counts, np.concatenate([[0], np.flatnonzero(last) + 1]))
 
 
 def replicates(
     cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
 ) -> Iterator[tuple[int, list[Callable[[], Replicate]]]]:
-    """Yield the size of each block of replicates, and what makes those of each ladder: the same draws for all.
+    """Yield the size of each block of replicates, and what makes those of each counts: the same draws for all.
 
     Up to 20,000 rows, and wherever examples weigh differently or come in clusters, units are drawn, by the same
     stream as for every other metric; else, and of histograms, the bins' counts themselves, by model.
     """
-    if (units.n > MOST_ROWS and units.plain) or any(one.ladder.order is None for one in cut):
+    if (units.n > MOST_ROWS and units.plain) or any(one.counts.order is None for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
         # A quarter of a block at once stays in the processor's cache.
         for block, size in blocks(n_resamples, 4 * max(map(len, counts), default=1)):
@@ -406,9 +408,9 @@ def replicates(
 
 def _columns(one: Coarse, units: Units) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
-    assert one.ladder.order is not None
+    assert one.counts.order is not None
     bins = one.bins
-    place = np.where(one.ladder.order.positive, bins, one.size + bins)
+    place = np.where(one.counts.order.positive, bins, one.size + bins)
     n = len(place)
     rows = sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * one.size))
     return sparse.csr_array(units.gather(rows).T)
@@ -475,9 +477,9 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
     if len(usable):
         # All polygons in one, one after the other; what rounding puts just below a step is at it.
         first = usable[:, None] * (2 * wrong[:, -1].max())
-        asked = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
+        wanted = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
         found, wrong = found[usable], wrong[usable] + first
-        values[usable] = np.interp(asked, wrong.ravel(), found.ravel()) / found[:, -1:]
+        values[usable] = np.interp(wanted, wrong.ravel(), found.ravel()) / found[:, -1:]
     return values
 
 

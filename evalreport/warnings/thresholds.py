@@ -56,7 +56,9 @@ def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
         best = _best_at_own_threshold(model, positive, predictions.positive_code)
         if best is not None:
             about = (model.name, best)
-            yield warning("suspicious_threshold", about=about, model=model.name, metric=METRICS[best].phrase)
+            yield warning(
+                "suspicious_threshold", about=about, model=model.name, metric=METRICS[best].display.phrase
+            )
 
 
 def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> str | None:

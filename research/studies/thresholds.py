@@ -17,8 +17,8 @@ from scipy.stats import norm
 from evalreport.engine.counts import Counts
 from evalreport.engine.ranks import descending_order
 from evalreport.intervals.operating_points import RECHOSEN, band, operating_points
-from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, tallies
-from evalreport.metrics.threshold_counts import ladder
+from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, curve_replicates
+from evalreport.metrics.threshold_counts import count_thresholds
 from evalreport.metrics.units import Units
 from evalreport.schema.curves import OperatingPointRecord
 
@@ -47,8 +47,8 @@ def study(design: Design, sets: int) -> dict[str, float]:
     truth = np.repeat([True, False], [design.positives, design.negatives])
     for seed in range(sets):
         scores = np.random.default_rng(seed).normal(size=len(truth)) + design.shift * truth
-        one = ladder(descending_order(scores, truth), model="m")
-        (tally,) = tallies([one], units, chosen_by, n_resamples=RESAMPLES, seed=seed)
+        one = count_thresholds(descending_order(scores, truth), model="m")
+        (tally,) = curve_replicates([one], units, chosen_by, n_resamples=RESAMPLES, seed=seed)
         limits = band(tally, units, LEVEL)
         assert limits is not None
         for fpr in FIXED_FPR:

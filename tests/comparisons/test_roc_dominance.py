@@ -14,7 +14,7 @@ from evalreport.comparisons.roc_dominance import CLEAR, dominance
 from evalreport.intervals.curves import RocCurve
 from evalreport.report.sections.decision import describe
 from evalreport.report.view import view_of
-from tests.samples.curves import evaluated, rows, rungs
+from tests.samples.curves import counts_along, evaluated, rows
 
 EXERCISE = next(
     e
@@ -65,7 +65,7 @@ def test_a_verdict_on_labels_keeps_its_own_sentence():
 
 def relation(a, b, truth):
     """Return how the curve of scores a lies to that of scores b."""
-    (record,) = dominance([RocCurve(rungs(a, truth)), RocCurve(rungs(b, truth))])
+    (record,) = dominance([RocCurve(counts_along(a, truth)), RocCurve(counts_along(b, truth))])
     return record
 
 
@@ -100,7 +100,7 @@ def test_relation_agrees_with_a_fine_grid(drawn):
     a, b, truth = (np.array(column) for column in zip(*drawn, strict=True))
     truth = truth.astype(bool)
     record, turned = relation(a, b, truth), relation(b, a, truth)
-    one, other = rungs(a, truth), rungs(b, truth)
+    one, other = counts_along(a, truth), counts_along(b, truth)
     grid = np.linspace(0, 1, 2001)
     gap = np.interp(grid, one.fpr, one.tpr) - np.interp(grid, other.fpr, other.tpr)
     assert record.a_most >= gap.max() - 1e-9

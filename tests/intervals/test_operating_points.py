@@ -10,10 +10,10 @@ from scipy import stats
 
 import evalreport.metrics.threshold_counts as module
 from evalreport.intervals.operating_points import band
-from evalreport.metrics.operating_points import FIXED_FPR, grid_of, tallies
+from evalreport.metrics.operating_points import FIXED_FPR, curve_replicates, grid_of
 from evalreport.metrics.threshold_counts import coarse, poisson_numbers, replicates, tpr_at
 from evalreport.metrics.units import Units
-from tests.samples.curves import evaluated, rows, rungs, two_normals
+from tests.samples.curves import counts_along, evaluated, rows, two_normals
 
 
 def roc_of(results, model="m"):
@@ -24,7 +24,7 @@ def roc_of(results, model="m"):
 def test_replicates_are_those_of_the_rows():
     """TPR at fixed FPRs under the very multiplicities that every metric is resampled by, row by row."""
     truth, scores = two_normals(60, seed=1)
-    one, units = rungs(np.round(scores, 1), truth), Units(60)
+    one, units = counts_along(np.round(scores, 1), truth), Units(60)
     grid = grid_of(one)
     drawn = replicates([coarse(one)], units, 20, seed=7)
     found = np.concatenate([tpr_at(made(), grid) for _, [made] in drawn])
@@ -60,7 +60,7 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     A standard deviation of 1,000 replicates has a relative error of 2.2 %, the ratio of two 3.2 %.
     """
     truth, scores = two_normals(2000, seed=4)
-    one, units = rungs(scores, truth), Units(2000)
+    one, units = counts_along(scores, truth), Units(2000)
     grid = np.array(FIXED_FPR)
 
     def spread(n_rows: int) -> np.ndarray:
@@ -72,9 +72,9 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
 
 
 def test_bins_keep_every_count():
-    """A cut ranking has at most a few hundred bins, whose running counts are those of the whole at its rungs."""
+    """A cut ranking has at most a few hundred bins, whose running counts are those of the whole at its indices."""
     truth, scores = two_normals(5000, seed=6)
-    cut = coarse(rungs(scores, truth))
+    cut = coarse(counts_along(scores, truth))
     assert 100 < cut.size <= 300
     assert (cut.found[-1], cut.wrong[-1]) == (truth.sum(), (~truth).sum())
     counted = np.bincount(cut.bins[truth], minlength=cut.size)
@@ -86,7 +86,7 @@ def test_a_large_group_of_ties_has_a_bin_of_its_own():
     random = np.random.default_rng(0)
     scores = random.normal(size=3000)
     scores[:1000] = 0.25
-    cut = coarse(rungs(scores, random.random(3000) < 0.5))
+    cut = coarse(counts_along(scores, random.random(3000) < 0.5))
     assert set(cut.bins[:1000]).isdisjoint(cut.bins[1000:])
 
 
@@ -117,9 +117,9 @@ def test_clusters_widen_a_band():
 def test_too_few_replicates_make_no_band():
     """Limits at 2.5 % from twenty replicates would be noise: none are given."""
     truth, scores = two_normals(50, seed=1)
-    one = rungs(scores, truth)
-    (tally,) = tallies([one], Units(50), (), n_resamples=20, seed=0)
-    assert band(tally, Units(50), 0.95) is None
+    one = counts_along(scores, truth)
+    (resampled,) = curve_replicates([one], Units(50), (), n_resamples=20, seed=0)
+    assert band(resampled, Units(50), 0.95) is None
     curve = roc_of(evaluated({"m": rows(truth, score=scores)}, resamples=20))
     assert curve.low is curve.high is curve.band is None
 

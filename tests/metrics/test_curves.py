@@ -28,7 +28,7 @@ from evalreport.metrics.curves import (
 )
 from evalreport.metrics.operating_points import interpolated_area, partial_area
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
-from tests.samples.curves import rungs
+from tests.samples.curves import counts_along
 
 # Sums of up to 40 shares in another order.
 ROUNDING = 1e-12
@@ -44,15 +44,15 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return draw(arrays(np.int64, n, elements=st.integers(0, levels))) / 4 - 1, positive
 
 
-def ladder_of(ranking: tuple[np.ndarray, np.ndarray]) -> ThresholdCounts:
-    """Return the ladder of drawn scores."""
-    return rungs(*ranking)
+def threshold_counts_of(ranking: tuple[np.ndarray, np.ndarray]) -> ThresholdCounts:
+    """Count along drawn scores."""
+    return counts_along(*ranking)
 
 
 @given(rankings())
 def test_roc_rises_from_none_to_all(ranking):
     """Both rates rise together from (0, 0) to (1, 1) as the threshold falls."""
-    points = roc(ladder_of(ranking))
+    points = roc(threshold_counts_of(ranking))
     assert (points.x[0], points.y[0], points.x[-1], points.y[-1]) == (0, 0, 1, 1)
     assert (np.diff(points.x) >= 0).all()
     assert (np.diff(points.y) >= 0).all()
@@ -63,7 +63,7 @@ def test_roc_rises_from_none_to_all(ranking):
 def test_the_area_counts_pairs_with_ties_at_one_half(ranking):
     """Trapezoids under the ROC curve: share of pairs in which the positive is higher, a tie one half."""
     scores, positive = ranking
-    points = roc(ladder_of(ranking))
+    points = roc(threshold_counts_of(ranking))
     pairs = np.sign(scores[positive][:, None] - scores[~positive][None, :])
     assert np.trapezoid(points.y, points.x) == pytest.approx((pairs + 1).mean() / 2, abs=ROUNDING)
     assert partial_area(points.x, points.y, 1.0) == pytest.approx((pairs + 1).mean() / 2, abs=ROUNDING)
@@ -72,7 +72,7 @@ def test_the_area_counts_pairs_with_ties_at_one_half(ranking):
 @given(rankings())
 def test_the_hull_is_concave_and_above_the_curve(ranking):
     """Its slopes fall, it touches the curve in its corners, and no point of the curve lies above it."""
-    one = ladder_of(ranking)
+    one = threshold_counts_of(ranking)
     curve, hull = roc(one), roc_hull(one)
     slopes = np.divide(
         np.diff(hull.y), np.diff(hull.x), out=np.full(len(hull.x) - 1, np.inf), where=np.diff(hull.x) > 0
@@ -88,7 +88,7 @@ def test_the_hull_is_concave_and_above_the_curve(ranking):
 @given(rankings())
 def test_precision_recall_ends_at_the_share_of_positives(ranking):
     """At recall 1 with everything called the precision is P / (P + N); it begins with the first threshold's."""
-    points = pr(ladder_of(ranking))
+    points = pr(threshold_counts_of(ranking))
     positive = ranking[1]
     assert (points.x[0], points.x[-1]) == (0, 1)
     assert points.y[-1] == pytest.approx(positive.mean(), abs=ROUNDING)
@@ -98,7 +98,7 @@ def test_precision_recall_ends_at_the_share_of_positives(ranking):
 @given(rankings())
 def test_interpolated_precision_is_the_best_from_there_on(ranking):
     """At every recall the highest precision at that recall or more, straight from the definition; it never rises."""
-    one = ladder_of(ranking)
+    one = threshold_counts_of(ranking)
     points = pr_interpolated(one)
     assert (np.diff(points.y) <= 0).all()
     precision, recall = precision_of(one), one.tpr[1:]
@@ -110,7 +110,7 @@ def test_interpolated_precision_is_the_best_from_there_on(ranking):
 @given(rankings())
 def test_the_pareto_front_is_what_no_other_threshold_beats(ranking):
     """A point is on the front where no other has both more precision and as much recall, or the other way round."""
-    one = ladder_of(ranking)
+    one = threshold_counts_of(ranking)
     precision, recall = precision_of(one), one.tpr[1:]
     front = {
         (r, p)
@@ -127,7 +127,7 @@ def test_the_pareto_front_is_what_no_other_threshold_beats(ranking):
 def test_error_rates_by_threshold_go_opposite_ways(ranking):
     """A higher threshold accepts fewer negatives and rejects more positives, from the definition at each score."""
     scores, positive = ranking
-    accepted, rejected = far(ladder_of(ranking)), frr(ladder_of(ranking))
+    accepted, rejected = far(threshold_counts_of(ranking)), frr(threshold_counts_of(ranking))
     assert (np.diff(accepted.y) <= 0).all()
     assert (np.diff(rejected.y) >= 0).all()
     for threshold, share, missed in zip(accepted.x, accepted.y, rejected.y, strict=True):
@@ -138,7 +138,7 @@ def test_error_rates_by_threshold_go_opposite_ways(ranking):
 @given(rankings())
 def test_gain_and_lift_are_one_another(ranking):
     """Lift is gain by the share called; at the end both are 1."""
-    gained, lifted = gain(ladder_of(ranking)), lift(ladder_of(ranking))
+    gained, lifted = gain(threshold_counts_of(ranking)), lift(threshold_counts_of(ranking))
     assert (gained.x[0], gained.y[0], gained.x[-1], gained.y[-1]) == (0, 0, 1, 1)
     assert lifted.y[-1] == pytest.approx(1, abs=ROUNDING)
     assert lifted.y * lifted.x == pytest.approx(gained.y[1:], abs=ROUNDING)
@@ -149,8 +149,8 @@ def test_weights_are_repetitions(ranking):
     """An example of weight 3 counts as three of weight 1, in every curve of scores."""
     scores, positive = ranking
     weights = np.arange(len(scores)) % 3 + 1
-    weighted = rungs(scores, positive, weights.astype(np.float64))
-    repeated = rungs(np.repeat(scores, weights), np.repeat(positive, weights))
+    weighted = counts_along(scores, positive, weights.astype(np.float64))
+    repeated = counts_along(np.repeat(scores, weights), np.repeat(positive, weights))
     for entry in CURVES.values():
         if entry.needs == "scores":
             one, other = entry.function(weighted), entry.function(repeated)
@@ -161,7 +161,7 @@ def test_weights_are_repetitions(ranking):
 @given(rankings(), st.integers(3, 30))
 def test_thinning_keeps_ends_and_never_has_more_points(ranking, most):
     """The first and the last point stay, and a record has at most so many, in order."""
-    points = roc(ladder_of(ranking))
+    points = roc(threshold_counts_of(ranking))
     kept = visible_points(points.x, points.y, most)
     assert (kept[0], kept[-1]) == (0, len(points.x) - 1)
     assert len(kept) <= most
@@ -172,7 +172,7 @@ def test_thinning_does_not_change_what_is_seen():
     """Of 20,000 points 500 stay, and nowhere does the polyline move by more than 1/200 of the square."""
     random = np.random.default_rng(0)
     positive = random.random(20_000) < 0.3
-    points = roc(rungs(random.normal(size=20_000) + 1.2 * positive, positive))
+    points = roc(counts_along(random.normal(size=20_000) + 1.2 * positive, positive))
     record = record_of(CURVES["roc"], points, model="m")
     assert len(record.x) <= 500
     grid = np.linspace(0, 1, 1001)
@@ -234,7 +234,7 @@ def test_the_rejection_area_is_the_mean_accuracy_over_coverages(ranking):
 @given(rankings())
 def test_the_interpolated_area_is_that_of_false_positives_rising_in_line(ranking):
     """The closed form agrees with adding up TP / (TP + FP) at 20,000 recalls, FP in line between thresholds."""
-    one = ladder_of(ranking)
+    one = threshold_counts_of(ranking)
     # Of several thresholds with one number of true positives the first has fewest false ones, the last begins a line.
     starts = np.flatnonzero(np.diff(one.found) > 0)
     recalls = (np.arange(20_000) + 0.5) / 20_000 * one.positives

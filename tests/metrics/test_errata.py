@@ -13,7 +13,7 @@ from evalreport.engine.counts import margins_of, one_vs_rest
 from evalreport.engine.ranks import descending_order
 from evalreport.metrics.curves import pr
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.threshold_counts import ladder
+from evalreport.metrics.threshold_counts import count_thresholds
 from tests.samples.metrics import Rows, estimates_of, ids, value, value_rows
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "data" / "seed_examples.json"
@@ -73,7 +73,7 @@ def test_equal_error_rate_of_the_exercise(classifier: str) -> None:
 def test_precision_recall_curve_ends_at_the_prevalence_and_may_fall() -> None:
     """The curve ends at (1, P / (P + N)), not (1, 0), and precision is not monotone in the threshold."""
     positive = np.array([True, False, True, True, False])
-    curve = pr(ladder(descending_order(np.array([0.9, 0.8, 0.7, 0.6, 0.5]), positive)))
+    curve = pr(count_thresholds(descending_order(np.array([0.9, 0.8, 0.7, 0.6, 0.5]), positive)))
     assert (curve.x[-1], curve.y[-1]) == (1.0, 0.6)
     steps = np.diff(curve.y)
     assert (steps < 0).any()

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
-from evalreport.metrics.operating_points import best_rung, criteria, tallies
+from evalreport.metrics.operating_points import best_index, criteria, curve_replicates
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.threshold_counts import counts_at
 from evalreport.metrics.units import Units
-from tests.samples.curves import evaluated, rows, rungs, two_normals
+from tests.samples.curves import counts_along, evaluated, rows, two_normals
 
 ROUNDING = 1e-12
 
@@ -126,10 +126,10 @@ def test_one_sided_metrics_are_registered():
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.booleans())
-def test_the_best_rung_is_the_highest_threshold_of_the_best(values, greater):
+def test_the_best_index_is_the_highest_threshold_of_the_best(values, greater):
     """Of equally good thresholds the first, which calls fewest examples, and how many there are."""
     best = max(values) if greater else min(values)
-    assert best_rung(np.array(values, float), greater_is_better=greater) == (
+    assert best_index(np.array(values, float), greater_is_better=greater) == (
         values.index(best),
         values.count(best),
     )
@@ -165,13 +165,15 @@ def test_the_interval_holds_about_as_often_as_it_says():
         random = np.random.default_rng(seed)
         truth = np.repeat([True, False], 50)
         scores = random.normal(size=100) + 1.5 * truth
-        (tally,) = tallies([rungs(scores, truth)], Units(100), chosen_by, n_resamples=400, seed=seed)
-        counts = counts_at(tally.ladder.found, tally.ladder.wrong)
-        rung, _ = best_rung(chosen_by[0].value(counts), greater_is_better=True)
-        value = float(chosen_by[0].value(counts)[rung])
-        threshold = math.inf if rung == 0 else tally.ladder.thresholds[rung - 1]
+        (resampled,) = curve_replicates(
+            [counts_along(scores, truth)], Units(100), chosen_by, n_resamples=400, seed=seed
+        )
+        counts = counts_at(resampled.counts.found, resampled.counts.wrong)
+        index, _ = best_index(chosen_by[0].value(counts), greater_is_better=True)
+        value = float(chosen_by[0].value(counts)[index])
+        threshold = math.inf if index == 0 else resampled.counts.thresholds[index - 1]
         true = (norm.sf(threshold - 1.5) + norm.cdf(threshold)) / 2
-        low, high = value - np.quantile(tally.optimism[0], [0.975, 0.025])
+        low, high = value - np.quantile(resampled.optimism[0], [0.975, 0.025])
         held += low <= true <= high
     assert held / 200 > 0.85
 

@@ -13,7 +13,7 @@ import pytest
 import evalreport
 from evalreport.loading.load import load
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.threshold_counts import ThresholdCounts, counts_at, ladders
+from evalreport.metrics.threshold_counts import ThresholdCounts, all_threshold_counts, counts_at
 from evalreport.metrics.units import units_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -40,12 +40,12 @@ TABLE = table()
 
 @pytest.fixture(scope="module", params=FILES)
 def of_dataset(request: pytest.FixtureRequest) -> tuple[str, dict[str, ThresholdCounts]]:
-    """Every model's ladder of one data set."""
+    """Every model's counts at its thresholds, of one data set."""
     file, positive = FILES[request.param]
     predictions = load(DATA / "predictions" / file, options=evalreport.Options(positive=positive))
     units = units_of(predictions, cluster=None, weight=None)
     sample = estimate_all(predictions, (), units=units, n_resamples=1, seed=0)
-    return request.param, {one.model: one for one in ladders(sample)}
+    return request.param, {one.model: one for one in all_threshold_counts(sample)}
 
 
 def test_counts_at_every_threshold(of_dataset: tuple[str, dict[str, ThresholdCounts]]) -> None:

@@ -1,4 +1,4 @@
-"""Small test sets as the program takes them, and ladders of them."""
+"""Small test sets as the program takes them, and their counts at every threshold."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy.typing as npt
 
 import evalreport
 from evalreport.engine.ranks import descending_order
-from evalreport.metrics.threshold_counts import ThresholdCounts, ladder
+from evalreport.metrics.threshold_counts import ThresholdCounts, count_thresholds
 from evalreport.schema.results import Results
 
 Floats = npt.NDArray[np.float64]
 
 
-def rungs(scores: Any, positive: Any, weights: Floats | None = None) -> ThresholdCounts:
-    """Return the ladder of a ranking."""
+def counts_along(scores: Any, positive: Any, weights: Floats | None = None) -> ThresholdCounts:
+    """Count along a ranking."""
     order = descending_order(np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool))
-    return ladder(order, model="m", weights=weights)
+    return count_thresholds(order, model="m", weights=weights)
 
 
 def rows(truth: Any, **columns: Any) -> dict[str, Any]:
