@@ -19,15 +19,15 @@ model
 ax
     Matplotlib axes; new ones if None.
 axis_label
-    What stands below the horizontal axis; the metric of the results if empty.
+    The label of the horizontal axis; the metric of the results if empty.
 index, key
-    The model's place in the ranking, from 0, and what names the drawn parts so that a page can hide them.
+    The model's place in the ranking, from 0, and the name of the drawn parts, by which a page can hide them.
 name
-    What stands above; the model's name if None.
+    The title above the axes; the model's name if None.
 title
-    What stands above.
+    The title above the axes.
 names
-    What is said for a model; its name if None.
+    Names of models to write; the model's own if None.
 legend
     Whether the models are named: beside the ends of their lines, in colour the contenders, the others as a number.
 highlight

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY = 60
-"""From so many audits on, markers are small and intervals thin."""
+"""From this many audits on, markers are small and intervals thin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Look:
     data: bool = False
 
 
-# What is marked below the values, the gravest first: field of a look, marker.
+# Marks below the values, the gravest first: field of a look, marker.
 MARKED = (("failed", "X"), ("undecided", "P"), ("alarm", "v"), ("data", "D"))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MOST_TOLD, FIRST = 6, 4
-"""Of more models than the one number, so many as the other are drawn in colour: lines of twelve tell nothing."""
+"""Of more than ``MOST_TOLD`` models only the ``FIRST`` are drawn in colour."""
 ROC_AREAS = ("roc_auc", "roc_auc_ovr")
 """The area under a binary curve, and under that of one class against the rest."""
 LONGEST_NAME = 40
@@ -42,7 +42,7 @@ LINE = 0.065
 
 
 def compared_on(results: Results, metric: str | None) -> str:
-    """Give the metric by which models are told from each other: the wanted one if pairs were compared on it."""
+    """Return the metric that decides which models are highlighted: the given one if pairs were compared on it."""
     compared = metric is not None and any(
         r.recommended and r.slice is None and r.low is not None and is_metric(r, metric)
         for r in results.comparisons
@@ -104,10 +104,9 @@ def roc(
     label
         The class, where there are several (one against the rest); None for a binary task.
     names
-        What is said for a model; its name and its AUC if None.
+        Names of models to write; the model's own with its AUC if None.
     annotated
-        The model whose thresholds stand beside its curve, and whose line of equal accuracy is drawn where it
-        touches; none if None.
+        The model whose thresholds are written beside its curve, with its line of equal accuracy; none if None.
     upto
         The false positive rate at which the axis ends.
 
@@ -209,7 +208,7 @@ def _rates(results: Results, model: str, label: str | None) -> tuple[float, floa
 
 
 def name_of(names: Mapping[str, str] | None, model: str) -> str:
-    """Give what a chart says for a model: what is wanted, else its name, cut where it is long."""
+    """Return the text for a model in a chart: the given one, else its name, cut where it is long."""
     if names is not None:
         return names[model]
     plain = "".join(character if character.isprintable() else "\u00b7" for character in model)
@@ -217,21 +216,21 @@ def name_of(names: Mapping[str, str] | None, model: str) -> str:
 
 
 def write_title(axes: Axes, name: str | None, model: str) -> None:
-    """Write what is wanted above the axes of one model, else its name."""
+    """Write the given title above the axes of one model, else its name."""
     axes.set_title(name if name is not None else name_of(None, model), fontsize=9, parse_math=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownModel:
-    """One of several models on the same axes: its place in the ranking, what it is called there.
+    """One of several models on the same axes: its index in the ranking, its text.
 
-    One that is not ``told`` from the others is drawn in grey.
+    One that is not ``highlighted`` is drawn in grey.
     """
 
     model: str
     index: int
     name: str
-    told: bool
+    highlighted: bool
 
 
 def shown_models(
@@ -248,11 +247,12 @@ def shown_models(
     """
     if highlight is None:
         first = contenders(results, metric)
-        told = {*first[: FIRST if len(results.models) > MOST_TOLD else MOST_TOLD], results.baseline}
+        wanted = {*first[: FIRST if len(results.models) > MOST_TOLD else MOST_TOLD], results.baseline}
     else:
-        told = {*highlight}
+        wanted = {*highlight}
     return [
-        ShownModel(model, i, name_of(names, model), model in told) for i, model in enumerate(ranked(results))
+        ShownModel(model, i, name_of(names, model), model in wanted)
+        for i, model in enumerate(ranked(results))
     ]
 
 
@@ -266,7 +266,7 @@ def draw_curve(
 ) -> None:
     """Draw a curve in its model's colour and dash, its band beneath where it has one and ``band`` allows it.
 
-    A model that is not told from the others is a thin grey line below them.
+    A model that is not highlighted is a thin grey line below them.
     """
     if curve is None:
         return
@@ -276,7 +276,7 @@ def draw_curve(
         area = axes.fill_between(curve.x, *limits, color=mark.colour, alpha=0.12, linewidth=0)
         area.set_gid(own_id(axes, model.index, "band"))
     look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.7}
-    if not model.told:
+    if not model.highlighted:
         look = {"color": GREY, "linewidth": 0.8, "zorder": 1.5}
     line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
     line.set_gid(own_id(axes, model.index, "line"))
@@ -292,12 +292,14 @@ def label_lines(axes: Axes, models: Sequence[ShownModel]) -> None:
     """Name the models in colour beside the ends of their lines, each by its marker too, and count the others."""
     lines = {line.get_gid(): line for line in axes.get_lines()}
     drawn = [(m, _end_of(axes, lines, m.index)) for m in models]
-    ends = sorted(((-y, m.index, m) for m, y in drawn if y is not None and m.told), key=lambda end: end[:2])
-    others = sum(y is not None and not m.told for m, y in drawn)
+    ends = sorted(
+        ((-y, m.index, m) for m, y in drawn if y is not None and m.highlighted), key=lambda end: end[:2]
+    )
+    others = sum(y is not None and not m.highlighted for m, y in drawn)
     rows = len(ends) + bool(others)
     at = 1.0
     for place, (y, index, model) in enumerate(ends):
-        # Below the one before, but high enough that all that follow find room.
+        # Below the one before, but high enough for all that follow.
         at = max(min(at, -y), (rows - place - 1) * LINE)
         mark = mark_of(index)
         symbol = axes.plot([1.03], [at], marker=mark.marker, markersize=4.5, color=mark.colour, clip_on=False,
@@ -371,11 +373,11 @@ def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> Non
 
 
 def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:
-    mark, told = mark_of(model.index), model.told
-    size, colour = (7.0, mark.colour) if told else (4.0, GREY)
+    mark, highlighted = mark_of(model.index), model.highlighted
+    size, colour = (7.0, mark.colour) if highlighted else (4.0, GREY)
     point = axes.plot(
         [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none",
-        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if told else 1.6,
+        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if highlighted else 1.6,
     )[0]  # fmt: skip
     point.set_gid(own_id(axes, model.index, "point"))
 

@@ -26,7 +26,7 @@ Limited = tuple[float | None, float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class EstimatorRow:
-    """One estimator: its label, and the estimates by the places of the models that have one."""
+    """One estimator: its label, and the estimates by the ranks of the models that have one."""
 
     label: str
     dots: Mapping[int, Limited]
@@ -71,7 +71,7 @@ def estimates(
             parts = draw_value(ax, dot, at, index, width=1.6, markersize=5.5, markeredgewidth=0)
             name_parts(parts, f"m{index}--estimate-{place}")
         write_beside(ax, place, row.label)
-    lay_rows(ax, len(rows), axis_label, room=0.0)
+    lay_rows(ax, len(rows), axis_label, margin=0.0)
     for place in range(1, len(rows)):
         ax.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
     _legend(ax, {index: name for index, name in shown.items() if index in indices})
@@ -143,12 +143,12 @@ def learning(
 
     A curve that is alone has a band.
 
-    A ring marks the point that the models are compared at; what lies beyond the data is dashed.
+    A ring marks the point that the models are compared at; the part beyond the data is dashed.
 
     Parameters
     ----------
     source
-        Results with learning curves, of which the metric that was asked for (else the main loss) is drawn; or curves.
+        Results with learning curves (the named metric is drawn, else the main loss), or curves.
     """
     if isinstance(source, Results):
         curves: Sequence[LearningCurve] = learning_rows(source, names)
@@ -215,7 +215,7 @@ def _draw(axes: Axes, curve: LearningCurve, *, both: bool, alone: bool) -> None:
 
 
 def learning_metric(results: Results) -> str:
-    """Give the metric that is shown: the one that was asked for, where there is one beside the main loss."""
+    """Return the metric to draw: the named one, where there is one beside the main loss."""
     return list(dict.fromkeys(point.metric for point in results.learning_curves))[-1]
 
 
@@ -295,7 +295,7 @@ def bias_variance(
         name_parts(parts, f"m{place_of_model(results, record.model)}--parts-{place}")
     shown = records[0].loss if records else (loss or "")
     lay_rows(
-        ax, len(records), say("decomposition.bars_axis", loss=named("decomposition.loss", shown)), room=0.0
+        ax, len(records), say("decomposition.bars_axis", loss=named("decomposition.loss", shown)), margin=0.0
     )
     _legend_below(ax, bar_terms(records), any(record.noise for record in records))
 
@@ -353,7 +353,7 @@ def course_terms(loss: str) -> tuple[str, str, str]:
 def logarithmic(axes: Axes, x: Sequence[float]) -> None:
     """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers.
 
-    Values that stand close to the one before have no number of their own.
+    Values close to the one before have no number of their own.
     """
     values = sorted(set(x))
     if len(values) > 2 and values[0] > 0 and values[-1] / values[0] > 10:

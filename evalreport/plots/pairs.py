@@ -40,7 +40,7 @@ MOST_PAIRS = 15
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One row: what is compared, the difference, its interval, its text.
+    """One row: the compared models, the difference, its interval, its text.
 
     ``index`` is the place in the ranking of the model whose mark the row bears; ``key`` names the
     drawn parts, so that a page can hide them.
@@ -140,7 +140,7 @@ def critical_differences(
 ) -> None:
     """Draw average ranks on the primary metric after Demsar (2006): the best on the left, labels on both sides.
 
-    Bars join the models that share a letter: those that are not told apart. On top stands the critical difference.
+    Bars join the undecided models, which share a letter. The critical difference is on top.
     """
     models, groups = ranks_of(results, names), groups_of(results)
     records = [r for r in results.average_ranks if r.metric == results.primary_metric]
@@ -187,7 +187,7 @@ def _labels(axes: Axes, models: Sequence[Ranked]) -> float:
 
 
 def _measure(axes: Axes, length: float, highest: int) -> None:
-    # A difference longer than the axis is cut there: no two models are told apart by it.
+    # A difference longer than the axis is cut there: it separates no two models.
     end = min(1 + length, highest)
     axes.plot([1, end], [1.15, 1.15], color=MUTED, linewidth=1.4, solid_capstyle="butt")
     for x in (1, end):
@@ -205,7 +205,7 @@ def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[R
 
 
 def groups_of(results: Results) -> list[list[int]]:
-    """Give the places of the models that share a letter."""
+    """Return the indices of the models that share a letter."""
     records = [r for r in results.average_ranks if r.metric == results.primary_metric]
     letters = {r.model: r.letters for r in results.ranking}
     every = sorted(set("".join(letters.values())))
@@ -246,7 +246,7 @@ def strip(
     ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
         mark, n = mark_of(row.index), len(row.differences)
-        # Points that coincide are told apart by height: one fold after the other across the row.
+        # Points that coincide differ in height: one fold after the other across the row.
         heights = [place + 0.44 * ((i + 0.5) / n - 0.5) for i in range(n)]
         parts: list[Artist] = []
         parts += ax.plot(row.differences, heights, marker=mark.marker, color=mark.colour, linestyle="none",
@@ -255,7 +255,7 @@ def strip(
         parts += ax.plot([mean, mean], [place - 0.34, place + 0.34], color=INK, linewidth=1.6, zorder=4)
         parts.append(write_beside(ax, place, row.label))
         name_parts(parts, f"{row.key}--strip-{place}")
-    lay_rows(ax, len(rows), axis_label, room=0.05)
+    lay_rows(ax, len(rows), axis_label, margin=0.05)
 
 
 def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
@@ -288,10 +288,10 @@ def name_parts(parts: Iterable[Artist], key: str) -> None:
         part.set_gid(f"{key}-{place}")
 
 
-def lay_rows(axes: Axes, n: int, axis_label: str, *, room: float = 0.1) -> None:
+def lay_rows(axes: Axes, n: int, axis_label: str, *, margin: float = 0.1) -> None:
     """Lay axes out for rows from top to bottom, each with its own label beside it."""
     axes.set_yticks([])
-    axes.set_ylim(max(n, 1) - 0.5 + room, -0.5 - room)
+    axes.set_ylim(max(n, 1) - 0.5 + margin, -0.5 - margin)
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(axis_label, parse_math=False)
@@ -324,7 +324,7 @@ def by_slice(
     metric
         As the command line spells it; the primary metric if None.
     names
-        What is said for a slice's value; the value if None.
+        Names of the slice's values; the values if None.
     """
     wanted = metric if metric is not None else results.primary_metric
     own = [r for r in results.metrics if r.model == model and r.slice is not None and is_metric(r, wanted)]
@@ -439,7 +439,7 @@ def confusion(
     Parameters
     ----------
     labels
-        What stands at the rows and columns, in the order of the classes; the classes themselves if None.
+        Labels of rows and columns, in the order of the classes; the classes themselves if None.
     """
     counts, outside = _counts(results, model)
     totals = counts.sum(axis=1, keepdims=True)
@@ -494,7 +494,7 @@ def _shade_cells(axes: Axes, shares: NDArray[np.float64], colour: str) -> None:
 
 
 def _counts(results: Results, model: str) -> tuple[NDArray[np.float64], list[str]]:
-    """Count the cells, (classes, answers), and name the answers outside all classes, which stand behind them."""
+    """Count the cells, (classes, answers), and name the answers outside all classes, which come last."""
     cells = [cell for cell in results.confusion if cell.model == model]
     outside = sorted({cell.predicted for cell in cells} - set(results.classes))
     place = {label: i for i, label in enumerate((*results.classes, *outside))}

@@ -125,7 +125,7 @@ def _label_outer(axes: Sequence[Axes], columns: int) -> None:
 
 
 def arrange(figure: Canvas, axes: Sequence[Axes], columns: int) -> None:
-    """Place axes in a grid so that every label has its room; rows share their heights, columns their widths.
+    """Place axes in a grid with space for every label; rows share their heights, columns their widths.
 
     Each label is measured once. A figure too small for its labels grows.
     """
@@ -163,7 +163,7 @@ def _room(ax: Axes, renderer: RendererBase) -> tuple[float, float, float, float]
     if ax.axison:
         boxes += [axis.get_tightbbox(renderer, for_layout_only=True) for axis in (ax.xaxis, ax.yaxis)]
     texts = [part for part in ax.get_children() if isinstance(part, Text)]
-    # What is cut at the edge has a box that it is cut by; titles say that they are cut, but by nothing.
+    # A text that is cut at the edge has a clip box; titles claim to be cut but have none.
     free = [text for text in texts if text.get_clip_box() is None or not text.get_clip_on()]
     boxes += [text.get_window_extent(renderer) for text in free if text.get_text()]
     legend = ax.get_legend()
@@ -220,7 +220,7 @@ def count_sets(
     label
         The class that is positive; that of a binary task if None.
     name
-        What stands above; nothing if None.
+        The title above the axes; none if None.
     """
     from matplotlib.patches import Circle
 

@@ -26,7 +26,7 @@ FONT_FOLDER = Path(__file__).parent / "fonts"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How one model is told from the others: never by colour alone."""
+    """How one model is drawn: colour, marker and dash, since colour alone is not enough."""
 
     colour: str
     marker: str
@@ -72,7 +72,7 @@ TOKENS: dict[str, str] = {
 }
 
 BEHIND: Any = {"facecolor": PAPER, "alpha": 0.7, "linewidth": 0, "pad": 0.6}
-"""What lies behind a text that stands among lines."""
+"""The background of a text among lines."""
 
 # Typed as Any: matplotlib lists every key as a literal.
 SETTINGS: Any = {
@@ -167,8 +167,8 @@ def _documented(text: str, parameters: list[str]) -> str:
     entries: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", f"{shared.partition(PARAMETERS)[2].strip()}\n{own.strip()}".strip()):
         entries |= dict.fromkeys(entry.partition("\n")[0].split(", "), entry)
-    told = dict.fromkeys(entries[name] for name in parameters if name in entries)
-    return text + PARAMETERS + "\n".join(told) + RETURNS + (EXAMPLES + examples if examples else "")
+    shown = dict.fromkeys(entries[name] for name in parameters if name in entries)
+    return text + PARAMETERS + "\n".join(shown) + RETURNS + (EXAMPLES + examples if examples else "")
 
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -191,7 +191,7 @@ def to_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
     Parameters
     ----------
     name
-        Begins every id in the document, so that several stand in one page.
+        Begins every id in the document, so that one page can hold several.
     title, description
         What the figure shows, for whoever cannot see it.
     """

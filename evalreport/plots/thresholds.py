@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 DEPTH = 0.2
 """Height of the strip of counts below the diagram."""
 MOST_RELIABLE = 2
-"""So many models have bars that can be read beside each other."""
+"""Models whose bars can be read beside each other."""
 
 
 @chart
@@ -86,7 +86,9 @@ def reliable(
 ) -> list[ShownModel]:
     """Give the models that `reliability` draws."""
     shown = shown_models(results, names, highlight, metric="roc_auc")
-    found = [m for m in shown if m.told and curve_of(results, m.model, "reliability", None) is not None]
+    found = [
+        m for m in shown if m.highlighted and curve_of(results, m.model, "reliability", None) is not None
+    ]
     return found if highlight is not None else found[:MOST_RELIABLE]
 
 
@@ -113,7 +115,7 @@ def _draw_curves(
 ) -> None:
     """Draw one kind of curve of every model; a sweep only of those that give probabilities, as steps.
 
-    ``shown``: the models' names as they are written, and which stand out.
+    ``shown``: the models' names, and which are highlighted.
     """
     models, swept = shown_models(results, *shown, metric="roc_auc"), kind.startswith("sweep_")
     for model in models:
@@ -136,7 +138,7 @@ def accuracy_rejection(
     legend: bool = True,
     highlight: Collection[str] | None = None,
 ) -> None:
-    """Draw the accuracy on what is kept when the least certain answers are rejected first."""
+    """Draw the accuracy on the answers that are kept when the least certain are rejected first."""
     labels = say("chart.rejected"), say("chart.accuracy_of_rest")
     _draw_curves(ax, results, "accuracy_rejection", (names, highlight), labels=labels, legend=legend)
 
@@ -280,8 +282,8 @@ def lift(
 def score_histogram(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
     """Draw how one model's scores are distributed in the two classes: the positive one above, the other below.
 
-    Bars are shares of their class, so that a rare class can be read beside a frequent one. The further apart the two
-    lie, the better the model ranks.
+    Bars are shares of their class, so that a rare class can be read beside a frequent one. The less the two overlap,
+    the better the model ranks.
 
     Examples
     --------
@@ -312,8 +314,8 @@ def score_histogram(results: Results, model: str, ax: Axes = NEW_AXES, *, name: 
         if record.scale == "probability" and record.positive:
             label = say("chart.probability_of", label=name_of(None, record.true))
     ax.axhline(0.0, color=MUTED, linewidth=0.8)
-    room = 1.3 * highest or 1.0
-    ax.set_ylim(-room, room)
+    top = 1.3 * highest or 1.0
+    ax.set_ylim(-top, top)
     ax.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.3g}")
     ax.set_xlabel(label, parse_math=False)
     ax.set_ylabel(say("chart.share_of_class"))
@@ -376,12 +378,7 @@ def _record(results: Results, model: str) -> ResidualRecord | None:
 
 
 def _points(
-    axes: Axes,
-    results: Results,
-    model: str,
-    x: Sequence[float],
-    y: Sequence[float],
-    errors: Sequence[float],
+    axes: Axes, results: Results, model: str, x: Sequence[float], y: Sequence[float], errors: Sequence[float]
 ) -> None:
     """Draw an example a point, those with the largest errors last, so that no other hides them."""
     index = place_of_model(results, model)

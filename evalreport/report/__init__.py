@@ -1,4 +1,4 @@
-"""Results -> what is said (``sections``) -> HTML, PDF, Markdown, JSON: nothing is decided anew."""
+"""Reports: results described in sections, and written as HTML, PDF, Markdown, JSON."""
 
 from evalreport.report.writing import RenderOutcome, render
 

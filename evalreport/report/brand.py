@@ -1,4 +1,4 @@
-"""Whose report it is: name, logo, colours, footer and language, from ``brand.toml`` in the folder of templates."""
+"""The brand of a report: name, logo, colours, footer and language, from ``brand.toml`` in the folder of templates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What a report bears of its makers; ``logo`` is a data URI, ``colours`` give (light, dark) by token."""
+    """Name, logo and colours of a report's makers; ``logo`` is a data URI, ``colours`` are (light, dark) by token."""
 
     name: str = "evalreport"
     logo: str = ""
@@ -94,7 +94,7 @@ def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, A
     Raises
     ------
     TemplateError
-        It lies outside of the folder, is too large, or cannot be read.
+        It is outside the folder, is too large, or cannot be read.
     """
     path = None if templates is None else file_of(templates, name)
     if path is None or not path.is_file():

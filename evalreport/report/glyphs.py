@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 
+from evalreport.plots.style import FONT_FOLDER
 from evalreport.report.visible import code_point
 
 
@@ -18,26 +18,18 @@ def without_missing_glyphs(document: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _has_glyph(character: str) -> bool:
-    return any(ord(character) in font for font in _coverage())
+    return ord(character) in _shipped_font() or ord(character) in _fonts_of_machine()
 
 
 @lru_cache(maxsize=1)
-def _own_coverage() -> frozenset[int]:
+def _shipped_font() -> frozenset[int]:
     from matplotlib.ft2font import FT2Font
-
-    from evalreport.plots.style import FONT_FOLDER
 
     return frozenset(FT2Font(str(FONT_FOLDER / "Inter-Regular.ttf")).get_charmap())
 
 
-def _coverage() -> Iterable[frozenset[int]]:
-    """Yield the characters of the shipped font, then, only if needed, those of the machine's fonts."""
-    yield _own_coverage()
-    yield _machine_coverage()
-
-
 @lru_cache(maxsize=1)
-def _machine_coverage() -> frozenset[int]:
+def _fonts_of_machine() -> frozenset[int]:
     from matplotlib import font_manager
     from matplotlib.ft2font import FT2Font
 

@@ -24,7 +24,7 @@ def junit_xml(results: Results) -> bytes:
     Returns
     -------
     bytes
-        UTF-8, the same bytes for the same results: no time and no host stands in it.
+        UTF-8, the same bytes for the same results: without time and host.
     """
     outcomes = [gate.outcome for gate in results.gates]
     totals = {
@@ -67,17 +67,15 @@ def _add_case(suite: ET.Element, gate: GateRecord) -> None:
     case = ET.SubElement(
         suite, "testcase", {"name": visible(gate.gate), "classname": f"{SUITE}.gates", "time": "0"}
     )
-    said = visible(gate.text)
+    text = visible(gate.text)
     if gate.outcome == "pass":
-        ET.SubElement(case, "system-out").text = said
+        ET.SubElement(case, "system-out").text = text
         return
     kind = {"fail": "failure", "undecided": "error"}[gate.outcome]
-    found = ET.SubElement(case, kind, {"type": gate.outcome, "message": said})
-    found.text = f"{gate.outcome}: {said}{_limits(gate)}"
-
-
-def _limits(gate: GateRecord) -> str:
-    if gate.value is None:
-        return ""
-    limits = "" if gate.low is None and gate.high is None else f" {numbers.interval(gate.low, gate.high, 4)}"
-    return f"\nvalue: {numbers.number(gate.value, 4)}{limits}"
+    found = ET.SubElement(case, kind, {"type": gate.outcome, "message": text})
+    found.text = f"{gate.outcome}: {text}"
+    if gate.value is not None:
+        limits = (
+            "" if gate.low is None and gate.high is None else f" {numbers.interval(gate.low, gate.high, 4)}"
+        )
+        found.text += f"\nvalue: {numbers.number(gate.value, 4)}{limits}"

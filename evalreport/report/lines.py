@@ -55,7 +55,7 @@ def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
 
 
 def _lettered(letters: Sequence[str]) -> list[str]:
-    """Name the groups of models that cannot be told apart by letters, the first in the table first.
+    """Rename the letters of groups of undecided models in the order of the table.
 
     Examples
     --------

@@ -18,22 +18,22 @@ from evalreport.schema.results import Results
 from evalreport.texts import Message
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-# What Markdown reads as a mark; and what makes a link of a bare address.
 NUMBERED = re.compile(r"^(\d{1,9})([.)])(?= |$)")
-"""What begins a numbered list."""
+"""The beginning of a numbered list."""
 BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+"""Marks of Markdown, and parts of an address that would become a link."""
 ELEMENT = re.compile(r"<[A-Za-z/!?]")
-"""What HTML takes for the beginning of an element or a comment; `a < 1` is none."""
+"""The beginning of an HTML element or a comment; `a < 1` is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A text to be copied as it stands: an indented line, in which Markdown reads no mark and from which none leads."""
+    """A text to copy unchanged: an indented line, in which Markdown reads no marks."""
 
     text: str
 
     def __str__(self) -> str:
-        # Whoever reads the file as HTML, without its Markdown, must not find an element either.
+        # A reader that takes the file for HTML must not find an element either.
         return str(escaped(self.text)) if ELEMENT.search(self.text) else "    " + visible(self.text)
 
 
@@ -50,7 +50,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
     from evalreport.report.templates import environment, rendered  # a terminal's summary needs no templates
 
     named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
-    found, said = decision.describe(view), methods.describe_reproducibility(view)
+    found, reproducibility = decision.describe(view), methods.describe_reproducibility(view)
     board = found.board
     context = {
         "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
@@ -65,8 +65,8 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
         "methods": methods.describe(view),
-        "reproducibility": said,
-        "command": Verbatim(said.command),
+        "reproducibility": reproducibility,
+        "command": Verbatim(reproducibility.command),
         "oneliner": Verbatim(oneliner(view.results)),
     }
     return rendered(environment(templates, escaped), "summary.md.j2", context)
@@ -87,5 +87,5 @@ def escaped(value: Any) -> Any:
 
 
 def summary_text(results: Results) -> str:
-    """Give summary.md as a report without a title of its own has it."""
+    """Return summary.md of a report without a title of its own."""
     return summary_markdown(view_of(results))

@@ -77,7 +77,7 @@ def html_page(
     templates
         The user's folder of templates.
     time
-        Of the run: its day stands at the top.
+        The time of the run; the page shows its day at the top.
     """
     env = environment(templates)
     brand = brand_of(templates)

@@ -18,33 +18,34 @@ from evalreport.errors import OutputError
 from evalreport.report.brand import TemplateError
 
 MEMORY = 2 * 1024**3
-"""Bytes that the templates' process may use beyond what it has at its start; the largest PDF in full detail needs less
-than half of them."""
+"""Bytes that the templates' process may add to its size at the start; the largest PDF in full detail needs less than
+half of them."""
 LARGEST = 200_000_000
 """Bytes of one document; the largest report has a tenth of them."""
 TO_START = 120.0
-"""Seconds until the process has loaded what it needs: that is not the templates' time."""
+"""Seconds in which the process must have loaded its modules; they do not count as the templates' time."""
 TO_LAY_OUT = 10
-"""How many times as long what follows the templates may take: laying a page out for a PDF takes long with anybody's."""
+"""Laying a page out as a PDF may take this many times as long as rendering its templates."""
 ON_THE_CLOCK = 4
-"""How many seconds may pass for each second of processor time: other programs run as well."""
+"""Seconds that may pass for each second of processor time: other programs run as well."""
 _FRAME = struct.Struct("<BQ")
 _READY, _STEP, _MADE, _TEMPLATE, _OUTPUT = range(5)
 _SERVE = "import sys; sys.path[:] = {path!r}; from evalreport.report import template_process; template_process.serve()"
 Documents = Mapping[str, tuple[Callable[..., Any], ...]]
-"""The ways to make documents: for each a function without arguments, and those that its result then passes through; the
-last one gives bytes."""
+"""The steps to each document by its name: a function without arguments, then functions of the result before.
+
+The last one returns bytes."""
 
 
 def made_within_limits(
-    ways: Callable[..., Documents], arguments: Sequence[Any], names: Sequence[str], *, seconds: float
+    documents: Callable[..., Documents], arguments: Sequence[Any], names: Sequence[str], *, seconds: float
 ) -> dict[str, bytes | OutputError]:
     """Make documents in a process with limits; give each one's content, or why it could not be made.
 
     Parameters
     ----------
-    ways
-        A function of a module that gives the way to make each document; it and its arguments are sent to the process.
+    documents
+        A function of a module that returns the steps to each document; it and its arguments are sent to the process.
     names
         Of the documents to make, in their order.
     seconds
@@ -57,7 +58,7 @@ def made_within_limits(
         with _started() as process:
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(pickle.dumps((ways, tuple(arguments), left, seconds)))
+                process.stdin.write(pickle.dumps((documents, tuple(arguments), left, seconds)))
             try:
                 _read_frame(process, TO_START, f"the templates' process was not ready within {TO_START:g} s")
                 for name in left:
@@ -74,9 +75,9 @@ def made_within_limits(
 
 @contextlib.contextmanager
 def _started() -> Iterator[subprocess.Popen[bytes]]:
-    """Start the process that runs ``serve``, and end it whatever happens."""
-    places = [os.path.abspath(place) for place in sys.path]  # noqa: PTH100 - "" is a place as well
-    code = _SERVE.format(path=places)
+    """Start the process that runs ``serve``, and end it in any case."""
+    folders = [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100 - "" is a folder as well
+    code = _SERVE.format(path=folders)
     process = subprocess.Popen(  # noqa: S603 - this very interpreter
         [sys.executable, "-P", "-c", code],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -124,11 +125,11 @@ def _ended(code: int, late: str) -> str:
 
 
 def serve() -> None:
-    """Make what standard input asks for, and write it to standard output."""
+    """Make the documents that standard input names, and write them to standard output."""
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # a library's print is no answer
-    ways, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
-    documents = ways(*arguments)
+    os.dup2(2, 1)  # a library's print must not be part of a reply
+    make, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
+    documents = make(*arguments)
     sys.dont_write_bytecode = True  # it writes no file
     _limit_memory()
     _reply(replies, _READY, b"")
@@ -136,11 +137,11 @@ def serve() -> None:
         _reply(replies, *_answer(documents[name], seconds, replies))
 
 
-def _answer(way: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO) -> tuple[int, bytes]:
+def _answer(steps: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO) -> tuple[int, bytes]:
     try:
         _limit_time(seconds)
-        made = way[0]()
-        for step in way[1:]:
+        made = steps[0]()
+        for step in steps[1:]:
             _reply(replies, _STEP, b"")
             _limit_time(TO_LAY_OUT * seconds)
             made = step(made)
@@ -151,7 +152,7 @@ def _answer(way: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO
         return _OUTPUT, _message(error)
     except MemoryError:
         return _TEMPLATE, f"the templates need more than {MEMORY // 1024**3} GiB of memory".encode()
-    except Exception as error:  # noqa: BLE001 - what the page of a user's template leads to is not ours
+    except Exception as error:  # noqa: BLE001 - any error of a user's page
         return _TEMPLATE, _message(f"what the templates made cannot be used: {type(error).__name__}: {error}")
 
 
@@ -175,7 +176,7 @@ def _limit_memory() -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Let the system end this process after so much more processor time, also when the one that started it is gone."""
+    """Let the system end this process after this much more processor time, even if its parent is gone."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -22,10 +22,7 @@ SECTION_BLOCKS = "{# section_blocks #}"
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """An environment in which no list or mapping can be changed, and records are data: none of their methods is there.
-
-    What a record can do besides (draw itself, turn into a data frame that writes files) is for Python.
-    """
+    """An environment in which templates can change no list or mapping and call no method of a record."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Whether a template may read an attribute."""
@@ -34,14 +31,16 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if callable(first):
                 return False
             if not isinstance(obj, type):
-                # Asked some thousand times a page: Jinja would go through every kind of function and collection.
+                # Some thousand calls a page: the inherited check goes through every kind of function and collection.
                 return not attr.startswith("_")
         return super().is_safe_attribute(obj, attr, value)
 
     def preprocess(self, source: str, name: str | None = None, filename: str | None = None) -> str:
         """Put the blocks of all sections at their mark, on one line: each has one without a line in the template."""
         if SECTION_BLOCKS in source:
-            from evalreport.report.sections import SECTIONS  # which draw: not for who only copies templates
+            from evalreport.report.sections import (
+                SECTIONS,
+            )  # they import the charts, which copying templates does not need
 
             block = '{%% block section_%s %%}{{ part("%s") }}{%% endblock %%}'
             blocks = "".join(block % (section.name, section.name) for section in SECTIONS)
@@ -63,7 +62,7 @@ class OwnFolder(jinja2.FileSystemLoader):
         Raises
         ------
         TemplateError
-            It lies outside of the folder.
+            It is outside the folder.
         """
         file_of(self.folder, "/".join(split_template_path(template)))
         return super().get_source(environment, template)
@@ -93,7 +92,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
     user_folder
         Its templates take precedence over the built-in ones, which can still be named as ``evalreport/...``.
     finalize
-        What every printed expression passes through; without it, text is made visible and HTML is escaped.
+        A function of every printed expression; without it, text is made visible and HTML is escaped.
 
     Raises
     ------
@@ -130,7 +129,7 @@ def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:
     Raises
     ------
     TemplateError
-        When the template cannot be rendered, whatever it did: it is not ours.
+        The template cannot be rendered, for any reason.
     """
     try:
         return env.get_template(template).render(context)
@@ -158,7 +157,7 @@ def _place(error: Exception, template: str) -> str:
 
 
 def source(env: Sandbox, name: str) -> str:
-    """Give a file of the search path as it stands (style sheets, the script).
+    """Return a file of the search path unrendered: a style sheet, the script.
 
     Raises
     ------

@@ -33,19 +33,19 @@ def summary(results: Results) -> RenderableType:
     from rich.text import Text
 
     view = view_of(results)
-    said = decision.describe(view)
-    parts: list[RenderableType] = [] if said.board is None else [_table(view, said.board)]
-    if said.board is not None:
-        parts += [Text(line, style="dim") for line in _reading(view, said.board)]
-    parts.append(Text(said.headline, style="bold"))
+    found = decision.describe(view)
+    parts: list[RenderableType] = [] if found.board is None else [_table(view, found.board)]
+    if found.board is not None:
+        parts += [Text(line, style="dim") for line in _reading(view, found.board)]
+    parts.append(Text(found.headline, style="bold"))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
-        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.asked} {gate.bar} ({gate.text})")
-        for gate in said.gates
+        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.subject} {gate.bar} ({gate.text})")
+        for gate in found.gates
     ]
-    parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in said.cautions]
-    if said.settle:
-        parts.append(Text(f"{say('decision.settle')} {said.settle}"))
+    parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in found.cautions]
+    if found.settle:
+        parts.append(Text(f"{say('decision.settle')} {found.settle}"))
     if of_tasks := tasks.summary_line(view):
         parts.append(Text(of_tasks))
     if of_slices := slices.summary_line(view):
@@ -54,13 +54,13 @@ def summary(results: Results) -> RenderableType:
 
 
 def not_summarised(results: Results) -> list[WarningRecord]:
-    """Give the warnings that `summary` does not say, in the words of the report: with its short names."""
+    """Return the warnings that `summary` leaves out, with the short names of the report."""
     if not (results.metrics and results.ranking):
         return list(results.warnings)
     view = view_of(results)
-    said = decision.describe(view).cautions
+    shown = decision.describe(view).cautions
     warnings = [replace(w, text=decision.caution_text(view, w)) for w in results.warnings]
-    return [w for w in warnings if w.text not in said]
+    return [w for w in warnings if w.text not in shown]
 
 
 def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
@@ -86,7 +86,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
 
 
 def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
-    """Say what the intervals of the table are, and the groups where there are any; a line each."""
+    """Yield a line on the intervals of the table, on limits at 0, and on the groups."""
     level = numbers.percent(view.confidence)
     if board.reference is not None:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
@@ -99,17 +99,17 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
 
 
 def oneliner(results: Results) -> str:
-    """Give the whole in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm; ..., n = 2,600.``."""
+    """Return a run in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm; ..., n = 2,600.``."""
     view = view_of(results)
     outcomes = {gate.outcome for gate in results.gates}
     state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
     headline = decision.describe(view).headline.rstrip(".")
-    said = "; ".join(part for part in (headline, _against(view)) if part)
-    return f"[evalreport {state}] {said}, {say('report.examples', n=results.n)}."
+    text = "; ".join(part for part in (headline, _against(view)) if part)
+    return f"[evalreport {state}] {text}, {say('report.examples', n=results.n)}."
 
 
 def _against(view: View) -> str:
-    """Give the interval of the leader's difference from the runner-up, or from the baseline."""
+    """Return the interval of the leader's difference from the runner-up, or from the baseline."""
     if len(view.models) < 2 or view.results.audit:
         return ""
     leader = view.models[0]
@@ -128,12 +128,12 @@ SCREEN = 4000
 LINES = 26
 """Lines of the summary among them."""
 GUESSED = ("task", "ids", "probabilities", "positive class", "threshold", "labels")
-"""What was found that could have been meant otherwise."""
+"""Properties that were guessed from the files, and could be meant otherwise."""
 MOST_GUESSED = 6
 
 
 def one_screen(results: Results) -> str:
-    """Give what a terminal shows of a run, cut to one screen, and how to see more."""
+    """Return the text of a run for a terminal, cut to one screen, and how to see more."""
     from rich.console import Console
 
     counts = {name: len(getattr(results, name)) for name in record_lists(type(results))}
@@ -160,5 +160,5 @@ def one_screen(results: Results) -> str:
         if record.what in GUESSED
     ]
     text = "\n".join(map(visible, [head, *taken[:MOST_GUESSED], *lines]))
-    room = SCREEN - len(rest)
-    return (text if len(text) <= room else text[: room - 4] + " ...") + rest
+    longest = SCREEN - len(rest)
+    return (text if len(text) <= longest else text[: longest - 4] + " ...") + rest

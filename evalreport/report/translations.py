@@ -14,7 +14,7 @@ from evalreport.texts import FORMATS, PLACEHOLDER, Catalogue, Entry, english, fl
 
 TEXTS_FILE = "texts.toml"
 TIMES, SPARE = 4, 200
-"""How long a text may be: so many times the shipped one, and so many characters more; it is said for every row."""
+"""A text has at most this many times the characters of the shipped one, and this many more: tables repeat it."""
 
 
 def catalogue_of(templates: Path | None) -> Catalogue:

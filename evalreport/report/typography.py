@@ -21,7 +21,7 @@ _HELD = re.compile(r"(?<=\d) (?=%)|(?<=\b[np]) (?=[=<>] )|(?<=[=<>≤≥]) (?=[\
 
 
 def held(text: object) -> str:
-    """Keep on one line what is read as one: a number and its sign, ``n = 37``, and the last two words of a heading.
+    """Join by spaces that do not break a number and its sign, ``n = 37``, and the last two words of a heading.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value and what stands beside and below it; ``order`` is what a sortable table sorts by."""
+    """A value with texts ``beside`` and ``below`` it; a sortable table sorts by ``order``."""
 
     value: str
     beside: str = ""
@@ -115,7 +115,7 @@ class Table:
 class Tables:
     """A section of a text and tables, for which ``sections/tables.html.j2`` is the template.
 
-    Each of several tables stands below its title.
+    Several tables each have their title above them.
     """
 
     tables: tuple[Table, ...]
@@ -297,11 +297,13 @@ OF_SLICES = {CUT: "limits_of_slices.cut", STRETCHED: "limits_of_slices.stretched
 
 
 def limits_at_zero(
-    records: Iterable[VerdictRecord | DisparityRecord | None], said: Mapping[str, str] = OF_PAIRS
+    records: Iterable[VerdictRecord | DisparityRecord | None], explanations: Mapping[str, str] = OF_PAIRS
 ) -> str:
     """Explain limits at 0 that come from the test and not from the interval; empty where there are none."""
     methods = [record.method or "" for record in records if record is not None]
-    return " ".join(say(key) for end, key in said.items() if any(method.endswith(end) for method in methods))
+    return " ".join(
+        say(key) for end, key in explanations.items() if any(method.endswith(end) for method in methods)
+    )
 
 
 def verdict_between(

@@ -74,19 +74,19 @@ def _cut(name: str, head: int, tail: int, limit: int) -> str:
     end = len(name) - tail
     joint = max(name.rfind(sign, 0, head) for sign in "_-./ ") + 1
     start = joint if joint > 0 and end - joint + LEAST_KEPT <= limit else head
-    room = limit - (end - start)
-    if len(name) <= limit or start == 0 or room < LEAST_KEPT:
+    left = limit - (end - start)
+    if len(name) <= limit or start == 0 or left < LEAST_KEPT:
         return shorten(name, limit)
-    after = shorten(name[end:], room // 2)
-    before = room - len(after)
+    after = shorten(name[end:], left // 2)
+    before = left - len(after)
     return (name[:start] if start <= before else name[: before - 1] + "…") + name[start:end] + after
 
 
 def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str, str]:
     """Give each name a visible form of at most about ``limit`` characters; two names never look alike.
 
-    What is cut is what all names begin or end with, so that what tells them apart stays. Combining marks
-    are composed for the comparison: two spellings of one word get a number too.
+    Beginnings and ends that all names share are cut first, so that their differences stay. Combining marks are
+    composed for the comparison: two spellings of one word get a number too.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Give each name the one short form that a report uses: without what all begin and end with, then cut.
 
-    Up to a joint (``/ - _ .`` or a space) what all share is left out, if three characters or more remain of each;
-    what is then longer than 18 characters is cut in its middle. Two names never look alike.
+    A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if three characters or more
+    remain of each; a name that is still longer than 18 characters is cut in its middle. Two names never look alike.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Writing the asked outputs: all are made in memory, then moved into the folder as a whole."""
+"""Writing the requested outputs: all are made in memory, then moved into the folder as a whole."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OURS = frozenset({*FILES.values(), "figures/", *(f"figures/{name}.svg" for name 
 
 @dataclass(frozen=True, slots=True)
 class RenderOutcome:
-    """What was written, and what could not be, in words for the user."""
+    """The paths that were written, and a message for each output that could not be made."""
 
     paths: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ def render(
     beside: Mapping[str, bytes] = NOTHING,
     done: Callable[[], None] = lambda: None,
 ) -> RenderOutcome:
-    """Write the asked formats into a folder, all or none; a process killed at any moment leaves one run's files.
+    """Write the requested formats into a folder, all or none; a process killed at any moment leaves one run's files.
 
     Files of an earlier report are replaced, and removed where this one does not make them; those about the very same
     results stay. Files of others in the folder are not touched.
@@ -73,9 +73,9 @@ def render(
     options
         Formats, detail, title, templates.
     beside
-        Further files of this run that belong into the folder, by their names.
+        Further files of this run for the same folder, by their names.
     done
-        Called when the report stands in the folder, before an interrupt that came meanwhile is raised.
+        Called when the report is in the folder, before an interrupt that came meanwhile is raised.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def render(
         When the folder cannot be written; or, after the other outputs were written, when the PDF was named
         and could not be made, or when a template of the user's is wrong.
     UsageError
-        When there is no such folder of templates, or a folder stands where a file must go.
+        When there is no such folder of templates, or a folder has the name of a file to write.
     """
     check_templates(options.templates)
     options = replace(options, time=run_time(options.time).isoformat())  # one time for all documents
@@ -117,12 +117,12 @@ def render(
 
 
 def is_ours(name: str) -> bool:
-    """Whether a path in an output folder is that of a report's file; a sub-folder's path ends with ``/``."""
+    """Return whether a path in an output folder is that of a report's file; a sub-folder's path ends with ``/``."""
     return name in OURS
 
 
 def _is_about(folder: Path, data: bytes) -> bool:
-    """Say whether the folder holds outputs of these very results, made with another choice of formats."""
+    """Return whether the folder holds outputs of the same results, made with another choice of formats."""
     earlier = folder / FILES["json"]
     return earlier.is_file() and earlier.read_bytes() == data
 
@@ -203,11 +203,7 @@ def _by_templates(
 
 
 def _steps(
-    view: View,
-    sections: tuple[Described, ...],
-    svgs: Mapping[str, str],
-    options: OutputOptions,
-    data: bytes,
+    view: View, sections: tuple[Described, ...], svgs: Mapping[str, str], options: OutputOptions, data: bytes
 ) -> Documents:
     """Return for each document the function that renders its templates, and those that make bytes of the result."""
     from evalreport.report.markdown import summary_markdown

@@ -14,7 +14,7 @@ class HistoryRecord:
     """How one model's value changed since an earlier run of the series: ``difference`` is now - then.
 
     ``reference`` is ``accepted`` or ``last``, ``run`` and ``time`` say which run that was. ``paired``: both runs on
-    the same examples. ``text`` says what was compared with what; the p-value is that of one look.
+    the same examples. ``text`` names the compared examples; the p-value is that of one look.
     """
 
     reference: Literal["accepted", "last"]
@@ -74,7 +74,7 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRecord:
-    """What a run adds to the evidence of a model since the accepted runs, and where that stands.
+    """A model's value on the new examples of one run, and the evidence since the accepted runs.
 
     ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that no
     earlier one held: a night. ``value_since`` is the mean of the nights since the ``accepted`` runs, ``n_since`` their

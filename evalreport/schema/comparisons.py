@@ -170,7 +170,7 @@ class UnanimityRecord:
 class DisagreementRecord:
     """One model's answer to one of the examples on which the models disagree most, the widest first.
 
-    ``spread`` is how far the answers lie apart (``measure`` says in what); ``correct`` is None for numbers.
+    ``spread`` is the distance between the answers, in units of ``measure``; ``correct`` is None for numbers.
     """
 
     id: str

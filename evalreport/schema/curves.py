@@ -13,7 +13,7 @@ from evalreport.texts import Text
 class CurveRecord:
     """One curve of one model; x, y, threshold, low, high, count are arrays of equal length (or None).
 
-    ``band`` says of what kind low and high are: ``pointwise`` limits hold at each x by itself.
+    ``band`` is the kind of the limits: ``pointwise`` limits hold at each x alone.
     """
 
     model: str
@@ -83,7 +83,7 @@ Relation = Literal["above", "below", "crosses", "same"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DominanceRecord:
-    """How two models' curves lie to each other: a seen from b, with the false positive rates where they cross.
+    """Whether one model's curve is above the other's, seen from a, with the false positive rates where they cross.
 
     ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where. ``clear`` says that each
     is higher by so much that it matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
@@ -133,7 +133,7 @@ class ScoreHistogramRecord:
     """How one model's scores are distributed among the examples of one class: ``counts`` between ``edges``.
 
     ``positive``: whether that class is the positive one. ``scale`` is ``probability`` (of the positive class) or
-    ``score``; the first and the last bin of bare scores hold whatever lies beyond their edge.
+    ``score``; the first and the last bin of bare scores include all scores beyond their edge.
     """
 
     model: str

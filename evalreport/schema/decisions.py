@@ -10,7 +10,7 @@ from evalreport.texts import Text
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
 CUT, STRETCHED = "cut at 0", "stretched to 0"
-"""How the method of a verdict's interval ends where the limits alone and the test say different things."""
+"""Endings of an interval's ``method`` where a limit was moved to 0 to agree with the test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class DetectableRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRecord:
-    """What may be said of a seen from b on the primary metric.
+    """The verdict on a pair of models, a seen from b, on the primary metric.
 
     ``low`` and ``high`` are the pair's one interval, simultaneous over the family, of which every table and chart
     speaks; ``method`` says how it was made. It excludes 0 exactly where the adjusted p-value of the recommended test
@@ -49,7 +49,7 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskVerdictRecord:
-    """What may be said of a seen from b within one task of a suite, on the primary metric.
+    """The verdict on a pair of models within one task of a suite, a seen from b, on the primary metric.
 
     The family is every pair in every task, each by its task's own recommended ``test``: p-values are adjusted and
     intervals simultaneous over all of them.

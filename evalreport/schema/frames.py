@@ -28,9 +28,9 @@ def record_lists(results: type) -> Mapping[str, type]:
 
 
 def frame_of(records: Sequence[object], kind: type) -> pd.DataFrame:
-    """Return records as a frame, a row each; a record that holds arrays has a row for each of their places.
+    """Return records as a frame, a row each; a record that holds arrays has a row for each of their elements.
 
-    The recommended interval stands in ``low``, ``high``, ``level`` and ``interval_method``; the two models that a
+    The recommended interval is in ``low``, ``high``, ``level`` and ``interval_method``; the two models that a
     record is about in ``a`` and ``b``; fields of a part and entries of a mapping in columns ``part_field``. Names in a
     tuple are joined by commas. Arrays that are shorter than others of their record end with missing values.
 
@@ -94,7 +94,7 @@ def _columns(record: type) -> Iterator[str]:
 
 
 def _rows(record: object, kind: type) -> Iterator[Row]:
-    """Yield the rows of one record: one, or one for each place of its arrays."""
+    """Yield the rows of one record: one, or one for each element of its arrays."""
     row = _flat(record, kind)
     arrays = {name: value for name, value in row.items() if isinstance(value, tuple)}
     for place in range(max(map(len, arrays.values()), default=1) or 1):

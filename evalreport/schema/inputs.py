@@ -1,4 +1,4 @@
-"""Inputs and what was found in them: files, task, design, positive class."""
+"""Input files, and the properties that were found in them: task, design, positive class ..."""
 
 from __future__ import annotations
 

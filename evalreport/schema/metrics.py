@@ -31,8 +31,8 @@ class Slice:
 class MetricRecord:
     """One model's value of one metric with its intervals, the recommended one first.
 
-    ``trials``: of how many independent examples that count the same the value is a share; None where it is no such
-    proportion. Gates are decided by the exact limits that follow from it.
+    ``trials``: the number of independent, equally weighted examples whose proportion the value is; None where it is no
+    such proportion. Gates are decided by the exact limits that follow from it.
     """
 
     model: str
@@ -61,7 +61,7 @@ class BaselineRecord:
     """The value that a metric reaches without a model, by one constant answer or by guessing.
 
     ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
-    why a value stands by convention.
+    why a value is a convention.
     """
 
     name: str
@@ -102,7 +102,7 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
     "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
     "regression": ("mae", "r2", "mape", "rmse", "mse"),
 }
-"""What a reader asks for beside the primary metric, by task; the first summary of all has verdicts of its own."""
+"""Metrics to show beside the primary one, by task; pairs have verdicts of their own on the first that is no loss."""
 
 BESIDE_MAJORITY, BESIDE_MAPE = ("balanced_accuracy", "mcc", "average_precision"), ("mae", "rmse")
-"""What tells more where one class is most of the examples, or some true values are nearly 0."""
+"""Metrics to name where one class has most of the examples, and where some true values are nearly 0."""

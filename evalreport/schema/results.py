@@ -1,11 +1,11 @@
-"""What ``evaluate()`` returns, and how it is written: results.json is its image."""
+"""The results of a run, and their JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ SCHEMA = "evalreport/results/2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that ``evaluate()`` found; the field names are the keys of results.json."""
+    """The results of ``evaluate()``; the field names are the keys of results.json."""
 
     schema: str = SCHEMA
     signature: str
@@ -121,9 +121,9 @@ class Results:
     gold_sampling: tuple[GoldSamplingRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
-    """The same of the metric that a reader asks for next (``COMPANIONS``): a family of its own, corrected by itself."""
+    """Verdicts on the first companion of the primary metric (``COMPANIONS``): a family of its own, corrected alone."""
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
-    """Of a suite: the same within each task, a family of its own over tasks and pairs."""
+    """Verdicts within each task of a suite: a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
     audit: tuple[AuditRecord, ...] = ()
@@ -149,7 +149,7 @@ class Results:
         return frame_of(getattr(self, name), lists[name])
 
     def summary(self) -> str:
-        """Return the verdict, the table and the cautions as text in Markdown: what stands in summary.md."""
+        """Return the verdict, the table and the cautions as Markdown: the text of summary.md."""
         import evalreport
 
         return evalreport.shown(self, "summary")
@@ -174,11 +174,7 @@ def to_json(results: Results) -> bytes:
     """Write results as UTF-8 JSON, a record on each line: sorted keys, no NaN, the same bytes for the same results."""
     names = sorted(f.name for f in dataclasses.fields(results))
     with speaking(english()):
-        return _written(results, names)
-
-
-def _written(results: Results, names: Sequence[str]) -> bytes:
-    entries = (f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names)
+        entries = [f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names]
     text = "{\n " + ",\n ".join(entries) + "\n}\n"
     # A lone surrogate in a name has no UTF-8; written as an escape it is JSON all the same.
     return text.encode("utf-8", "backslashreplace")
@@ -202,7 +198,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Message):
         return str(value)
     if isinstance(value, (VerdictRecord, WarningRecord)):
-        return _said(value.text) | _fields(value)
+        return _code_and_params(value.text) | _fields(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _fields(value)
     return value
@@ -213,8 +209,8 @@ def _fields(record: object) -> dict[str, object]:
     return {name: _plain(getattr(record, name)) for name in _names(kind)}
 
 
-def _said(text: Text) -> dict[str, object]:
-    """Give a sentence's code and parameters; of several joined ones those of the first, with the others as notes."""
+def _code_and_params(text: Text) -> dict[str, object]:
+    """Return the code and the parameters of a sentence; of joined sentences the first one's, the others as notes."""
     first, *notes = map(_coded, joined(text))
     return first | ({"notes": notes} if notes else {}) if first else {}
 
@@ -224,7 +220,7 @@ def _coded(text: Text) -> dict[str, object]:
 
 
 def _params(message: Message) -> dict[str, object]:
-    """Give the parameters as JSON has them; a message among them keeps its own code and parameters."""
+    """Return the parameters as JSON values; a message among them keeps its own code and parameters."""
 
     def plain(value: object) -> object:
         if isinstance(value, Message):

@@ -15,7 +15,7 @@ Level = Literal["info", "caution", "blocker"]
 class WarningRecord:
     """One automatic warning with its stable code; ``about`` names models, metrics or columns.
 
-    A blocker leaves the numbers and takes the verdict; ``info`` changes no reading of it.
+    A ``blocker`` withholds verdicts and letters and leaves the numbers; an ``info`` does not limit the verdict.
     """
 
     code: str
@@ -24,7 +24,6 @@ class WarningRecord:
     level: Level = "caution"
 
 
-# The levels of each warning that is more, or less, than a caution; the first is the usual one.
 LEVELS: Mapping[str, tuple[Level, ...]] = {
     "trained_on_test": ("blocker",),
     "gold_not_random": ("blocker", "caution", "info"),
@@ -43,17 +42,11 @@ def levels_of(code: str) -> tuple[Level, ...]:
 
 
 def warning(
-    code: str,
-    /,
-    text: str = "",
-    *,
-    about: tuple[str, ...] = (),
-    level: Level | None = None,
-    **params: object,
+    code: str, /, text: str = "", *, about: tuple[str, ...] = (), level: Level | None = None, **params: object
 ) -> WarningRecord:
     """Make a warning, of its usual level where none is given.
 
-    Its text stands in the catalogue under ``warning.CODE``, or ``warning.CODE.TEXT``; what it means under
+    The catalogue has its text under ``warning.CODE`` or ``warning.CODE.TEXT``, and its meaning under
     ``meaning.CODE``.
     """
     usual = levels_of(code)

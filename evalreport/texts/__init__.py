@@ -213,7 +213,7 @@ def say(key: str, /, **values: Value) -> str:
     key
         ``section.name``.
     values
-        What fills the placeholders; braces inside a value stand as they are. A value that the text names without a
+        What fills the placeholders; braces inside a value are left alone. A value that the text names without a
         format is a text, a message, or a whole number, which is written as a count. ``n`` chooses the plural form.
 
     Raises
@@ -269,7 +269,7 @@ def has(key: str) -> bool:
 
 
 def group_of(name: str) -> dict[str, str]:
-    """Give all texts of a group as they stand, placeholders unfilled, by their names."""
+    """Return all texts of a group by their names, placeholders unfilled."""
     catalogue = _spoken.get() or english()
     found = ((key.removeprefix(f"{name}."), entry) for key, entry in catalogue.items())
     return {key: entry for key, entry in found if "." not in key and isinstance(entry, str)}

@@ -115,15 +115,11 @@ def _line(view: View, record: AuditRecord) -> Row:
         text_of(view, record.about),
         Cell(say("audit.alarm"), answer) if record.alarm else answer,
         effect,
-        _test(record.test),
+        "" if record.test is None else named("audit.test", record.test, label_of("test", record.test)),
         numbers.p_value(record.p_value),
         numbers.p_value(record.p_adjusted),
     )
     return Row(None, cells, named("audit.question", record.question))
-
-
-def _test(name: str | None) -> str:
-    return "" if name is None else named("audit.test", name, label_of("test", name))
 
 
 OF_MODELS = ("worse", "worse_this_run", "slice")
@@ -158,7 +154,7 @@ def headline(view: View) -> Changed | None:
 
 
 def _now(view: View) -> str:
-    """Say where the first model stands now, and where it stood at the accepted run."""
+    """Say the first model's value now and at the accepted run."""
     found = next((r for r in view.results.history if r.reference == "accepted" and r.value is not None), None)
     if found is None:
         return say("report.examples", n=view.results.n)

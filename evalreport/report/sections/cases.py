@@ -30,12 +30,12 @@ from evalreport.texts.labels import in_sentence
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
-"""What is said of errors in the target's own units."""
+"""Metrics of errors in the target's own units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of parts in percent of its room: what is right, then what is wrong."""
+    """A bar: its right and its wrong part in percent of the whole width."""
 
     right: float
     wrong: float
@@ -153,7 +153,7 @@ def _headed(view: View, found: str) -> str:
 
 
 def _what_counts(view: View, n: float) -> str:
-    """Say what was counted where it is not the examples, each once."""
+    """Say what was counted, where it is not each example once."""
     return weights_note(view) or (say("cases.note_fits") if n > view.results.n else "")
 
 
@@ -172,8 +172,8 @@ def _errors(view: View) -> Cases | None:
     size = numbers.number(value_of(view, view.models[0], keys[0]), decimals)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
-    said = [named("cases.error", key.metric, "") for key in keys]
-    note = " ".join(filter(None, (say("cases.error_units"), *said)))
+    units = [named("cases.error", key.metric, "") for key in keys]
+    note = " ".join(filter(None, (say("cases.error_units"), *units)))
     heading = say("cases.in_cases", found=say(text, model=view.models[0].name, size=size))
     return Cases(heading, "errors", (), (), (), table, note)
 
@@ -309,7 +309,7 @@ def _answer(text: str, correct: bool | None, decimals: int | None) -> Answer:
 
 
 def _found(view: View, first: str) -> tuple[str, str]:
-    """Say on how many examples the models disagree and none is right; else how far apart their answers lie."""
+    """Say on how many examples the models disagree and none is right; else the range of their answers."""
     counts = {record.label: record for record in view.results.unanimity}
     whole = counts.get(None)
     if whole is None:
@@ -337,7 +337,7 @@ def _found(view: View, first: str) -> tuple[str, str]:
 MOST_SENTENCES, LONGEST = 6, 20
 COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
             ("fixed_recall", 0.9, ""))  # fmt: skip
-"""The criteria that have a column, by name, rate and metric; all others stand in the folded table."""
+"""The criteria that have a column, by name, rate and metric; all others are in the folded table."""
 READ = ("fixed_fpr", 0.1)
 """The criterion that the heading speaks of, and its rate."""
 
@@ -401,15 +401,15 @@ def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
         return ""
     found = [round(fixed[m.id].tp) for m in order]
     total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
-    said = {"rate": READ[1], "first": order[0].name, "found": found[0], "total": total}
+    known = {"rate": READ[1], "first": order[0].name, "found": found[0], "total": total}
     if len(order) == 1:
-        finding = say("finding.threshold_one", **said)
+        finding = say("finding.threshold_one", **known)
     elif found[0] == found[-1]:
-        finding = say("finding.threshold_same", **said)
+        finding = say("finding.threshold_same", **known)
     elif found[1] == found[-1]:
-        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **said)
+        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **known)
     else:
-        finding = say("finding.threshold", low=found[-1], high=found[1], **said)
+        finding = say("finding.threshold", low=found[-1], high=found[1], **known)
     if found[0] != found[-1]:
         finding = unless_decided(view, finding, order[0], order[-1])
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
@@ -466,7 +466,7 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:
-    """Write a threshold so that it is told from the scores beside it."""
+    """Write a threshold with enough digits to distinguish it from neighbouring scores."""
     if point.threshold is None:
         return say("thresholds.no_call")
     scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]

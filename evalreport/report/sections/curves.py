@@ -66,7 +66,7 @@ STEPS = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Figures side by side, the map of classes, and what is missing and why."""
+    """Figures side by side, the map of classes, and notes on models without curves."""
 
     figures: tuple[Figure, ...]
     classes: Map | None
@@ -107,7 +107,7 @@ def _figure(
     about: str = "",
     **how: object,
 ) -> Figure:
-    """Describe a figure of all models; ``about`` says what is drawn where the title says what it shows."""
+    """Describe a figure of all models; ``about`` names the chart where the title is a finding."""
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
         description=say("curves.described", title=about or title, names=listed(list(view.names.values()), 12)),
@@ -116,14 +116,14 @@ def _figure(
 
 
 def _coloured(view: View, metric: str) -> str:
-    told = contenders(view.results, metric)
-    if len(view.models) == 1 or len(told) == len(view.models) <= MOST_TOLD:
+    leaders = contenders(view.results, metric)
+    if len(view.models) == 1 or len(leaders) == len(view.models) <= MOST_TOLD:
         return ""
     on = compared_on(view.results, metric)
     label = (
         view.primary_words if on == view.results.primary_metric else in_sentence(metric_label(MetricKey(on)))
     )
-    if len(view.models) > MOST_TOLD and len(told) > FIRST:
+    if len(view.models) > MOST_TOLD and len(leaders) > FIRST:
         return say("evidence.coloured_of_many", n=FIRST, metric=label)
     return say("evidence.coloured", metric=label)
 
@@ -132,8 +132,8 @@ def _coloured(view: View, metric: str) -> str:
 
 
 def _roc(view: View) -> Figure:
-    told = contenders(view.results, "roc_auc")[:FIRST]
-    curves = [c for m in told if (c := curve_of(view.results, m, "roc", None)) is not None]
+    leaders = contenders(view.results, "roc_auc")[:FIRST]
+    curves = [c for m in leaders if (c := curve_of(view.results, m, "roc", None)) is not None]
     upto = next((end for end in ENDS if all(np.interp(end, c.x, c.y) >= ALL_FOUND for c in curves)), 1.0)
     read = {
         p.model: p.value
@@ -216,7 +216,9 @@ def _scores(view: View) -> list[Figure]:
 def _reliability(view: View) -> Figure:
     drawn = [view.model(m.model) for m in reliable(view.results)]
     if view.results.positive is None:
-        title, about = _confidence_title(view, drawn[0]), say("evidence.confidence")
+        predicted, observed = _means(view, drawn[0], None)
+        title = say("finding.confidence", model=drawn[0].name, right=observed, said=predicted)
+        about = say("evidence.confidence")
     else:
         title, about = _calibration_title(view, drawn), ""
     first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
@@ -226,12 +228,6 @@ def _reliability(view: View) -> Figure:
         limits = say("evidence.calibration_limits", level=numbers.percent(view.confidence))
     caption = [about, say("evidence.calibration", limits=limits), first]
     return _figure(view, "reliability", title, reliability, caption, about=say("curves.reliability_title"))
-
-
-def _confidence_title(view: View, model: Model) -> str:
-    """Compare how often the most probable class is the true one with its mean probability."""
-    predicted, observed = _means(view, model, None)
-    return say("finding.confidence", model=model.name, right=observed, said=predicted)
 
 
 def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
@@ -254,15 +250,8 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
         slope, intercept = (
             metric_record(view, model.id, MetricKey(f"calibration_{part}")) for part in ("slope", "intercept")
         )
-        (_, low, high), (_, least, most) = with_limits(slope), with_limits(intercept)
-        if (
-            slope is None
-            or slope.value is None
-            or low is None
-            or high is None
-            or least is None
-            or most is None
-        ):
+        (value, low, high), (_, least, most) = with_limits(slope), with_limits(intercept)
+        if value is None or low is None or high is None or least is None or most is None:
             unjudged.append(model.name)
             continue
         kinds = {
@@ -272,9 +261,9 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
             "too_high": most < 0,
         }
         kind = next((kind for kind, holds in kinds.items() if holds), "calibrated")
-        found.setdefault(kind, []).append((model.name, numbers.number(slope.value, 2)))
-    told = [kind for kind in found if kind != "calibrated"] or list(found)
-    said = [
+        found.setdefault(kind, []).append((model.name, numbers.number(value, 2)))
+    shown = [kind for kind in found if kind != "calibrated"] or list(found)
+    texts = [
         say(
             f"finding.{kind}",
             n=len(own),
@@ -282,13 +271,13 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
             slopes=listed([s for _, s in own]),
         )
         for kind, own in found.items()
-        if kind in told
+        if kind in shown
     ]
-    if said and unjudged and told == ["calibrated"]:
+    if texts and unjudged and shown == ["calibrated"]:
         # Of the others nothing was looked for, so nothing was not found.
-        said.append(say("finding.not_judged", models=listed(unjudged)))
-    if said:
-        return "; ".join(said)
+        texts.append(say("finding.not_judged", models=listed(unjudged)))
+    if texts:
+        return "; ".join(texts)
     predicted, observed = _means(view, drawn[0], None)
     return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
                label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip
@@ -316,14 +305,11 @@ def _class_map(view: View) -> Map | None:
         return None
     names = distinct_names(list(results.classes))
     shown, heads = order[:MOST_CLASSES], models[:MOST_MODELS]
-    rows = tuple(
-        MapRow(
-            names[label],
-            numbers.count(round(totals[label])),
-            tuple(_cell(recalls[m.id][label]) for m in heads),
-        )
-        for label in shown
-    )
+    rows = []
+    for label in shown:
+        own = [recalls[m.id][label] for m in heads]
+        cells = tuple((f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)) for recall in own)
+        rows.append(MapRow(names[label], numbers.count(round(totals[label])), cells))
     notes = [
         say("evidence.classes", first=models[0].name),
         weights_note(view),
@@ -332,11 +318,7 @@ def _class_map(view: View) -> Map | None:
     ]
     title = _class_title(view, models, recalls, names)
     note, confusions = " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
-    return Map(title, tuple(heads), rows, note, confusions=confusions)
-
-
-def _cell(recall: float) -> tuple[str, int]:
-    return f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)
+    return Map(title, tuple(heads), tuple(rows), note, confusions=confusions)
 
 
 def _class_title(
@@ -371,10 +353,10 @@ def _confusions(
         each = sorted(
             ((counts[m.id].get((true, predicted), 0.0), m) for m in models), key=lambda one: -one[0]
         )
-        said = [f"{m.name} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
+        counts_of_models = [f"{m.name} {numbers.count(round(n))}" for n, m in each if n][:MOST_NAMED]
         sentences.append(
             say("evidence.confused", true=names[true], predicted=names.get(predicted, predicted), n=round(totals[true]),
-                models=", ".join(said))
+                models=", ".join(counts_of_models))
         )  # fmt: skip
     return tuple(sentences)
 

@@ -1,4 +1,4 @@
-"""The decision: a headline, the gates, at most two cautions, the leaderboard, and what would settle what is open."""
+"""The decision: a headline, the gates, at most two cautions, the leaderboard, and how many examples would settle it."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ SIGNS = {">=": "≥", "<=": "≤"}
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate: its outcome and the word for it, what was asked of what, and what was found."""
+    """One gate: its outcome and the word for it, its subject, the value that was found, and the bar it needs."""
 
     outcome: str
     word: str
-    asked: str
+    subject: str
     found: str
     bar: str
     text: str
@@ -85,7 +85,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the first screen says; ``tone`` is the kind that a frame is coloured by: alarm, quiet, or nothing.
+    """The first screen; ``tone`` is the colour of its frame: alarm, quiet, or none.
 
     An audit shows its series as ``figure``, and of one model no board.
     """
@@ -103,7 +103,7 @@ class Decision:
 
 
 def describe(view: View) -> Decision:
-    """Say what the decisions allow to say."""
+    """Describe the first screen."""
     changed = audit.headline(view)
     headline = changed.text if changed is not None else _with_tasks(view, _headline(view))
     failed = sum(gate.outcome == "fail" for gate in view.results.gates)
@@ -135,7 +135,10 @@ def describe(view: View) -> Decision:
 def _headline(view: View) -> str:
     if len(view.models) == 1:
         return _single(view)
-    if all(_not_comparable(record) for record in view.results.verdicts):
+    if all(
+        any(coded(part)[0] == "verdict.not_comparable" for part in joined(record.text))
+        for record in view.results.verdicts
+    ):
         return say("decision.no_verdict", metric=view.primary_words)
     if view.results.baseline is not None:
         return _against_baseline(view, view.model(view.results.baseline))
@@ -148,10 +151,6 @@ def _with_tasks(view: View, headline: str) -> str:
     """Say of a suite what the headline is about."""
     over = over_tasks(view)
     return say("suite.headline", over=sentence_start(over), headline=headline) if over else headline
-
-
-def _not_comparable(record: VerdictRecord) -> bool:
-    return any(coded(part)[0] == "verdict.not_comparable" for part in joined(record.text))
 
 
 def _single(view: View) -> str:
@@ -177,7 +176,7 @@ def _single(view: View) -> str:
 
 
 def _of_two(view: View) -> str:
-    """Say how the leader of two models stands to the other."""
+    """Say the verdict on two models, the leader first."""
     leader, other = view.models
     kind = verdict_word(view, leader, other)
     if kind == "worse":
@@ -193,7 +192,7 @@ def _of_two(view: View) -> str:
 
 
 def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
-    """Return the key of the text that fits what was drawn."""
+    """Return the key of the text for examples, questions or scores."""
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
@@ -314,7 +313,7 @@ def _n_fits(view: View) -> int:
 
 
 def about(view: View) -> str:
-    """Say in one line what was evaluated: how many examples of what, by which metric, on what each model was judged."""
+    """Say in one line how many examples, which design, and by which metric models are ranked."""
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
@@ -364,7 +363,7 @@ def about(view: View) -> str:
 
 
 def _clusters(view: View) -> tuple[int, float] | None:
-    """Give the number of clusters that the examples lie in, and their effective number, under ``--cluster``."""
+    """Return the number of clusters and their effective number, under ``--cluster``."""
     if not view.results.options.get("cluster"):
         return None
     found = ((r.clusters, r.clusters_effective) for r in view.results.metrics if r.slice is None)
@@ -375,16 +374,16 @@ def _clusters(view: View) -> tuple[int, float] | None:
 
 
 def gates_of(view: View) -> list[Gate]:
-    """Give the gates, failures first; each says what was asked and what was found."""
+    """Return the gates, failures first."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        asked, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
+        subject, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
         found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
             found = _with_limits(gate)
         bar = text_of(view, f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
-        gates.append(Gate(gate.outcome, word, text_of(view, asked), found, bar, text))
+        gates.append(Gate(gate.outcome, word, text_of(view, subject), found, bar, text))
     return gates
 
 

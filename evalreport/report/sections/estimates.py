@@ -21,7 +21,7 @@ from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
 
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
-"""Warnings that are repeated where the estimates stand."""
+"""Warnings that are repeated beside the estimates."""
 MOST_CHOSEN = 8
 SEEN_ELSEWHERE = frozenset({"missing_estimate.see_loocv", "missing_estimate.see_nested_cv"})
 """Why an estimate is missing where another one has its folds."""

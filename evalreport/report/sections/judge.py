@@ -25,7 +25,7 @@ from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, Judg
 from evalreport.texts import say
 
 MOST_PAIRS = 10
-"""Pairs that are shown; the others stand in results.json."""
+"""Pairs that are shown; results.json has all."""
 
 
 def describe(view: View) -> Tables | None:

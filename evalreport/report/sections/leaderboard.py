@@ -1,4 +1,4 @@
-"""The leaderboard: models in rank order, how far each is from the best (or the baseline), and who is told apart."""
+"""The leaderboard: models in rank order, differences from the best or the baseline, groups of undecided models."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from evalreport.report.naming import (
     label_of,
     level_of_pairs,
     metric_label,
+    spelling,
     summary_of,
 )
 from evalreport.report.view import (
@@ -53,14 +54,14 @@ LETTER = 3.6
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The axis of a panel: what lies at which percent of its width, of which ``edge`` is left free at either side."""
+    """The axis of a panel, in percent of its width; ``edge`` percent are free at either side."""
 
     least: float
     most: float
     edge: float = EDGE
 
     def place(self, value: float) -> float:
-        """Give the percent at which a value stands."""
+        """Return the position of a value in percent."""
         width = (self.most - self.least) or 1.0
         return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
 
@@ -79,14 +80,14 @@ class Axis:
                 break
         decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
         texts = {k: numbers.number(abs(k * step), decimals) if k else "0" for k in range(first, last + 1)}
-        room = LETTER * (max(map(len, texts.values())) + 0.5)
-        every = math.ceil(room / ((100 - 2 * self.edge) * step / width))
+        width_of_label = LETTER * (max(map(len, texts.values())) + 0.5)
+        every = math.ceil(width_of_label / ((100 - 2 * self.edge) * step / width))
         return tuple((self.place(k * step), "" if k % every else text) for k, text in texts.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A model's difference from the reference: places on the axis (0 to 100, right is better); ``text`` is its size."""
+    """A model's difference from the reference: ``text`` is its size, the others are positions from 0 to 100."""
 
     text: str
     order: float | None = None
@@ -152,7 +153,7 @@ class Leaderboard:
 
 
 def describe(view: View) -> Leaderboard | None:
-    """Lay out the leaderboard; nothing where nothing has a value, or a single model stands beside nothing."""
+    """Lay out the leaderboard; None without any value, or with a single model and nothing to compare it with."""
     keys = key_metrics(view)
     if not keys:
         return None
@@ -191,7 +192,7 @@ def describe(view: View) -> Leaderboard | None:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A metric on which models differ that the primary one does not tell apart: the best on it, and who is behind."""
+    """A metric that decides between models that the primary one leaves undecided: the best, and who is behind."""
 
     key: MetricKey
     best: Model
@@ -210,11 +211,11 @@ def leading(view: View) -> tuple[Model, ...]:
 
 
 def conflict(view: View) -> Conflict | None:
-    """Find whether contenders that the primary metric leaves together clearly differ on the one asked for next."""
+    """Find whether contenders that the primary metric leaves undecided clearly differ on the companion metric."""
     group, records = leading(view), view.results.second_verdicts
     if len(group) < 2 or not records or view.results.baseline is not None:
         return None
-    key = next((k for k in overall_keys(view.results) if _spelled(k) == records[0].metric), None)
+    key = next((k for k in overall_keys(view.results) if spelling(k) == records[0].metric), None)
     values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
     known = list(values)
     if key is None or len(known) < 2:
@@ -233,10 +234,6 @@ def conflict(view: View) -> Conflict | None:
 def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
     """Give the verdict of a seen from b on the metric that a reader asks for next."""
     return verdict_between(view, a, b, view.results.second_verdicts)
-
-
-def _spelled(key: MetricKey) -> str:
-    return key.metric + (f"_{key.average}" if key.average else "")
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
@@ -299,7 +296,7 @@ def _row(
         rank=None if place is None else place.rank,
         value=metric_cell(view, model, view.primary),
         cells=tuple(metric_cell(view, model, key) for key in others),
-        behind=_is_behind(view, model, reference),
+        behind=reference not in (None, model) and verdict_word(view, model, reference) == "worse",
         edge=len(letters) == 2 and not set(letters[0]) & set(letters[1]),
         pieces=tuple(column[i] for column in brackets),
         letters=_letters(view, model),
@@ -310,10 +307,6 @@ def _row(
 def _letters(view: View, model: Model) -> str:
     place = ranking_record(view, model.id)
     return "" if place is None else place.letters
-
-
-def _is_behind(view: View, model: Model, reference: Model | None) -> bool:
-    return reference not in (None, model) and verdict_word(view, model, reference) == "worse"
 
 
 # --- brackets -------------------------------------------------------------------------------------------------------
@@ -336,7 +329,7 @@ def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
 
 
 def _bracket_word(view: View) -> str:
-    """Say what the one bracket stands for where all pairs are equivalent."""
+    """Name the one bracket where all pairs are equivalent."""
     if view.results.verdicts and {record.verdict for record in view.results.verdicts} == {"equivalent"}:
         return say("leaderboard.equivalent", margin=margin_of(view) or 0.0)
     return ""
@@ -498,7 +491,7 @@ def _panel(
     )  # fmt: skip
 
 
-# --- what stands beside it ------------------------------------------------------------------------------------------
+# --- title and notes ------------------------------------------------------------------------------------------------
 
 
 def _title(view: View, second: Conflict | None) -> str:

@@ -59,8 +59,8 @@ def deciding(view: View) -> frozenset[str]:
 def holds_here(view: View, test: str) -> str:
     """Say what the data show of a test's assumptions; what they cannot show is called assumed."""
     records = [r for r in view.results.comparisons if r.test == test and r.slice is None]
-    said = [*_of_examples(view, test), *_of_numbers(view, test, records), *_of_cautions(view, records)]
-    return "; ".join(dict.fromkeys(said))
+    texts = [*_of_examples(view, test), *_of_numbers(view, test, records), *_of_cautions(view, records)]
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _of_examples(view: View, test: str) -> Iterator[str]:
@@ -135,7 +135,7 @@ _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
 
 
 def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
-    """Yield what stands against the test in this layout (its measured size among it), each once."""
+    """Yield the cautions on the test's assumptions in this layout, its measured size among them."""
     for record in records:
         for part in joined(record.caution or ""):
             if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
@@ -170,7 +170,7 @@ class Methods:
 
 @dataclass(frozen=True, slots=True)
 class Cautions:
-    """What was found in the files, and all that limits the verdict."""
+    """Properties found in the files, and all warnings."""
 
     found: tuple[tuple[str, str, str], ...]
     warnings: tuple[Warned, ...]
@@ -270,8 +270,11 @@ def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
 
 
 def describe_cautions(view: View) -> Cautions | None:
-    """Lay out what was found and warned of."""
-    found = tuple((_called(f.what), text_of(view, f.value), text_of(view, f.why)) for f in view.results.found)
+    """Lay out the properties found in the files, and the warnings."""
+    found = tuple(
+        (named("found_what", f.what.replace(" ", "_"), f.what), text_of(view, f.value), text_of(view, f.why))
+        for f in view.results.found
+    )
     warnings = _warnings(view)
     n = n_cautions(view.results.warnings)
     return Cautions(found, warnings, n) if found or warnings else None
@@ -320,11 +323,6 @@ def pictures_of_counts(view: View) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if figure.name in wanted)
 
 
-def _called(what: str) -> str:
-    """Give the words for what was found."""
-    return named("found_what", what.replace(" ", "_"), what)
-
-
 def _method(kind: Kind, name: str, attribute: str) -> Method:
     """Define a metric or an interval in one line: its summary, and its formula or its source."""
     text = str(getattr(display_of(kind, name), attribute, "") or "")
@@ -333,7 +331,7 @@ def _method(kind: Kind, name: str, attribute: str) -> Method:
 
 
 def _test(view: View, name: str, decides: bool) -> Method:
-    """Describe a test and why it is here; of one that decides, what is known of its assumptions on these data."""
+    """Describe a test and why it is here; of one that decides, what the data show of its assumptions."""
     why, known = why_chosen(view, name), entry("test", name)
     if not decides or known is None:
         return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.")
@@ -408,8 +406,7 @@ def describe_reproducibility(view: View) -> Reproducibility:
         options=tuple(
             (key.replace("_", " "), _shown(value))
             for key, value in sorted(results.options.items())
-            if _is_set(value)
-            and (key != "average" or results.suite)  # of what else there is, it says nothing
+            if value not in (None, False, (), []) and (key != "average" or results.suite)
         ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),
@@ -419,7 +416,7 @@ def describe_reproducibility(view: View) -> Reproducibility:
 
 def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
     """Write the command that gives these results: every option that differs from its default."""
-    # What is about an earlier run is known to a history only.
+    # A gate about an earlier run needs a history, and so an audit.
     audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
     words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
     for field in fields(Options):
@@ -435,10 +432,6 @@ def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
             values = value if isinstance(value, tuple) else (value,)
             words += [f"{flag} {shlex.quote(visible(str(v)))}" for v in values]
     return " ".join(words)
-
-
-def _is_set(value: Any) -> bool:
-    return value is not None and value is not False and value not in ((), [])
 
 
 def _shown(value: Any) -> str:

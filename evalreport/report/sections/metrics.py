@@ -41,17 +41,17 @@ from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
 
 MOST_PAPER_CLASSES = 60
-"""Rows of single classes that the PDF has room for; a page shows all."""
+"""Rows of single classes in a PDF; a page shows all."""
 MOST_TEST_ROWS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class MetricCell:
-    """One model's value with its interval; ``asked`` are further intervals, ``about`` says what it was made of."""
+    """One model's value with its interval; ``further`` holds its other intervals, ``about`` its computation."""
 
     value: str
     interval: str
-    asked: tuple[str, ...]
+    further: tuple[str, ...]
     note: str
     about: str
 
@@ -181,8 +181,8 @@ def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
 def _rules(view: View) -> str:
     """Say once what the rules do that need no model."""
     texts = {named("metrics.rule", r.name, visible(r.name)): visible(r.text) for r in view.results.baselines}
-    said = [say("metrics.rule_said", name=name, text=text) for name, text in texts.items()]
-    return say("metrics.rules", rules="; ".join(said)) if said else ""
+    rules = [say("metrics.rule_said", name=name, text=text) for name, text in texts.items()]
+    return say("metrics.rules", rules="; ".join(rules)) if rules else ""
 
 
 def _row(view: View, key: MetricKey, rules: tuple[str, ...], *, is_key: bool = False) -> MetricRow:
@@ -222,7 +222,7 @@ def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) ->
     return MetricCell(
         value=value,
         interval=limits[0][1] if limits else "",
-        asked=tuple(every[1:]) if view.results.options.get("intervals") else (),
+        further=tuple(every[1:]) if view.results.options.get("intervals") else (),
         note=text_of(view, record.reason or ""),
         about="; ".join(about) if record.value is not None else "",
     )
@@ -233,23 +233,23 @@ def _limits(interval: Interval, decimals: int) -> str:
 
 
 def _all_tests(view: View) -> Iterable[Tests]:
-    """Yield the tests of the primary metric and, where tests were asked for, those of the others."""
+    """Yield the tests of the primary metric and, where tests were named, those of the others."""
     records = [r for r in view.results.comparisons if r.slice is None]
     primary = [r for r in records if key_of(r) == view.primary]
     others = [r for r in records if key_of(r) != view.primary]
     if primary:
-        asked = bool(view.results.options.get("tests"))
-        untold = say("metrics.exploratory_elsewhere") if others and not asked else ""
+        named_tests = bool(view.results.options.get("tests"))
+        elsewhere = say("metrics.exploratory_elsewhere") if others and not named_tests else ""
         title = say("metrics.tests", metric=view.primary_words)
         yield _tests(
             view,
             primary,
             title,
             " ".join(
-                filter(None, (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), untold))
+                filter(None, (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), elsewhere))
             ),
         )
-        if others and asked:
+        if others and named_tests:
             yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
 
 
@@ -331,12 +331,12 @@ def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
 
 
 def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
-    """Say what a test is, and what is to be known of it that holds for every pair."""
+    """Describe a test, with the cautions that hold for every pair."""
     own = [r for r in records if r.test == name]
     parts = [{str(part): part for part in joined(r.caution or "") if part} for r in own]
     shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
-    told = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
-    return " ".join([summary_of("test", name), *(f"{sentence_start(text)}." for text in told)])
+    shared_texts = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
+    return " ".join([summary_of("test", name), *(f"{sentence_start(text)}." for text in shared_texts)])
 
 
 MOST_CLASSES_IN_TABLE = 15
@@ -424,7 +424,7 @@ def _figure(view: View, models: list[Model]) -> Figure:
     labels = tuple(distinct_names(view.results.classes, LONGEST_LABEL).values())
     longest = max(map(len, labels))
     columns = min(len(drawn), 3 if longest <= LONGEST_OF_THREE else 2)
-    # Labels stand left of the matrix and, slanted, below it.
+    # Labels are left of the matrix and, slanted, below it.
     size = 2.4 + 0.08 * min(len(labels), 12) + 0.06 * longest
     return Figure(
         name="confusion",

@@ -129,7 +129,7 @@ def _cell(view: View, row: Model, column: Model) -> PairCell | None:
 
 
 def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
-    """Give the adjusted p-value of what was decided: where that is equivalence, of the other test of the family."""
+    """Return the adjusted p-value of the decision; of equivalence, that of the other test of the family."""
     own = [
         r
         for r in view.results.comparisons
@@ -149,10 +149,10 @@ def _finding(view: View) -> str:
     kinds = {"better": "decided", "worse": "decided"}
     found = Counter(kinds.get(v.verdict, v.verdict) for v in view.results.verdicts)
     total, order = sum(found.values()), ("decided", "equivalent", "non-inferior", "undecided")
-    told = [(kind, found[kind]) for kind in order if found[kind]]
-    if len(told) == 1:
-        return say(f"finding.pairs_all.{told[0][0]}", n=total, number=in_words(total))
-    parts = [say(f"finding.pairs_some.{kind}", n=n, number=in_words(n)) for kind, n in told]
+    counts = [(kind, found[kind]) for kind in order if found[kind]]
+    if len(counts) == 1:
+        return say(f"finding.pairs_all.{counts[0][0]}", n=total, number=in_words(total))
+    parts = [say(f"finding.pairs_some.{kind}", n=n, number=in_words(n)) for kind, n in counts]
     return say("finding.pairs", number=in_words(total), parts=listed(parts))
 
 
@@ -200,8 +200,10 @@ def describe_omnibus(view: View) -> Omnibus | None:
     """Lay out the diagram of average ranks with its tests, and tests that the line below the pairs does not name."""
     records = view.results.omnibus
     figure = _omnibus_figure(view)
-    told = all(r.metric == view.primary.metric and r.p_value is not None and not r.caution for r in records)
-    if figure is None and told:
+    all_named_above = all(
+        r.metric == view.primary.metric and r.p_value is not None and not r.caution for r in records
+    )
+    if figure is None and all_named_above:
         return None
     remarks = any(record.reason or record.caution for record in records)
     rows = tuple(_row(view, record, remarks) for record in records)

@@ -336,10 +336,10 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
         adjusted = say("slices.adjusted", correction=by, alpha=alpha, level=level)
     how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
     metric = in_sentence(view.primary_label)
-    said = [say("slices.tested", n=distinct_tests(family), metric=metric, tests=how, adjusted=adjusted)]
+    texts = [say("slices.tested", n=distinct_tests(family), metric=metric, tests=how, adjusted=adjusted)]
     if not any(r.flagged for r in tested) and not _blocked(view):
-        said.append(say("slices.none_differs"))
-    return " ".join([*said, say("slices.not_caused")])
+        texts.append(say("slices.none_differs"))
+    return " ".join([*texts, say("slices.not_caused")])
 
 
 def _blocked(view: View) -> bool:

@@ -21,16 +21,16 @@ from evalreport.texts.labels import sentence_start
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
 TASK = "task"
-"""The column of a suite's tasks, by which their values stand in the results."""
+"""The column of a suite's tasks: their values are slices by it."""
 STEPS = 5
-"""A cell is up to so many steps redder, by its share of the largest difference that is told apart."""
+"""Steps of red of a cell, by its share of the largest decided difference."""
 DIMMED = -1
-"""The step of a cell that is not told apart from the best of its task."""
+"""The step of a cell that is undecided against the best of its task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is known of one task: the models' records on the primary metric, and the verdicts of the task's family."""
+    """One task: the models' records on the primary metric, and the verdicts within it."""
 
     name: str
     records: Mapping[str, MetricRecord]
@@ -44,14 +44,14 @@ class Task:
             return None
         return sign * (own.value - other.value)
 
-    def told_apart(self, a: str, b: str) -> bool:
-        """Say whether the family of all tasks tells two models apart here."""
+    def is_decided(self, a: str, b: str) -> bool:
+        """Return whether two models are decided within this task."""
         found = self.verdicts.get((a, b)) or self.verdicts.get((b, a))
         return found is not None and found.verdict in ("better", "worse")
 
     @property
     def decided(self) -> list[tuple[float, str, str]]:
-        """The pairs that are told apart: size of the difference, the better and the worse model."""
+        """The decided pairs: size of the difference, the better and the worse model."""
         found = []
         for (a, b), verdict in self.verdicts.items():
             if verdict.verdict in ("better", "worse"):
@@ -80,7 +80,7 @@ def describe(view: View) -> Map | None:
 
 
 def _note(view: View, shown: int, total: int) -> str:
-    """Say what stands in a cell, how it was decided, and what was left out."""
+    """Explain a cell, how pairs were decided, and what was left out."""
     baseline, n_models = view.results.baseline, len(view.models)
     texts = [
         say("suite.note")
@@ -116,7 +116,7 @@ def _task(view: View, name: str, sign: int) -> Task:
 
 
 def _separation(task: Task) -> tuple[int, float, float]:
-    """Order tasks by how many pairs they tell apart, then by how far, then by how far the values lie apart."""
+    """Order tasks by the number of decided pairs, the largest decided difference, and the range of values."""
     values = [r.value for r in task.records.values() if r.value is not None]
     sizes = [size for size, _, _ in task.decided]
     return len(sizes), max(sizes, default=0.0), max(values, default=0.0) - min(values, default=0.0)
@@ -136,7 +136,7 @@ def _cell(task: Task, model: Model, sign: int, decimals: int, largest: float) ->
     if difference is None or task.reference is None or model.id == task.reference:
         return value, 0
     text = say("suite.cell", value=value, difference=numbers.number(difference, decimals, signed=True))
-    if not task.told_apart(model.id, task.reference):
+    if not task.is_decided(model.id, task.reference):
         return text, DIMMED
     share = abs(difference) / largest if largest > 0 and difference < 0 else 0.0
     return text, min(int(share * STEPS) + 1, STEPS) if share else 0
@@ -181,8 +181,8 @@ def _of_one(view: View, tasks: Sequence[Task], sign: int) -> str:
 
 
 def _turned(view: View, tasks: Sequence[Task]) -> str:
-    """Name pairs of which each model is better in some task, the foremost models first."""
-    said = []
+    """Name pairs in which each model is better in some task, models in rank order."""
+    texts = []
     for first, second in combinations(view.models, 2):
         where: dict[str, list[str]] = {first.id: [], second.id: []}
         for task in tasks:
@@ -192,8 +192,8 @@ def _turned(view: View, tasks: Sequence[Task]) -> str:
         if all(where.values()):
             known = {"a": first.name, "b": second.name}
             own = {key: listed(where[m.id][:MOST_NAMED]) for key, m in (("at_a", first), ("at_b", second))}
-            said.append(say("suite.turned", **known, **own))
-    return " ".join(said[:MOST_TURNED])
+            texts.append(say("suite.turned", **known, **own))
+    return " ".join(texts[:MOST_TURNED])
 
 
 def family(view: View) -> str:
@@ -290,7 +290,7 @@ def _plan(record: AttemptVarianceRecord, about: str) -> str:
 
 
 def _finding(records: Sequence[AttemptVarianceRecord], of: str) -> str:
-    """Say which of the two would narrow the intervals, on average over what is asked about."""
+    """Say which of the two would narrow the intervals, on average over the records."""
     gains = [
         1 - record.se_more_attempts / record.se_now
         for record in records
