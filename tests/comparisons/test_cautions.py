@@ -208,7 +208,7 @@ def test_suspicious_threshold():
     fitted = probabilities(p, truth, y_pred=[str(int(v >= best)) for v in p])
     usual = probabilities(p, truth, y_pred=[str(int(v >= 0.5)) for v in p])
     (warning,) = given(evaluate({"fitted": fitted, "usual": usual}), "suspicious_threshold")
-    assert warning.about == ("fitted",)
+    assert warning.about == ("fitted", "accuracy")
 
 
 def test_truth_near_zero():

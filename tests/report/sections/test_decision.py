@@ -237,7 +237,7 @@ def test_gates_stand_first_in_the_order_of_failures(simulate: Simulate) -> None:
     assert said.headline.endswith("One gate fails.")
     few = decision.describe(view_of(simulate(gates=gates[:3])))
     assert [gate.outcome for gate in few.gates] == ["fail", "undecided", "pass"]
-    assert (few.gates[0].asked, few.gates[0].bar) == ("forest.f1", "≥ 0.1")
+    assert (few.gates[0].subject, few.gates[0].bar) == ("forest.f1", "≥ 0.1")
 
 
 def test_one_model_is_held_against_the_rule_that_needs_none() -> None:
