@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import State, clean, progress_bar, say, say_warnings, tell, tell_json, writable, writing
-from evalreport.cli.configuration import Grouped, Settings, form_option, models_argument, run_options
+from evalreport.cli import State, clean, progress_bar, say, say_warnings, tell, writable, writing
+from evalreport.cli.configuration import Grouped, Settings, models_argument, run_options
 from evalreport.cli.run import (
     begin,
     check_names,
@@ -162,25 +162,17 @@ def history_command() -> None:
 @history_command.command("list")
 @url_option
 @series_option(help="Only the runs of this series (default: all).")
-@form_option(help="How to print it.")
-def list_runs(url: str, series: str | None, form: str) -> int:
+def list_runs(url: str, series: str | None) -> int:
     """List the runs, the oldest first.
 
     The columns: number, time, series, exit code, whether it is the accepted or the last passed run, examples, and the
     models' primary metric with its interval.
     """
-    from evalreport.history.store import runs, with_predictions
+    from evalreport.history.store import runs
 
     history = _open(url)
-    found, kept = runs(history, series), with_predictions(history)
+    found = runs(history, series)
     marks = _marks(history, found)
-    if form == "json":
-        records = [
-            {**_facts(run), **marks[run.id], "predictions_kept": run.id in kept, "summary": dict(run.summary)}
-            for run in found
-        ]
-        tell_json(records)
-        return 0
     heads = ("run", "time", "series", "exit", "", "n", "primary metric")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
@@ -194,20 +186,13 @@ def list_runs(url: str, series: str | None, form: str) -> int:
 @history_command.command("show")
 @click.argument("run_id", type=int, metavar="ID")
 @url_option
-@form_option(help="How to print it.")
-def show_run(run_id: int, url: str, form: str) -> int:
-    """Show one run: its inputs, gates, changes and warnings.
-
-    With -f json also its whole results.
-    """
+def show_run(run_id: int, url: str) -> int:
+    """Show one run: its inputs, gates, changes and warnings."""
     from evalreport.history.store import acceptances, results_of, run_with
 
     history = _open(url)
     run = run_with(history, run_id)
     results = json.loads(results_of(history, run_id))
-    if form == "json":
-        tell_json({**_facts(run), **_marks(history, [run])[run.id], "results": results})
-        return 0
     lines = [f"{name}: {value}" for name, value in _facts(run).items() if value is not None]
     lines += [f"models: {', '.join(results['models'])}", f"{run.summary['primary_metric']}: {_values(run)}"]
     lines += [f"input: {row['path']} ({row['rows']} rows, {row['sha256']})" for row in results["inputs"]]
@@ -228,24 +213,18 @@ def show_run(run_id: int, url: str, form: str) -> int:
 @click.argument("before", type=int, metavar="ID")
 @click.argument("after", type=int, metavar="ID")
 @url_option
-@form_option(help="How to print it.")
-def diff_runs(before: int, after: int, url: str, form: str) -> int:
+def diff_runs(before: int, after: int, url: str) -> int:
     """Say what differs between two runs.
 
     Data, options, inputs, versions, values, gates and warnings. Values are compared as numbers; whether a model
     changed is what gates and comparisons decide.
     """
-    from dataclasses import asdict
-
     from evalreport.history.changes import changes
     from evalreport.history.store import results_of
     from evalreport.schema.recorded import completed
 
     history = _open(url)
     found = changes(*(completed(json.loads(results_of(history, run_id))) for run_id in (before, after)))
-    if form == "json":
-        tell_json([asdict(change) for change in found])
-        return 0
     rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
     _print_table(("kind", "what", f"run {before}", f"run {after}"), rows)
     return 0

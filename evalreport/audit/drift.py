@@ -20,7 +20,7 @@ from evalreport.history.past import Fresh, Past
 from evalreport.history.run_differences import Present, Reference
 from evalreport.history.run_values import compared_with
 from evalreport.predictions.arrays import Floats, Indices, Mask
-from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
@@ -234,10 +234,6 @@ def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Ask
         earlier = next((m for m in then.models if m.name == outputs.name), None)
         if earlier is not None:
             yield from _answers((then, earlier), (today, outputs), paired=paired)
-    left_out = {now.options.cluster, now.options.weight}
-    for name in sorted({*today.metadata} & {*then.metadata} - left_out):
-        if not paired:
-            yield _column(name, then.metadata[name], today.metadata[name])
 
 
 # --- the questions --------------------------------------------------------------------------------------------------
@@ -325,22 +321,6 @@ def _answers(
     yield "missing", name, found, text, None
 
 
-def _column(name: str, then: Column, today: Column) -> Asked:
-    if then.categories is None and today.categories is None:
-        found = of_numbers(then.values, today.values)
-        return "column", name, found, _numbers_text(found), None
-    if then.categories is None or today.categories is None:
-        return (
-            "column",
-            name,
-            Drift(reason=Message("drift.other_kind")),
-            Message("drift.not_comparable"),
-            None,
-        )
-    labels, old, new = _counts((then.values, then.categories), (today.values, today.categories), gaps=True)
-    return "column", name, of_counts(old, new), _mix_text(labels, old, new), None
-
-
 # --- the answers ----------------------------------------------------------------------------------------------------
 
 
@@ -393,7 +373,7 @@ def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
     shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
     k = int(np.abs(shares[1] - shares[0]).argmax())
     then, now = (100 * float(share[k]) for share in shares)
-    return Message("drift.mix", label=labels[k] or "(empty)", now=now, then=then, decimals=1)
+    return Message("drift.mix", label=labels[k], now=now, then=then, decimals=1)
 
 
 def _numbers_text(found: Drift) -> Message:
@@ -454,19 +434,15 @@ def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]
 def _counts(
     then: tuple[Array, tuple[str, ...]],
     today: tuple[Array, tuple[str, ...]],
-    *,
-    gaps: bool = False,
 ) -> tuple[list[str], Floats, Floats]:
-    """Count codes by their names, in both; empty cells by the name "" where they are asked for."""
-    labels = [*dict.fromkeys((*then[1], *today[1])), *([""] if gaps else [])]
+    """Count each label in both samples; beyond ``MOST_VALUES`` labels the rarest are counted together."""
+    labels = [*dict.fromkeys((*then[1], *today[1]))]
     place = {label: k for k, label in enumerate(labels)}
     counts = []
     for codes, names in (then, today):
         found = np.zeros(len(labels))
         own = np.bincount(codes[codes >= 0], minlength=len(names))
         found[[place[name] for name in names]] = own
-        if gaps:
-            found[-1] += int((codes < 0).sum())
         counts.append(found)
     if len(labels) > MOST_VALUES:
         kept = np.argsort(-(counts[0] + counts[1]), kind="stable")[: MOST_VALUES - 1]

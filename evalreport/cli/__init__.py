@@ -345,11 +345,6 @@ def tell(text: Text) -> None:
     click.echo("\t".join(clean(cell) for cell in str(text).split("\t")))
 
 
-def tell_json(content: object) -> None:
-    """Print what was asked for as JSON, with no known secret in it."""
-    click.echo(json.dumps(cleared(content), sort_keys=True, indent=1, default=str))
-
-
 @contextmanager
 def writable(place: Path, remedy: str = "name another place with -o") -> Iterator[None]:
     """Say of what cannot be written into a file or a folder why, and what to do.

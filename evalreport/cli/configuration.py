@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -112,11 +111,6 @@ class PathOrAddress(click.Path):
 models_argument = click.argument(
     "models", cls=Models, nargs=-1, required=True, type=PathOrAddress(), metavar="MODELS..."
 )
-
-
-form_option = partial(click.option, "-f", "--format", "form", type=click.Choice(["text", "json"]), default="text",
-                      show_default=True)  # fmt: skip
-"""The option --format of a command that prints; its help says what is printed."""
 
 
 def run_options(function: F) -> F:

@@ -5,7 +5,6 @@ The files that a project starts from, how many examples are needed, and predicti
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import sys
@@ -17,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import tell, writable
-from evalreport.cli.configuration import CONFIG_NAME, form_option
+from evalreport.cli.configuration import CONFIG_NAME
 from evalreport.errors import UsageError
 from evalreport.options import KEYS
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
-    from evalreport.comparisons.study_design import Answer
     from evalreport.schema.inputs import JsonObject
 
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -254,10 +252,8 @@ def template_files() -> dict[str, bytes]:
               help="Level of the intervals; 1 − X is the level of the tests.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=1), default=1, show_default=True, metavar="M",
               help="Comparisons that are corrected together (α is divided by M).")  # fmt: skip
-@form_option(help="How to print the plan.")
 def plan_command(
     *,
-    form: str,
     confidence: float,
     pairs: int,
     expected: tuple[float, ...],
@@ -272,7 +268,7 @@ def plan_command(
 
     judges = () if results is None else judges_of(_content(results))
     found = answers(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
-    click.echo(_as_json(found) if form == "json" else "\n\n".join(map(str, found)))
+    click.echo("\n\n".join(map(str, found)))
     return 0
 
 
@@ -287,10 +283,3 @@ def _require_finite(values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"--{name.replace('_', '-')}: {value} is not a finite number")
-
-
-def _as_json(found: tuple[Answer, ...]) -> str:
-    from dataclasses import asdict
-
-    content = {"schema": "evalreport/plan/1", "answers": [asdict(answer) for answer in found]}
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1, default=str)

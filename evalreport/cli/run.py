@@ -21,12 +21,10 @@ from evalreport.cli import (
     say_found,
     say_warnings,
     tell,
-    tell_json,
 )
 from evalreport.cli.configuration import (
     Grouped,
     Settings,
-    form_option,
     given,
     loading_options,
     models_argument,
@@ -307,10 +305,9 @@ def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
 @click.command("check", cls=Grouped)
 @models_argument
 @loading_options
-@form_option(help="How to print what was found.")
 @click.pass_context
 def check_command(
-    context: click.Context, /, models: tuple[Path | str, ...], config: Path | None, form: str, **flags: object
+    context: click.Context, /, models: tuple[Path | str, ...], config: Path | None, **flags: object
 ) -> int:
     """Read and validate MODELS, analyse nothing.
 
@@ -330,9 +327,7 @@ def check_command(
     doubts = named_like_a_loss(predictions, settings.options)
     predictions = replace(predictions, warnings=(*predictions.warnings, *doubts))
     survey = survey_of(predictions)
-    if form == "json":
-        _print_json(predictions, survey)
-    elif not settings.output.quiet:
+    if not settings.output.quiet:
         _print_found(predictions)
         _print_survey(survey)
         tell(Message("cli.check.next", command=_next_command(models, flags, config)))
@@ -399,22 +394,3 @@ def _print_survey(survey: tuple[Possible, ...]) -> None:
         cells = (row.analysis, "yes" if row.possible else "no", row.reason, row.remedy or "")
         table.add_row(*(Text(clean(cell)) for cell in cells))
     Console().print(table)
-
-
-def _print_json(predictions: Predictions, survey: tuple[Possible, ...]) -> None:
-    """Print everything as one JSON object, for scripts."""
-    from dataclasses import asdict
-
-    content = {
-        "task": predictions.task,
-        "design": predictions.design,
-        "n": predictions.n if predictions.multiplicity is None else predictions.n_examples,
-        "classes": list(predictions.classes),
-        "positive": predictions.positive,
-        "models": [model.name for model in predictions.models],
-        "inputs": [asdict(record) for record in predictions.inputs],
-        "found": [asdict(record) for record in predictions.found],
-        "warnings": [asdict(record) for record in predictions.warnings],
-        "analyses": [asdict(row) for row in survey],
-    }
-    tell_json(content)

@@ -184,14 +184,6 @@ def predictions_of(history: History, run_id: int) -> bytes | None:
     return None if row is None else _checked(history, f"the predictions of run {run_id}", row[0], row[1])
 
 
-def with_predictions(history: History) -> set[int]:
-    """Return the ids of the runs whose predictions are kept."""
-    from sqlalchemy import select
-
-    with reading(history) as connection:
-        return set(connection.execute(select(schema().predictions.c.run_id)).scalars())
-
-
 # --- within a transaction -------------------------------------------------------------------------------------------
 
 

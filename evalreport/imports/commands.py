@@ -122,8 +122,6 @@ def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, *
     metavar="NAME",
     help="Whose answers, where a task filters them in several ways.",
 )
-@click.option("--labels", is_flag=True,
-              help="Truth, prediction, probabilities: multiple choice with fixed choices only.")  # fmt: skip
 @click.option(
     "--prompts-differ", is_flag=True, help="Accept that models were asked the same by other prompts."
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,6 @@ from evalreport.imports.table import (
     as_table,
     judgement_of,
     named,
-    number_of,
     parsed,
     read_from,
     text_of,
@@ -75,7 +73,6 @@ def import_lm_eval(
     tasks: Sequence[str] = (),
     metric: str | None = None,
     filter_name: str | None = None,
-    labels: bool = False,
     prompts_differ: bool = False,
     runs: Runs = "only",
 ) -> Imported:
@@ -93,8 +90,6 @@ def import_lm_eval(
         Which judgement of a sample is the outcome; None: the first that the log names.
     filter_name
         Which filter's answers; None: there must be one only.
-    labels
-        Write truth, prediction and probabilities instead of an outcome: multiple choice with the same choices always.
     prompts_differ
         Accept that models were asked the same by different prompts (other examples before it, another template).
     runs
@@ -119,23 +114,18 @@ def import_lm_eval(
     read = {log.path for log, _ in numbered}
     told = read_from([one for one in found if one.source.path in read])
     asked, rows, said = Asked(), list[Row](), set[Message]()
-    choices: dict[str, tuple[str, ...]] = {}
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
         examples = _examples(samples)
         for sample, example in zip(samples, examples, strict=True):
             _check_asked(asked, sample, example, prompts_differ=prompts_differ)
-            if labels:
-                rows.append(Row(log.model, example, _labels(sample, choices), _metadata(sample), run))
-                said.add(Message("imported.likeliest"))
-            else:
-                name = metric or _first_metric(sample)
-                rows += _outcomes(sample, example, name, run)
-                said.add(
-                    Message("imported.outcome_filtered", name=name, filter=sample.filter)
-                    if sample.filter != "none"
-                    else Message("imported.outcome", name=name)
-                )
+            name = metric or _first_metric(sample)
+            rows += _outcomes(sample, example, name, run)
+            said.add(
+                Message("imported.outcome_filtered", name=name, filter=sample.filter)
+                if sample.filter != "none"
+                else Message("imported.outcome", name=name)
+            )
     return as_table(rows, [*told, *sorted(said, key=str)])
 
 
@@ -293,59 +283,3 @@ def _metadata(sample: Sample) -> Record:
     """Return what the document says of itself: topic, passage and the like, by its own names."""
     document = sample.content["doc"]
     return document if isinstance(document, dict) else {}
-
-
-def _labels(sample: Sample, known: dict[str, tuple[str, ...]]) -> dict[str, object]:
-    """Return truth, likeliest choice and probabilities, where the choices are the same for every sample."""
-    choices, logs = _choices(sample)
-    first = known.setdefault("choices", choices)
-    if choices != first:
-        raise _refused(
-            sample,
-            f"its choices are {', '.join(choices)[:80]}, and were {', '.join(first)[:80]} before",
-            "the same choices for every sample: otherwise they are no classes",
-            "leave --labels out: the outcome (acc) says who was right",
-        )
-    highest = max(logs)
-    weights = [math.exp(value - highest) for value in logs]
-    predicted = logs.index(highest)
-    target = _target(sample, choices)
-    accuracy = number_of(sample.content.get("acc"))
-    if accuracy is not None and (accuracy == 1) != (predicted == target):
-        problem = f"acc is {accuracy:g}, and the likeliest choice {choices[predicted]} of {choices[target]}"
-        raise _refused(sample, problem, "a log whose judgement follows from its answers")
-    probabilities = {f"p_{choice}": w / sum(weights) for choice, w in zip(choices, weights, strict=True)}
-    return {
-        "task": sample.log.task,
-        "y_true": choices[target],
-        "y_pred": choices[predicted],
-        **probabilities,
-    }
-
-
-def _choices(sample: Sample) -> tuple[tuple[str, ...], list[float]]:
-    """Return the choices and their log-likelihoods; requests with another context score something else."""
-    try:
-        given = sample.content["arguments"]
-        requests = [given[f"gen_args_{n}"] for n in range(len(given))]
-        own = [n for n, request in enumerate(requests) if request["arg_0"] == requests[0]["arg_0"]]
-        choices = tuple(str(requests[n]["arg_1"]).strip() for n in own)
-        logs = [float(sample.content["resps"][n][0][0]) for n in own]
-    except (KeyError, IndexError, TypeError, ValueError):
-        choices, logs = (), []
-    if len(choices) < 2 or len(set(choices)) < len(choices) or not all(map(math.isfinite, logs)):
-        problem = "no log-likelihoods of two or more different choices"
-        raise _refused(sample, problem, "a multiple-choice task", "leave --labels out")
-    return choices, logs
-
-
-def _target(sample: Sample, choices: tuple[str, ...]) -> int:
-    target = str(sample.content["target"]).strip()
-    # The harness takes digits for the choice's number, also where a choice is written as digits.
-    if target.isascii() and target.isdigit() and int(target[:9]) < len(choices):
-        return int(target)
-    if target in choices:
-        return choices.index(target)
-    problem = f"the target {target[:60]!r} is none of the choices"
-    expected = f"one of {', '.join(choices)[:80]}, or its number from 0"
-    raise _refused(sample, problem, expected, "leave --labels out")

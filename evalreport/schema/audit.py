@@ -43,8 +43,8 @@ class AuditRecord:
     """One question that an audit asks about its accepted run, and the answer.
 
     ``question``: ``worse`` (over all looks since the accepted run), ``worse_this_run`` (this look alone, as a plain
-    test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``, ``missing``,
-    ``column``. ``about`` names a model, slice or column. ``p_adjusted`` is adjusted for all looks and for the questions
+    test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``,
+    ``missing``. ``about`` names a model or slice. ``p_adjusted`` is adjusted for all looks and for the questions
     of its kind; ``alarm``: it is at or below 1 - confidence, and the change is one for the worse where it has a
     direction. Of ``worse`` over nights, ``statistic`` is the evidence e, ``p_value`` 1 / e and ``effect_size`` the mean
     of the nights since less that of the accepted ones (or less the floor). ``run`` is the newest accepted run, ``look``

@@ -13,12 +13,10 @@ from evalreport.cli import (
     clean,
     progress_bar,
     tell,
-    tell_json,
     writing,
 )
 from evalreport.cli.configuration import (
     PathOrAddress,
-    form_option,
 )
 from evalreport.cli.run import (
     EXIT_GATE_FAILED,
@@ -88,7 +86,6 @@ def compare_runs_command(
 @click.option("--history", "url", metavar="URL",
               help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
 @click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
-@form_option(help="How to print it.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
 @click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
 @click.pass_context
@@ -99,7 +96,6 @@ def verify_command(
     folder: Path | str,
     url: str | None,
     series: str,
-    form: str,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -120,18 +116,10 @@ def verify_command(
     history = None if url is None else open_history(url)
     with progress_bar("recomputing", shown=not quiet) as progress:
         found = verify(recorded, folder, history=history, series=series, progress=progress)
-    if form == "json":
-        tell_json(_plain(found))
-    elif not quiet or found.outcome != "agrees":
+    if not quiet or found.outcome != "agrees":
         for line in _lines(found, None if verbose else SHOWN):
             tell(line)
     return EXIT_CODES[found.outcome]
-
-
-def _plain(found: Verification) -> dict[str, object]:
-    """Return what came of it as it is printed for programs."""
-    versions = {name: {"recorded": old, "here": new} for name, (old, new) in found.versions.items()}
-    return {**asdict(found), "versions": versions, "outcome": found.outcome}
 
 
 def _lines(found: Verification, most: int | None) -> list[Text]:

@@ -117,18 +117,6 @@ def test_a_night_with_less_than_half_of_the_usual_rows_is_said(history):
     assert row.text == "90 rows, 200 usually: fewer than half"
 
 
-def test_a_column_that_the_run_slices_by_is_asked_about(history):
-    """Sex: half of either then, nine tenths now. Age as numbers: a year later on average."""
-    ages = list(np.linspace(20, 60, 400))
-    then = scored(spread(400), first=0, sex=["f", "m"] * 200, age=ages)
-    now = scored(spread(400), first=1000, sex=["f"] * 360 + ["m"] * 40, age=[a + 10 for a in ages])
-    found = changed(history, then, now, slices=("sex", "age:3"))
-    assert answer(found, "column", "sex").alarm
-    assert answer(found, "column", "sex").text == "most changed: f, 90.0 %, was 50.0 %"
-    assert answer(found, "column", "age").test == "kolmogorov_smirnov"
-    assert answer(found, "column", "age").details["wasserstein"] == pytest.approx(10, abs=1e-9)
-
-
 def test_on_the_same_examples_labels_are_not_asked_and_scores_in_pairs(history):
     """The same ids: no test of the truths; scores that all rise a little are seen example by example."""
     found = changed(history, scored(spread(200), first=0), scored(spread(200) + 0.01, first=0))

@@ -9,6 +9,9 @@ import pytest
 
 from evalreport.cli import main
 from tests.samples.audits import share, write
+from evalreport.history.connection import open_history
+from evalreport.history.store import predictions_of
+
 
 URL = "sqlite:///audits.db"
 DAYS = {"monday": 90, "tuesday": 60, "wednesday": 91}
@@ -54,18 +57,6 @@ def test_list_has_a_line_a_run(ask):
     assert ask("list", "--series", "weekly")[1] == ""
 
 
-def test_list_as_json_is_what_scripts_read(ask):
-    """The same facts with their names."""
-    records = json.loads(ask("list", "-f", "json")[1])
-    assert [(r["run"], r["exit_code"], r["accepted"], r["last"]) for r in records] == [
-        (1, 0, True, False),
-        (2, 1, False, False),
-        (3, 0, False, True),
-    ]
-    assert records[0]["predictions_kept"] is True
-    assert records[1]["accepted_run"] == 1
-
-
 def test_show_says_what_a_run_was_about(ask):
     """Its input with its digest, its gate, its change, and when it was accepted."""
     _, out, _ = ask("show", 2)
@@ -73,8 +64,6 @@ def test_show_says_what_a_run_was_about(ask):
     assert "since accepted run 1: forest.accuracy: −0.3000 [" in out
     assert "input: forest.csv (100 rows, " in out
     assert "accepted: 2025-03-01T00:00:00Z (the first run of the series)" in ask("show", 1)[1]
-    shown = json.loads(ask("show", 2, "-f", "json")[1])
-    assert (shown["run"], shown["results"]["n"], shown["accepted"]) == (2, 100, False)
     assert ask("show", 9)[0] == 2
 
 
@@ -87,8 +76,6 @@ def test_diff_says_what_is_not_the_same(ask):
     assert [row[1] for row in rows if row[0] == "input"] == ["forest.csv"]
     assert not any(row[0] in ("option", "version", "data") for row in rows)
     assert ask("diff", 1, 1) == (0, "", "")
-    kinds = {change["kind"] for change in json.loads(ask("diff", 1, 2, "-f", "json")[1])}
-    assert {"input", "value", "gate"} <= kinds
 
 
 def test_accept_pins_a_run_from_then_on(ask):
@@ -109,7 +96,7 @@ def test_accept_pins_a_run_from_then_on(ask):
             *gate,
         ]
     )
-    assert json.loads(ask("show", 4, "-f", "json")[1])["accepted_run"] == 2
+    assert "accepted_run: 2\n" in ask("show", 4)[1]
     assert ask("accept", 9)[0] == 2
 
 
@@ -128,7 +115,13 @@ def test_accept_takes_several_runs(ask):
 def test_export_gives_every_run_back(ask):
     """JSON lines on standard output or into a file; or a folder a run with the very bytes of its results.json."""
     lines = ask("export")[1].splitlines()
-    assert [json.loads(line)["run"] for line in lines] == [1, 2, 3]
+    records = [json.loads(line) for line in lines]
+    assert [(r["run"], r["exit_code"], r["accepted"], r["last"]) for r in records] == [
+        (1, 0, True, False),
+        (2, 1, False, False),
+        (3, 0, False, True),
+    ]
+    assert [(r["results"]["n"], r["accepted_run"]) for r in records] == [(100, None), (100, 1), (100, 1)]
     assert ask("export", "-o", "all.jsonl")[0] == 0
     assert Path("all.jsonl").read_text().splitlines() == lines
     assert ask("export", "--folder", "-o", "all")[0] == 0
@@ -145,7 +138,8 @@ def test_prune_keeps_what_was_asked_for_and_what_is_needed(ask):
     assert ask("prune", "--older-than", "2025-03-02")[1] == "0 runs removed\n"
     assert ask("prune", "--keep", 5)[1] == "0 runs removed\n"
     assert ask("prune", "--keep", 1, "--predictions-only")[1] == "predictions of 1 run removed\n"
-    kept = {r["run"]: r["predictions_kept"] for r in json.loads(ask("list", "-f", "json")[1])}
+    history = open_history(URL)
+    kept = {run_id: predictions_of(history, run_id) is not None for run_id in (1, 2, 3)}
     assert kept == {1: True, 2: False, 3: True}
     assert ask("prune", "--keep", 1, "--older-than", 10)[1] == "1 run removed\n"
     assert [line.split("\t")[0] for line in ask("list")[1].splitlines()] == ["1", "3"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -53,14 +52,6 @@ def test_it_says_which_analyses_are_possible_and_why_others_are_not(run, models)
     assert all(len(line) > 1 and line[1] for line in refused)
 
 
-def test_json_holds_the_same_for_scripts(run, models):
-    """One object on standard output."""
-    content = json.loads(run("check", models, "-f", "json").out)
-    assert content["models"] == ["forest", "logreg"]
-    assert (content["task"], content["design"], content["n"]) == ("binary", "test-set", 40)
-    assert {"analysis", "possible", "reason", "remedy"} <= set(content["analyses"][0])
-
-
 def test_bad_input_ends_as_it_would_in_a_run(run, models):
     """File, line and column, exit code 2."""
     (models / "logreg.csv").write_text(LOGREG.replace("\n7,", "\n6,"))
@@ -73,5 +64,5 @@ def test_bad_input_ends_as_it_would_in_a_run(run, models):
 
 def test_it_takes_the_options_that_loading_depends_on(run, models):
     """--positive decides the positive class; options of the analysis are unknown to it."""
-    assert json.loads(run("check", models, "-f", "json", "--positive", "0").out)["positive"] == "0"
+    assert "positive class: 0" in run("check", models, "--positive", "0").out
     assert run("check", models, "--resamples", "10").code == 2

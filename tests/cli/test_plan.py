@@ -1,8 +1,6 @@
-"""`evalreport plan`: text for people, JSON for scripts, one message where an assumption is missing."""
+"""`evalreport plan` and `er.plan`: the answers, and one message where an assumption is missing."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
@@ -19,34 +17,28 @@ def test_the_plan_of_two_models_on_the_same_examples(run):
     assert "assumes: independent examples" in done.out
 
 
-def test_json_holds_the_same_answers(run):
-    """A script reads the number of examples that the text shows: 381 for +-5 points at one half (Wilson)."""
-    words = ("plan", "--half-width", "0.05", "--expected", "0.5")
-    (answer,) = json.loads(run(*words, "-f", "json").out)["answers"]
-    assert answer["unit"] == "examples"
-    assert [row["answer"] for row in answer["rows"]] == [381]
-    assert "381" in run(*words).out
+def test_python_has_the_same_answers(run):
+    """The number of examples that the text shows: 381 for +-5 points at one half (Wilson)."""
+    (answer,) = er.plan(half_width=0.05, expected=0.5)
+    assert answer.unit == "examples"
+    assert [row.answer for row in answer.rows] == [381]
+    assert "381" in run("plan", "--half-width", "0.05", "--expected", "0.5").out
 
 
-def test_several_pairs_need_more(run):
+def test_several_pairs_need_more():
     """Ten comparisons divide alpha by ten, and more examples are needed."""
-    one, ten = (
-        json.loads(
-            run("plan", "--difference", "0.02", "--discordance", "0.1", "--pairs", pairs, "-f", "json").out
-        )
-        for pairs in ("1", "10")
-    )
-    assert one["answers"][0]["rows"][0]["answer"] < ten["answers"][0]["rows"][0]["answer"]
+    one, ten = (er.plan(difference=0.02, discordance=0.1, pairs=pairs)[0] for pairs in (1, 10))
+    assert one.rows[0].answer < ten.rows[0].answer
 
 
 def test_human_outcomes_beside_a_judge(run):
     """A judge with r = 0.8 of 2,000 answers: 200 human outcomes are worth 200 / (1 - 0.64 * 0.9) = 472."""
     words = ("plan", "-n", "2000", "--judge-correlation", "0.8", "--expected", "0.5")
     assert "people judge 200: worth 472 without the judge, whose half-width would be 0.069" in run(*words).out
-    (answer,) = json.loads(run(*words, "-f", "json").out)["answers"]
-    assert answer["unit"] == "half-width"
-    assert answer["rows"][2]["answer"] == pytest.approx(1.959964 * 0.5 / 471.7**0.5, rel=1e-4)
-    assert len(answer["rows"]) == 6
+    (answer,) = er.plan(examples=2000, judge_correlation=0.8, expected=0.5)
+    assert answer.unit == "half-width"
+    assert answer.rows[2].answer == pytest.approx(1.959964 * 0.5 / 471.7**0.5, rel=1e-4)
+    assert len(answer.rows) == 6
 
 
 def test_human_outcomes_by_the_judge_of_a_run(run, tmp_path):
@@ -58,12 +50,13 @@ def test_human_outcomes_by_the_judge_of_a_run(run, tmp_path):
     models = {name: {"outcome": judge[k], "gold": gold[k]} for k, name in enumerate("ab")}
     results = er.evaluate(models, resamples=20)
     er.render(results, tmp_path / "pilot", formats=["json"])
-    answers = json.loads(run("plan", "--results", str(tmp_path / "pilot"), "-f", "json").out)["answers"]
+    answers = er.plan(results=tmp_path / "pilot")
     r = np.corrcoef(judge[0, :80], people[0, :80])[0, 1]
-    assert f": a, correlation of judge and people {r:.2g}," in answers[0]["question"]
-    assert "300 answers" in answers[0]["question"]
+    assert f": a, correlation of judge and people {r:.2g}," in str(answers[0].question)
+    assert "300 answers" in str(answers[0].question)
     assert len(answers) == 3
-    assert [str(a.question) for a in er.plan(results=results)] == [a["question"] for a in answers]
+    assert er.plan(results=results) == answers
+    assert str(answers[0].question) in run("plan", "--results", str(tmp_path / "pilot")).out
 
 
 def test_results_without_a_judge_plan_nothing(run, tmp_path):
@@ -133,6 +126,10 @@ def test_bad_plans_end_with_2_and_one_message(run, words: tuple[str, ...], said:
 )
 def test_what_is_no_proportion_may_be_greater_than_one(run, words: tuple[str, ...]):
     """Mean losses and fold differences have any size; a difference above every usual proportion has an answer too."""
-    answer = json.loads(run("plan", *words, "-f", "json").out)["answers"][0]
-    assert answer["rows"]
-    assert all(row["answer"] > 0 for row in answer["rows"])
+    done = run("plan", *words)
+    assert done.code == 0, done.err
+    given = {words[i][2:]: words[i + 1] for i in range(0, len(words), 2)}
+    numbers = {key.replace("-", "_"): float(text) for key, text in given.items() if text[0].isdigit()}
+    answer = er.plan(**numbers, **{key: text for key, text in given.items() if not text[0].isdigit()})[0]
+    assert answer.rows
+    assert all(row.answer > 0 for row in answer.rows)

@@ -62,27 +62,6 @@ def test_multiple_choice_gives_outcomes_that_average_to_the_harness_own(imported
     assert all(len(name) == 16 for name in ids[0])  # the task stands in a column of its own
 
 
-def test_fixed_choices_give_labels_and_probabilities(imported):
-    """The share of rows that are right is the harness's acc; the likeliest choice is the prediction."""
-    code, _, rows = imported(LOGS, "--task", "even", "--labels")
-    assert code == 0
-    for model in ("careful", "hasty"):
-        own = [row for row in rows if row["model"] == model]
-        right = sum(row["y_true"] == row["y_pred"] for row in own) / len(own)
-        assert right == pytest.approx(AGGREGATES[model]["even"]["acc,none"], abs=1e-12)
-    for row in rows:
-        assert (float(row["p_yes"]) > 0.5) == (row["y_pred"] == "yes")
-        assert float(row["p_yes"]) + float(row["p_no"]) == pytest.approx(1, abs=1e-12)
-
-
-def test_choices_that_change_are_no_classes(imported):
-    """A town is the answer to one question only: refused, with the remedy."""
-    code, said, _ = imported(LOGS, "--task", "capitals", "--labels")
-    assert code == 2
-    assert "expected the same choices for every sample" in said
-    assert "leave --labels out" in said
-
-
 def test_repeated_answers_to_a_question_are_attempts(imported):
     """Three answers to each sum are three rows of one id; the mean is the harness's own over all of them."""
     code, said, rows = imported(LOGS, "--task", "sums", "--filter", "each")
@@ -205,11 +184,6 @@ def test_what_is_no_judgement_is_refused(imported, logs):
     assert "this log has acc, acc_norm" in said
     change(log(logs, "careful", "capitals"), lambda sample: sample.update(acc="perhaps"))
     assert "line 1" in imported(logs, "--task", "capitals")[1]
-    change(log(logs, "hasty", "even"), lambda sample: sample.update(acc=1.0 - sample["acc"]))
-    assert (
-        "expected a log whose judgement follows from its answers"
-        in imported(logs, "--task", "even", "--labels")[1]
-    )
 
 
 def test_a_sample_without_its_judgement_has_an_empty_outcome(imported, logs):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import evalreport as er
 from evalreport.cli import main
 from evalreport.version import __version__
 from tests.samples.two_models import run, write
@@ -312,17 +313,17 @@ def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
     assert verify(place, "--inputs", copy / "models")[0] == 1
 
 
-def test_json_says_the_same_to_programs(copy, verify):
+def test_python_has_records_of_the_same(copy):
     """Outcome, inputs, versions, counts and differences."""
     place = copy / "out/results.json"
     tamper(place, lambda content: content["metrics"][0].update(value=0.5))
-    code, said = verify(place, "--inputs", copy / "models", "-f", "json")
-    found = json.loads(said)
-    assert (code, found["outcome"], len(found["differences"])) == (1, "differs", 1)
-    assert found["differences"][0]["said"] == 0.5
-    assert [state["state"] for state in found["inputs"]] == ["unchanged", "unchanged"]
-    assert found["exact"] > 500
-    assert found["versions"]["numpy"]["recorded"] == found["versions"]["numpy"]["here"]
+    found = er.verify(place, inputs=copy / "models")
+    assert (found.outcome, len(found.differences)) == ("differs", 1)
+    assert found.differences[0].said == 0.5
+    assert [state.state for state in found.inputs] == ["unchanged", "unchanged"]
+    assert found.exact > 500
+    recorded, here = found.versions["numpy"]
+    assert recorded == here
 
 
 @pytest.fixture
