@@ -1,4 +1,4 @@
-"""One audit: run, ask what the history can answer, decide the gates; then record what came of it."""
+"""One audit: analyse a run, compare it with the earlier runs of its series, decide the gates, record it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate
 from evalreport.audit.drift import data_changed
+from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
-from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved, worse_than_accepted
-from evalreport.comparisons.adjustment import adjust
+from evalreport.audit.past import Past, accepted_with, new_examples, past_of
+from evalreport.audit.run_values import to_keep
+from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.outcomes import judge
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
-from evalreport.history.past import Fresh, Past, accepted_with, past_of
-from evalreport.history.run_differences import Present, Reference, Since, quantity_of, since
-from evalreport.history.run_values import fresh, kept_of
+from evalreport.history.run_differences import Present, Reference, change_since
 from evalreport.history.store import NewRun, Run, Standing, append, same_run, standing
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
@@ -30,127 +30,20 @@ from evalreport.metrics.sample import parse
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
-from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.audit import ALARMS, AuditRecord, HistoryRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, Text
+from evalreport.texts import Message
 
-MOST_JUDGED = 40
-"""Slices that are compared in full, those that fell most; the others count in the correction all the same."""
 LONGEST_SERIES = 200
-MOST_SAID = 3
-
-
-def fallen_slices(now: Present, past: Past) -> Results:
-    """Ask of every slice of every model how its primary metric changed since the accepted run."""
-    reference, fresh = past.references.get("accepted"), past.fresh
-    if reference is None or fresh is None:
-        return now.results
-    quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
-    rows = [r for r in now.results.metrics if r.slice is not None and Quantity.of(r) == quantity]
-    if not rows:
-        return now.results
-    chosen = _largest_changes(rows, reference.results["metrics"])
-    found = [(row, since(reference, now, row.model, quantity, within=row.slice)) for row in chosen]
-    records = _judged(found, len(rows), now, quantity, reference, fresh)
-    return replace(now.results, audit=(*now.results.audit, *records))
-
-
-def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:
-    """Return the rows whose value changed most; in their order."""
-    if len(rows) <= MOST_JUDGED:
-        return rows
-    then = {
-        (r["model"], quantity_of(r), *r["slice"].values()): r["value"]
-        for r in stored
-        if r["slice"] is not None
-    }
-
-    def change(row: MetricRecord) -> float:
-        assert row.slice is not None
-        old = then.get((row.model, Quantity.of(row), *asdict(row.slice).values()))
-        return -1.0 if old is None or row.value is None else abs(row.value - old)
-
-    kept = sorted(range(len(rows)), key=lambda k: -change(rows[k]))[:MOST_JUDGED]
-    return [rows[k] for k in sorted(kept)]
-
-
-def _judged(
-    found: Sequence[tuple[MetricRecord, Since]],
-    family: int,
-    now: Present,
-    quantity: Quantity,
-    reference: Reference,
-    fresh: Fresh,
-) -> list[AuditRecord]:
-    """Adjust by Holm over all slices and models, those that were not compared counting as p = 1, and for the looks."""
-    tested = [change.p_value for _, change in found if change.p_value is not None]
-    adjusted = iter(adjust([*tested, *[1.0] * (family - len(found))], "holm"))
-    share, alpha = share_of_look(fresh.look), 1 - now.options.confidence
-    records = []
-    for row, change in found:
-        uncut = None if change.p_value is None else next(adjusted) / share
-        p = None if uncut is None else min(1.0, uncut)
-        worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
-        alarm = worse and p is not None and p <= alpha
-        unclear = None
-        if worse and not alarm and uncut is not None and change.p_value is not None:
-            unclear = unresolved(change.test, change.p_value, uncut / alpha, now)
-        assert row.slice is not None
-        records.append(
-            AuditRecord(
-                question="slice",
-                about=f"{row.model}, {row.slice.column} = {row.slice.value}",
-                run=reference.run.id,
-                look=fresh.look,
-                test=change.test,
-                p_value=change.p_value,
-                p_adjusted=p,
-                effect="difference",
-                effect_size=change.difference,
-                low=change.low,
-                high=change.high,
-                alarm=alarm,
-                text=_text(quantity, change, fell=alarm),
-                reason=change.reason or unclear,
-                statistic=None,
-                details=_then_and_now(change),
-            )
-        )
-    return records
-
-
-def _then_and_now(change: Since) -> dict[str, float]:
-    """Return both values, and on how many examples where these are not the same."""
-    if change.value is None or change.reference_value is None:
-        return {}
-    details = {"then": change.reference_value, "now": change.value}
-    if change.sizes is not None:
-        details |= {"n_then": change.sizes[0], "n_now": change.sizes[1]}
-    return details
-
-
-def _text(quantity: Quantity, change: Since, *, fell: bool) -> Text:
-    if change.value is None or change.reference_value is None:
-        return change.reason or Message("slice_since.not_compared")
-    return Message(
-        "slice_since.fell" if fell else "slice_since.value",
-        metric=quantity.spelled,
-        now=change.value,
-        then=change.reference_value,
-        how=change.how,
-        decimals=4,
-    )
-
-
-Question = Callable[[Present, Past], Results]
+MOST_SHOWN = 3
+"""Alarms that a warning quotes."""
 
 
 def changed_since(now: Present, past: Past) -> Results:
-    """Ask how every model's primary metric changed since the accepted run, and since the last that exited 0."""
+    """Answer how every model's primary metric changed since the accepted run, and since the last that exited 0."""
     task: Task = now.predictions.task
     quantity = parse(now.results.primary_metric, task, now.results.classes)
     references = list(past.references.values())
@@ -162,49 +55,45 @@ def changed_since(now: Present, past: Past) -> Results:
     return replace(now.results, history=tuple(found))
 
 
-def said_aloud(now: Present, _past: Past) -> Results:
-    """Warn of the answers that are alarming, once for the models, the slices and the data."""
-    loud = [row for row in now.results.audit if row.alarm]
-    models = [row for row in loud if row.question == "worse"]
-    slices = [row for row in loud if row.question == "slice"]
-    data = [row for row in loud if row not in models and row not in slices]
+def warned(now: Present, _past: Past) -> Results:
+    """Add a warning about the alarms, one each for models, slices and data."""
+    by_code: dict[str, list[AuditRecord]] = {code: [] for code in ALARMS}
+    codes = {"worse": "worse_than_accepted", "slice": "slice_fell"}
+    for row in now.results.audit:
+        if row.alarm:
+            by_code[codes.get(row.question, "data_changed")].append(row)
     found = []
-    if models:
-        found.append(warning("worse_than_accepted", about=_about(models), said=_said(models)))
-    if slices:
-        found.append(warning("slice_fell", about=_about(slices), said=_said(slices)))
-    if data:
-        found.append(warning("data_changed", about=_about(data), said=_said(data)))
+    for code, rows in by_code.items():
+        if rows:
+            about = tuple(dict.fromkeys(row.about for row in rows if row.about))
+            found.append(warning(code, about=about, said=_first_alarms(rows)))
     # First, because a terminal shows only the first few.
     return replace(now.results, warnings=(*found, *now.results.warnings))
 
 
-QUESTIONS: tuple[Question, ...] = (
+QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (
     changed_since,
     worse_than_accepted,
     fallen_slices,
     data_changed,
-    said_aloud,
+    warned,
 )
 
 
-def _said(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
-    said = tuple(Message("alarming.row", what=_named(row), text=row.text) for row in rows[:MOST_SAID])
-    return said if len(rows) <= MOST_SAID else (*said, Message("alarming.more", n=len(rows) - MOST_SAID))
-
-
-def _named(row: AuditRecord) -> str:
-    if row.question in ("worse", "slice"):
-        return row.about
-    return f"{row.question.replace('_', ' ')} {row.about}".strip()
-
-
-def _about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.about for row in rows if row.about))
+def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
+    """Return the sentences of the first alarms, and the number of the others."""
+    sentences = []
+    for row in rows[:MOST_SHOWN]:
+        of_model = row.question in ("worse", "slice")
+        name = row.about if of_model else f"{row.question.replace('_', ' ')} {row.about}".strip()
+        sentences.append(Message("alarming.row", what=name, text=row.text))
+    if len(rows) > MOST_SHOWN:
+        sentences.append(Message("alarming.more", n=len(rows) - MOST_SHOWN))
+    return tuple(sentences)
 
 
 def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:
-    found = since(reference, now, model, quantity)
+    found = change_since(reference, now, model, quantity)
     return HistoryRecord(
         reference=reference.name,
         run=reference.run.id,
@@ -228,18 +117,18 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """One audited run, not recorded yet.
+    """One audited run that is not recorded yet.
 
     Attributes
     ----------
     predictions
-        The rows that were analysed.
+        The analysed rows.
     standing
-        Where the series stood when the audit began.
+        The latest, accepted and last passed run of the series when the audit began.
     again
-        The recorded run that is this very one; None: it is new.
+        The recorded run if the same run was audited before; None: it is new.
     content, summary
-        What is recorded of the results: made before anything is written, so that no template comes between.
+        The results as they will be recorded, made before any template runs.
     """
 
     results: Results
@@ -276,7 +165,7 @@ def audit(
         The history cannot be read.
     """
     check_series(series)
-    began = standing(history, series)
+    before = standing(history, series)
     loaded = load(source, options=options, memory_limit=memory_limit)
     require_examples(
         loaded,
@@ -286,16 +175,16 @@ def audit(
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)
-    # Everything is read before the work: a database that goes away meanwhile costs the record, not the report.
-    past = past_of(history, series, began, again)
-    past = replace(past, fresh=fresh(predictions, options, history, past))
+    # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
+    past = past_of(history, series, before, again)
+    past = replace(past, new_examples=new_examples(predictions, options, history, past))
     results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
     results = _compared(Present(results, predictions, options), past)
-    # Before anything is made of them: the page, the files and the history hold no secret.
+    # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
     return Audited(
         results, to_json(results), summary_of(results),
-        predictions, options, series, identity, began, past, again,
+        predictions, options, series, identity, before, past, again,
     )  # fmt: skip
 
 
@@ -307,7 +196,7 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     recorded
         The results of the audit.
     now
-        What ``evaluate`` finds again in the audit's predictions.
+        The results of ``evaluate`` on the audit's predictions.
 
     Raises
     ------
@@ -321,10 +210,10 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
             file=recorded.name,
             remedy="name the history and the --series that recorded it (`evalreport history list`)",
         )
-    # What is accepted now does not matter, only what was accepted when the audit was made.
+    # The runs that were accepted when the audit was made, not those that are accepted now.
     then = accepted_with(run) or (run.id,)
-    past = past_of(history, series, replace(standing(history, series), nights=then), run)
-    past = replace(past, fresh=fresh(now.predictions, now.options, history, past))
+    past = past_of(history, series, replace(standing(history, series), accepted=then), run)
+    past = replace(past, new_examples=new_examples(now.predictions, now.options, history, past))
     return _compared(now, past)
 
 
@@ -338,14 +227,14 @@ def _compared(now: Present, past: Past) -> Results:
 def record(
     audited: Audited, *, history: History, time: datetime | None = None, exit_code: int
 ) -> tuple[Run, bool]:
-    """Add an audited run to its series; return it and whether it was added: a run is recorded once.
+    """Add an audited run to its series, once; return the recorded run and whether it was added.
 
     Parameters
     ----------
     time
         When the predictions were made, with its time zone; None: now.
     exit_code
-        What the audit ends with: a run that exited 0 is what ``last`` means in gates.
+        The exit code of the audit; the last run that exited 0 is ``last`` in gates.
 
     Raises
     ------
@@ -373,9 +262,9 @@ def record(
 
 
 def identity_of(predictions: Predictions, options: Options) -> str:
-    """Return what makes a run the same run: its signature (version, data, inputs) and every option behind the results.
+    """Return a digest of a run's signature (version, data, inputs) and its options.
 
-    Gates are among them: whoever asks another question of the same predictions has made another run.
+    Gates are options, so the same predictions with another gate are another run.
     """
     return _identity(signature(predictions, options), plain_options(options))
 
@@ -411,7 +300,7 @@ def timestamp(time: datetime) -> str:
 
 
 def summary_of(results: Results) -> JsonObject:
-    """Return the facts of a run that lists and charts need without opening its results."""
+    """Return the facts of a run for lists and charts, so that these need not read its results."""
     values = {}
     for row in results.metrics:
         if Quantity.of(row).spelled == results.primary_metric and row.slice is None:
@@ -426,5 +315,5 @@ def summary_of(results: Results) -> JsonObject:
         "values": values,
         "gates": dict(Counter(gate.outcome for gate in results.gates)),
         "warnings": len(results.warnings),
-        "evidence": kept_of(results.evidence),
+        "evidence": to_keep(results.evidence),
     }

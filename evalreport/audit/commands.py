@@ -25,6 +25,7 @@ from evalreport.cli.run import (
 )
 from evalreport.errors import HistoryError, UsageError
 from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, memory_bytes, parse_time, run_time
+from evalreport.schema.audit import ALARMS
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from evalreport.schema.inputs import JsonObject
 
 WAIT = 600.0
-
-ALARMING = frozenset({"worse_than_accepted", "slice_fell", "data_changed"})
 
 
 @click.command("audit", cls=Grouped)
@@ -108,7 +107,7 @@ def _audit(models: tuple[Path | str, ...], settings: Settings, history: History,
                 say(f"{row.about}: {row.text}")
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # Quiet success, not quiet alarm; where a gate did not pass, that is said.
-        say_warnings([w for w in warnings if w.code in ALARMING], verbose=False)
+        say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
     return audited
 
 
@@ -392,7 +391,7 @@ def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]
     by_series = {name: standing(history, name) for name in {run.series for run in runs}}
     return {
         run.id: {
-            "accepted": run.id in by_series[run.series].nights,
+            "accepted": run.id in by_series[run.series].accepted,
             "last": by_series[run.series].last == run.id,
         }
         for run in runs

@@ -1,7 +1,7 @@
-"""Did the data change since the accepted run? Labels, classes, predicted labels, scores, gaps, columns, their number.
+"""Changes of the data since the accepted run: labels, classes, predictions, scores, missing answers, number of rows.
 
-Each question has a test, where the examples of both runs are independent, and a size of its effect in any case. All
-p-values of a run are adjusted together, and for every look at the same accepted run.
+Each has an effect size and, where the examples of both runs are independent, a test. All p-values of a run are adjusted
+together, and for every look at the same accepted run.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from evalreport.audit.past import Past, runs_with_same_accepted
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.comparisons.adjustment import adjust
 from evalreport.engine.distributions import Array, chi2_tail, dot, exp, log, log_choose
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
-from evalreport.history.past import Fresh, Past
 from evalreport.history.run_differences import Present, Reference
-from evalreport.history.run_values import compared_with
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.audit import AuditRecord
@@ -26,20 +25,20 @@ from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 
 LEAST_EXPECTED = 5.0
-"""Expected counts below this are too small for chi-square (Cochran 1954): rare values are counted together."""
+"""Smallest expected count for chi-square (Cochran 1954); rarer values are counted together."""
 BINS = 10
 """Bins of the population stability index: deciles of the reference."""
 SMOOTHING = 0.5
-"""Added to each count of the index, which is infinite where a count is 0."""
+"""Added to each count of the stability index, which is infinite for a count of 0."""
 HALF = 0.5
-"""A run with less than half of the usual number of rows is said aloud: the usual sign of a broken export."""
+"""A run with less than this share of the usual number of rows raises an alarm: the usual sign of a broken export."""
 MOST_VALUES = 1000
 MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a test of two samples found; ``reason`` says why there is none.
+    """The test and effect size of two samples; ``reason`` says why there is no test.
 
     ``effect`` names ``effect_size``; ``details`` holds further sizes by name.
     """
@@ -53,15 +52,15 @@ class Drift:
     reason: Text | None = None
 
 
-def of_counts(then: Array, now: Array) -> Drift:
+def drift_of_counts(then: Array, now: Array) -> Drift:
     """Compare two samples of categories by their counts (k,): chi-square, or Fisher's exact test of two categories.
 
-    Cramer's V is sqrt(chi2 / n) of the 2 x k table: 0.1 is small, 0.3 medium, 0.5 large (Cohen 1988). Categories that
-    are expected too rarely are counted together; where only two are left and one is too rare, the test is exact.
+    Cramer's V is sqrt(chi2 / n) of the 2 x k table: 0.1 is small, 0.3 medium, 0.5 large (Cohen 1988). Categories with
+    small expected counts are counted together; if only two are left and one is still small, the test is exact.
 
     Examples
     --------
-    >>> found = of_counts(np.array([50, 50]), np.array([30, 70]))
+    >>> found = drift_of_counts(np.array([50, 50]), np.array([30, 70]))
     >>> found.test, round(found.statistic, 3), round(found.p_value, 4), round(found.effect_size, 3)
     ('chi_square', 8.333, 0.0039, 0.204)
     """
@@ -85,7 +84,7 @@ def of_counts(then: Array, now: Array) -> Drift:
     return Drift("chi_square", statistic, _never_zero(p), "cramers_v", v, sizes)
 
 
-def of_numbers(then: Floats, now: Floats) -> Drift:
+def drift_of_numbers(then: Floats, now: Floats) -> Drift:
     """Compare two samples of numbers: Kolmogorov-Smirnov; the Wasserstein distance in standard deviations of the first.
 
     The p-value is Stephens' (1970, J R Stat Soc B 32:115) form of the limit; with ties it is too large.
@@ -112,7 +111,7 @@ def of_numbers(then: Floats, now: Floats) -> Drift:
     )
 
 
-def of_pairs(then: Floats, now: Floats) -> Drift:
+def drift_of_pairs(then: Floats, now: Floats) -> Drift:
     """Compare numbers of the same examples: Wilcoxon's signed ranks, zeros dropped."""
     difference = now - then
     difference = difference[np.isfinite(difference) & (difference != 0)]
@@ -155,8 +154,8 @@ def wasserstein(then: Floats, now: Floats) -> float:
 def stability_index(then: Floats, now: Floats) -> float:
     """Return the population stability index of counts: sum (q - p) ln(q / p), with 0.5 added to each count.
 
-    By custom below 0.1 nothing to speak of, above 0.25 another population. It grows by chance in small samples, so it
-    is a size and not a test.
+    By convention, below 0.1 is negligible and above 0.25 is another population. It grows by chance in small samples, so
+    it is an effect size and not a test.
     """
     p, q = then + SMOOTHING, now + SMOOTHING
     p, q = p / p.sum(), q / q.sum()
@@ -184,7 +183,7 @@ def _chi_square(then: Floats, now: Floats) -> float:
 
 
 def _pooled(then: Floats, now: Floats) -> tuple[Floats, Floats]:
-    """Count the categories that are expected too rarely together, with the next rarest where that is still too few."""
+    """Count categories with small expected counts together, adding the next rarest until the sum is large enough."""
     order = np.argsort(then + now, kind="stable")
     then, now = then[order], now[order]
     least = _expected(then, now).min(axis=0)
@@ -201,151 +200,158 @@ def _never_zero(p: float) -> float:
     return max(float(p), math.ulp(0.0))
 
 
-Asked = tuple[str, str, Drift, Message, bool | None]
-"""Question, what it is about, what was found, in words, and the alarm where no p-value decides it."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question about the data with its answer.
+
+    Attributes
+    ----------
+    about
+        The model or the kind of values; empty: the whole run.
+    alarm
+        Whether it is alarming, if no p-value decides that.
+    """
+
+    question: str
+    about: str
+    drift: Drift
+    text: Text
+    alarm: bool = False
 
 
 def data_changed(now: Present, past: Past) -> Results:
-    """Ask how the data differ from those of the accepted run."""
-    reference, fresh = past.references.get("accepted"), past.fresh
-    if reference is None or fresh is None:
-        return now.results
-    if reference.predictions is None:
+    """Answer how the data differ from those of the accepted run."""
+    reference, new = past.references.get("accepted"), past.new_examples
+    if reference is None or new is None or reference.predictions is None:
         return now.results
     paired = any(row.paired for row in now.results.history if row.reference == reference.name)
-    asked = [_number_of_rows(now, past, reference)]
-    asked += _questions(now, reference.predictions, paired=paired)
+    answers = [_number_of_rows(now, past, reference)]
+    answers += _differences(now, reference.predictions, paired=paired)
     if not _independent(now.predictions, now) or not _independent(reference.predictions, now):
-        asked = [_without_test(one) for one in asked]
-    rows = _judged(asked, reference, fresh, alpha=1 - now.options.confidence)
+        answers = [_without_test(answer) for answer in answers]
+    rows = _records(answers, reference.run.id, new.look, alpha=1 - now.options.confidence)
     return replace(now.results, audit=(*now.results.audit, *rows))
 
 
-def _questions(now: Present, then: Predictions, *, paired: bool) -> Iterator[Asked]:
+def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[Answer]:
     today = now.predictions
     if bool(today.classes) != bool(then.classes) or (today.y_true is None) != (then.y_true is None):
         text = Message("drift.other_task_said", now=today.task, then=then.task)
-        yield "labels", "truth", Drift(reason=Message("drift.other_task")), text, True
+        yield Answer("labels", "truth", Drift(reason=Message("drift.other_task")), text, alarm=True)
         return
-    # Of a clustering codes are kept, and no names of groups that could have come or gone.
+    # The groups of a clustering have no names that could be compared between runs.
     if today.y_true is not None and then.y_true is not None and today.task != "clustering":
         yield from _truths(then, today, paired=paired)
     for outputs in today.models:
         earlier = next((m for m in then.models if m.name == outputs.name), None)
         if earlier is not None:
-            yield from _answers((then, earlier), (today, outputs), paired=paired)
+            yield from _of_model((then, earlier), (today, outputs), paired=paired)
 
 
-# --- the questions --------------------------------------------------------------------------------------------------
-
-
-def _number_of_rows(now: Present, past: Past, reference: Reference) -> Asked:
-    """Compare with the middle one of the runs since: the accepted run itself may well be larger than a night's."""
-    before = [run.summary["n"] for run in compared_with(past.runs, past)]
+def _number_of_rows(now: Present, past: Past, reference: Reference) -> Answer:
+    """Compare with the median of the runs since, because the accepted run may be larger than usual."""
+    before = [run.summary["n"] for run in runs_with_same_accepted(past)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
     ratio = now.results.n / usual
     few = bool(before) and ratio < HALF
-    said = "fewer_than_half" if few else "rows_usual" if before else "rows"
-    text = Message(f"drift.number.{said}", n=now.results.n, usual=usual)
-    return "examples", "", Drift(effect="ratio", effect_size=ratio), text, few
+    name = "fewer_than_half" if few else "rows_usual" if before else "rows"
+    text = Message(f"drift.number.{name}", n=now.results.n, usual=usual)
+    return Answer("examples", "", Drift(effect="ratio", effect_size=ratio), text, alarm=few)
 
 
-def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[Asked]:
+def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[Answer]:
     assert then.y_true is not None
     assert today.y_true is not None
-    what = "truth"
     if paired:
-        yield "labels", what, Drift(reason=Message("drift.same")), Message("drift.not_asked"), None
+        yield Answer("labels", "truth", Drift(reason=Message("drift.same")), Message("drift.not_asked"))
         return
     first, second = (p.y_true[_once(p)] for p in (then, today) if p.y_true is not None)
     if not today.classes:
-        found = of_numbers(first.astype(np.float64), second.astype(np.float64))
-        yield "labels", what, found, _numbers_text(found), None
+        found = drift_of_numbers(first.astype(np.float64), second.astype(np.float64))
+        yield Answer("labels", "truth", found, _numbers_text(found))
         return
     labels, old, new = _counts((first, then.classes), (second, today.classes))
-    found = of_counts(old, new)
+    found = drift_of_counts(old, new)
     if today.positive is not None and today.positive == then.positive:
         place = labels.index(today.positive)
         then_, now_ = (100 * float(c[place] / c.sum()) for c in (old, new))
         text = Message("drift.positive", label=today.positive, now=now_, then=then_, decimals=1)
     else:
         text = _mix_text(labels, old, new)
-    yield "labels", what, found, text, None
+    yield Answer("labels", "truth", found, text)
     yield _classes(labels, old, new)
 
 
-def _classes(labels: list[str], old: Floats, new: Floats) -> Asked:
-    """Classes that came or went: the smallest of Fisher's p-values of those, times the number of all classes."""
+def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
+    """Test new and missing classes: their smallest Fisher p-value, times the number of all classes."""
     changed = np.flatnonzero((old > 0) != (new > 0))
     came = [labels[k] for k in changed if new[k] > 0]
     gone = [labels[k] for k in changed if new[k] == 0]
     if not len(changed):
         known = int(((old > 0) & (new > 0)).sum())
         same = Message("drift.same_classes", n=known)
-        return "classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same, None
+        return Answer("classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same)
     p = min(
         fisher_exact(np.array([old.sum() - old[k], old[k]]), np.array([new.sum() - new[k], new[k]]))
         for k in changed
     )
-    said = [
-        Message(f"drift.classes.{what}", names=_listed(names))
-        for what, names in (("new", came), ("gone", gone))
+    sentences = [
+        Message(f"drift.classes.{change}", names=_listed(names))
+        for change, names in (("new", came), ("gone", gone))
         if names
     ]
     found = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
-    return "classes", "truth", found, parts(*said), None
+    return Answer("classes", "truth", found, parts(*sentences))
 
 
-def _answers(
+def _of_model(
     then: tuple[Predictions, ModelOutputs], today: tuple[Predictions, ModelOutputs], *, paired: bool
-) -> Iterator[Asked]:
-    """What one model answers: its labels, its scores, and how often it does not answer."""
+) -> Iterator[Answer]:
+    """Compare one model's predicted labels, scores and missing answers."""
     name = today[1].name
     if today[0].classes and then[1].y_pred is not None and today[1].y_pred is not None and not paired:
         first, second = (_labels(*side) for side in (then, today))
         labels, old, new = _counts((first, then[0].answers), (second, today[0].answers))
-        found = of_counts(old, new)
-        yield "predicted_labels", name, found, _mix_text(labels, old, new), None
+        found = drift_of_counts(old, new)
+        yield Answer("predicted_labels", name, found, _mix_text(labels, old, new))
     scores = [_scores(*side) for side in (then, today)]
     same_scale = (then[0].task, then[0].positive) == (today[0].task, today[0].positive)
     if scores[0] is not None and scores[1] is not None and same_scale:
-        found = of_pairs(scores[0], scores[1]) if paired else of_numbers(scores[0], scores[1])
-        yield "scores", name, found, _numbers_text(found), None
+        found = drift_of_pairs(scores[0], scores[1]) if paired else drift_of_numbers(scores[0], scores[1])
+        yield Answer("scores", name, found, _numbers_text(found))
     gaps = [_missing(*side) for side in (then, today)]
     old_gaps, new_gaps = (np.array([n - lacking, lacking], dtype=np.float64) for lacking, n in gaps)
     text = Message("drift.missing", n=gaps[1][0], rows=gaps[1][1], then=gaps[0][0])
     none = Drift(reason=Message("drift.none_missing"))
-    found = of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
+    found = drift_of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
     if paired:
         found = replace(found, test=None, statistic=None, p_value=None, reason=Message("drift.same"))
-    yield "missing", name, found, text, None
+    yield Answer("missing", name, found, text)
 
 
-# --- the answers ----------------------------------------------------------------------------------------------------
-
-
-def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: float) -> list[AuditRecord]:
+def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> list[AuditRecord]:
     """Adjust all p-values of the run by Holm, and for the share of the error that this look may spend."""
-    tested = [found.p_value for _, _, found, _, _ in asked if found.p_value is not None]
+    tested = [answer.drift.p_value for answer in answers if answer.drift.p_value is not None]
     adjusted = iter(adjust(tested, "holm"))
-    share = share_of_look(fresh.look)
+    share = share_of_look(look)
     rows = []
-    for question, about, found, text, alarm in asked:
+    for answer in answers:
+        found = answer.drift
         p = None if found.p_value is None else min(1.0, next(adjusted) / share)
         rows.append(
             AuditRecord(
-                question=question,
-                about=about,
-                run=reference.run.id,
-                look=fresh.look,
+                question=answer.question,
+                about=answer.about,
+                run=run,
+                look=look,
                 test=found.test,
                 statistic=found.statistic,
                 p_value=found.p_value,
                 p_adjusted=p,
                 effect=found.effect,
                 effect_size=found.effect_size,
-                alarm=bool(alarm) if p is None else p <= alpha,
-                text=text,
+                alarm=answer.alarm if p is None else p <= alpha,
+                text=answer.text,
                 reason=found.reason,
                 details=found.details,
                 low=None,
@@ -355,12 +361,11 @@ def _judged(asked: list[Asked], reference: Reference, fresh: Fresh, *, alpha: fl
     return rows
 
 
-def _without_test(one: Asked) -> Asked:
-    question, about, found, text, alarm = one
-    bare = replace(
-        found, test=None, statistic=None, p_value=None, reason=found.reason or Message("drift.dependent")
+def _without_test(answer: Answer) -> Answer:
+    reason = answer.drift.reason or Message("drift.dependent")
+    return replace(
+        answer, drift=replace(answer.drift, test=None, statistic=None, p_value=None, reason=reason)
     )
-    return question, about, bare, text, alarm
 
 
 def _independent(predictions: Predictions, now: Present) -> bool:
@@ -369,7 +374,7 @@ def _independent(predictions: Predictions, now: Present) -> bool:
 
 
 def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
-    """Say which value's share moved most."""
+    """Say which value's share changed most."""
     shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
     k = int(np.abs(shares[1] - shares[0]).argmax())
     then, now = (100 * float(share[k]) for share in shares)
@@ -389,11 +394,8 @@ def _listed(names: list[str]) -> Text:
     return Message("list.more", names=first, n=more) if more > 0 else first
 
 
-# --- rows -----------------------------------------------------------------------------------------------------------
-
-
 def _once(predictions: Predictions) -> Indices:
-    """Return a row of each example."""
+    """Return one row of each example."""
     if len(predictions.ids) == predictions.n:
         return np.arange(predictions.n)
     return np.unique(predictions.example, return_index=True)[1]
@@ -409,7 +411,7 @@ def _labels(predictions: Predictions, outputs: ModelOutputs) -> Array:
 
 
 def _scores(predictions: Predictions, outputs: ModelOutputs) -> Floats | None:
-    """Return the numbers that a model gives: its scores, its largest probability, or its predicted values."""
+    """Return a model's scores, largest probabilities or predicted values; None: it has none."""
     there = _present(predictions, outputs)
     if outputs.score is not None:
         return outputs.score[there]
@@ -421,7 +423,7 @@ def _scores(predictions: Predictions, outputs: ModelOutputs) -> Floats | None:
 
 
 def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]:
-    """Count the rows without any answer, and all rows."""
+    """Return the number of rows without an answer, and of all rows."""
     there = _present(predictions, outputs)
     answered = np.zeros(int(there.sum()), dtype=bool)
     for values in (outputs.y_pred, outputs.score, outputs.outcome):

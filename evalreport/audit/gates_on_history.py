@@ -1,10 +1,11 @@
-"""Gates about earlier runs: ``accepted``, ``last`` and ``every night``."""
+"""Deciding gates about earlier runs: ``accepted``, ``last`` and ``every night``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
+from evalreport.audit.past import Past
 from evalreport.gates.conditions import Gate
 from evalreport.gates.outcomes import (
     Outcome,
@@ -16,8 +17,7 @@ from evalreport.gates.outcomes import (
     quantity_of,
     slice_of,
 )
-from evalreport.history.past import Past
-from evalreport.history.run_differences import Present, Reference, since
+from evalreport.history.run_differences import Present, Reference, change_since
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, parts
@@ -39,7 +39,7 @@ def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
 
 
 def _about_every_night(gate: Gate, now: Present) -> GateRecord:
-    """Fail where the bets against the declared floor are an alarm: what was not refuted passes."""
+    """Fail if the bets against the declared floor raise an alarm, else pass."""
     (term,) = gate.terms
     metric_record(gate, term, now.results)
     found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
@@ -54,7 +54,7 @@ def _about_every_night(gate: Gate, now: Present) -> GateRecord:
 
 
 def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
-    """Pass where there is no earlier run yet: a series that could not begin would never have one."""
+    """Pass if there is no earlier run yet, so that a series can begin; undecided if its run was pruned."""
     assert gate.reference is not None
     for term in gate.terms:
         metric_record(gate, term, now.results)
@@ -70,7 +70,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     metric_record(gate, term, now.results)
     quantity = quantity_of(gate, term, now.results)
     within = slice_of(gate, term, now.results)
-    found = since(reference, now, term.model, quantity, within=within)
+    found = change_since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
     limits = Interval(
         method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
@@ -79,15 +79,15 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     if found.p_value is not None and quantity.spelled == now.results.primary_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
-    said = [record.text]
+    sentences = [record.text]
     if found.value is not None and found.reference_value is not None:
         then = {"then": found.reference_value, "run": reference.spoken}
-        said.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
-    return replace(record, text=parts(*said, *([found.how] if found.how else [])))
+        sentences.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
+    return replace(record, text=parts(*sentences, *([found.how] if found.how else [])))
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
-    """Both counts are known exactly, so that the gate is decided at once."""
+    """Decide a gate on a change of n, which is known exactly."""
     then = int(reference.results["n"])
     change = float(now.results.n - then)
     outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)

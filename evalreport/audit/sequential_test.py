@@ -1,8 +1,8 @@
-"""Did a model get worse than at its accepted runs? An answer that may be asked for every night.
+"""The question whether a model became worse than at its accepted runs, answered at every run of a series.
 
-Examples that are new at each look: nights are the units, compared with the accepted nights or with a declared floor.
-The same examples again: the test of the pairs of this look, at its share of the permitted error. Anything else is not
-decided: a test of this look alone would take what nights have in common for a change.
+New examples at each look: the runs' values are compared with those of the accepted runs, or with a declared floor. The
+same examples again: the paired test of this look, at its share of the permitted error. Anything else is not decided,
+since a test of one look would take the variation between runs for a change.
 """
 
 from __future__ import annotations
@@ -13,34 +13,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
+from evalreport.audit.past import NewExamples, Past, look_of, runs_with_same_accepted
+from evalreport.audit.run_values import RunValue, kept_value, value_on_new
 from evalreport.comparisons import TESTS
 from evalreport.comparisons.pairs import draws_for
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.past import Fresh, Past
 from evalreport.history.run_differences import Present
-from evalreport.history.run_values import (
-    Night,
-    compared_with,
-    drop_evidence,
-    floor_evidence,
-    kept_night,
-    look_of,
-    mean_limits,
-    night_of,
-    serial_correlation,
-)
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
-from evalreport.predictions.arrays import Floats
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts
 
 LEAST_COUNT = 2
-"""The smallest p-value of a test by resampling is 1 or 2 over the number of replicates and one."""
+"""A p-value by resampling of at most LEAST_COUNT / (replicates + 1) may only be that large for want of replicates."""
 TOLERANCE = 1e-6
 LOOKS_A_YEAR = 365
 
@@ -48,8 +38,8 @@ LOOKS_A_YEAR = 365
 def share_of_look(look: int) -> float:
     """Return the share of the permitted error that is spent at a look, counted from 1; all shares add up to 1.
 
-    Half goes as 1 / (k (k + 1)), so that the first looks see something, half evenly over the 365 looks of a year, half
-    of that over those of the next, and so on, so that a change late in the year is not paid for dearly.
+    Half is spent as 1 / (k (k + 1)), so that the first looks have power. The other half is spread evenly over the 365
+    looks of the first year, with half of that for the second year, and so on, so that late looks have power, too.
 
     Examples
     --------
@@ -61,7 +51,7 @@ def share_of_look(look: int) -> float:
 
 
 def is_worse(quantity: Quantity, difference: float | None, *, lower_is_better: bool) -> bool:
-    """Say whether a change now - then is one for the worse; any change, where neither direction is better."""
+    """Return whether a change now - then is for the worse; any change is, where neither direction is better."""
     if not difference:
         return False
     if without_direction(quantity):
@@ -70,16 +60,16 @@ def is_worse(quantity: Quantity, difference: float | None, *, lower_is_better: b
 
 
 def without_direction(quantity: Quantity) -> bool:
-    """Say whether neither a larger nor a smaller value is better."""
+    """Return whether neither a larger nor a smaller value is better."""
     return definition(quantity).scale.greater_is_better is None
 
 
-def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quantity) -> AuditRecord:
+def _by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quantity) -> AuditRecord:
     """Compare the p-value of this look's pairs with the look's share of the permitted error.
 
-    Both runs answer the same examples, so nothing that differs from night to night is in their difference.
+    Both runs answer the same examples, so their difference holds no variation between sets of examples.
     """
-    row = answer("worse", look, change, test=change.test, alarm=False)
+    row = _answer("worse", look, change, test=change.test, alarm=False)
     if change.p_value is None:
         reason = change.reason or Message("spending.no_test")
         return replace(row, text=Message("audit.not_decided", why=reason), reason=reason)
@@ -89,11 +79,11 @@ def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quanti
     worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
     alarm = worse and adjusted <= alpha
     unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
-    said = "worse" if alarm else "undecided" if unclear else "not_worse"
-    if change.difference and not worse:  # the p-value is of a change either way, and may be small
-        said = "better"
+    verdict = "worse" if alarm else "undecided" if unclear else "not_worse"
+    if change.difference and not worse:  # the p-value is two-sided, and may be small
+        verdict = "better"
     text = parts(
-        Message(f"spending.said.{said}", p=change.p_value, adjusted=adjusted, look=look),
+        Message(f"spending.said.{verdict}", p=change.p_value, adjusted=adjusted, look=look),
         change.text,
         Message("alarm.promise_of_floor", alpha=alpha),
     )
@@ -110,20 +100,20 @@ def by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quanti
 
 
 def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> Message | None:
-    """Say how many replicates would decide where a test by resampling cannot give a p-value that is small enough."""
+    """Say how many replicates a test by resampling would need for a p-value that is small enough; None: it has them."""
     if test is None or test not in TESTS or not TESTS[test].by_resampling:
         return None
     n = now.options.resamples if TESTS[test].needs == "replicates" else draws_for(1, now.options)
     count = p * (n + 1)
-    drawn = abs(count - round(count)) < TOLERANCE  # else it was enumerated exactly
+    drawn = abs(count - round(count)) < TOLERANCE  # otherwise all resamples were enumerated
     if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
         return None
     return Message("spending.resamples", n=n, needed=math.ceil((n + 1) * too_large_by))
 
 
-def this_look(look: int, change: HistoryRecord) -> AuditRecord:
-    """The plain test of this look, which errs again at every look; no alarm hangs on it."""
-    row = answer("worse_this_run", look, change, test=change.test, alarm=False)
+def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
+    """Return the plain test of this look, whose errors add up over looks; it raises no alarm."""
+    row = _answer("worse_this_run", look, change, test=change.test, alarm=False)
     text = (
         Message("audit.this_look", change=change.text)
         if change.reason is None
@@ -141,8 +131,8 @@ def this_look(look: int, change: HistoryRecord) -> AuditRecord:
     )
 
 
-def answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
-    """Return a record of a model's answer, to be filled in."""
+def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
+    """Return a record about a model with the other fields empty."""
     empty = dict.fromkeys(
         ("statistic", "p_value", "p_adjusted", "effect", "effect_size", "low", "high", "reason")
     )
@@ -160,21 +150,21 @@ def answer(question: str, look: int, change: HistoryRecord, *, test: str | None,
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What a gate declares that every night's expected value is, at least (or at most), and the best value."""
+    """The least (of a loss: greatest) expected value of every run that a gate declares, and the best possible value."""
 
     text: str
     value: float
     best: float
 
 
-def declared_floors(now: Present, quantity: Quantity) -> dict[str, Floor]:
-    """Return the floor of each model that a gate declares.
+def _declared_floors(now: Present, quantity: Quantity) -> dict[str, Floor]:
+    """Return the floors that gates with ``every night`` declare, by model.
 
     Raises
     ------
     UsageError
-        A gate about every night that is not about the primary metric in its good direction, is the second about a
-        model, or leaves the bets no bound.
+        The gate is not about the primary metric in its good direction, is the second about a model, or its limit is
+        the best possible value.
     """
     floors: dict[str, Floor] = {}
     for text in now.options.gates:
@@ -189,8 +179,7 @@ def declared_floors(now: Present, quantity: Quantity) -> dict[str, Floor]:
 
 def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     term, metric = gate.terms[0], definition(quantity)
-    asked = parse(term.spelling, now.predictions.task, now.results.classes)
-    if asked != quantity:
+    if parse(term.spelling, now.predictions.task, now.results.classes) != quantity:
         raise wrong(
             gate.text,
             term.metric_at,
@@ -213,55 +202,68 @@ def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     return Floor(gate.text, gate.limit, best)
 
 
-ENOUGH_NIGHTS = 7
-"""Accepted nights, a week of them, from which on a drop soon after them is seen soon."""
+ENOUGH_ACCEPTED = 7
+"""Accepted runs, a week of them, from which on a drop right after them is found soon."""
 CORRELATED = 0.05
-"""The p-value at which the accepted nights are said to depend on each other."""
+"""The p-value at which a warning says that the accepted runs depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The nights of one model: the accepted ones, and those since with the looks at which they came.
+    """One model's values on new examples: of the accepted runs, and of the runs since.
 
     Attributes
     ----------
+    later, looks
+        The values since the accepted runs, this run's included, and the look of each.
     today
-        This run's own; or why it has none.
+        This run's value, or the reason why it has none.
     spent
-        The share of the error that looks at the same examples spent before the first night.
+        The share of the permitted error that looks at the same examples spent before the first later value.
     left_out
-        How many accepted runs are no night of their own.
-    taken
-        Whether examples are taken as new because they have no ids.
+        The number of accepted runs without new examples of their own.
+    assumed
+        Examples are taken as new because they have no ids.
     """
 
-    accepted: tuple[Night, ...]
-    nights: tuple[Night, ...]
+    accepted: tuple[RunValue, ...]
+    later: tuple[RunValue, ...]
     looks: tuple[int, ...]
-    today: Night | Text
+    today: RunValue | Text
     spent: float
     left_out: int
-    taken: bool
+    assumed: bool
 
 
 def worse_than_accepted(now: Present, past: Past) -> Results:
-    """Ask of every model whether it became worse than at the accepted runs, over all looks and by this look alone."""
-    reference, fresh = past.references.get("accepted"), past.fresh
-    if reference is None or fresh is None:
+    """Answer for every model whether it is worse than at the accepted runs, over all looks and in this look alone."""
+    reference, new = past.references.get("accepted"), past.new_examples
+    if reference is None or new is None:
         return now.results
     quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
-    floors = declared_floors(now, quantity)
+    floors = _declared_floors(now, quantity)
     rows: list[AuditRecord] = []
     evidence: list[EvidenceRecord] = []
     for change in now.results.history:
         if change.reference != reference.name:
             continue
-        series = _series(now, past, fresh, change, quantity)
-        row = _over_looks(now, fresh, change, quantity, series, floors.get(change.model))
-        record = _evidence(now, past, fresh, change, quantity, series)
-        # What belongs to the whole run stands with its first model.
-        evidence.append(replace(record, id_sample=fresh.sample if not evidence else ()))
-        rows += [row, this_look(fresh.look, change)]
+        series = _series(now, past, new, change, quantity)
+        if isinstance(series, Series):
+            floor = floors.get(change.model)
+            row = (
+                _against_accepted(now, new.look, change, quantity, series)
+                if floor is None
+                else _against_floor(now, new.look, change, series, floor)
+            )
+        elif change.paired:
+            row = _by_spending(now, new.look, change, quantity)
+        else:
+            row = _answer("worse", new.look, change, test=None, alarm=False)
+            row = replace(row, text=Message("audit.not_decided", why=series), reason=series)
+        record = _evidence(now, past, new.look, change, quantity, series)
+        # The sample of ids is the whole run's; it is kept in the first model's record.
+        evidence.append(replace(record, id_sample=new.sample if not evidence else ()))
+        rows += [row, _this_look(new.look, change)]
     results = replace(now.results, audit=(*now.results.audit, *rows), evidence=tuple(evidence))
     return replace(results, warnings=(*_cautions(rows), *results.warnings))
 
@@ -269,87 +271,65 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
 def _series(
     now: Present,
     past: Past,
-    fresh: Fresh,
+    new: NewExamples,
     change: HistoryRecord,
     quantity: Quantity,
 ) -> Series | Text:
-    """Gather the nights of a model, or say why there are none."""
+    """Collect a model's values on new examples, or return the reason why there are none."""
     if change.value is None and change.reason is not None:
         return change.reason
-    today: Night | Text = fresh.reason or night_of(
-        now.predictions, change.model, quantity, now.options, fresh.new
+    today: RunValue | Text = new.reason or value_on_new(
+        now.predictions, change.model, quantity, now.options, new.new
     )
-    if not fresh.new.any() and fresh.reason is None:
+    if not new.new.any() and new.reason is None:
         today = Message("night.all_seen")
-    runs = compared_with(past.runs, past)
-    kept = [(look_of(run), kept_night(run, change.model, quantity)) for run in runs]
-    nights = [(look, night) for look, night in kept if night is not None]
-    if isinstance(today, Night):
-        nights.append((fresh.look, today))
-    elif not nights:
+    kept = [(look_of(run), kept_value(run, change.model, quantity)) for run in runs_with_same_accepted(past)]
+    later = [(look, value) for look, value in kept if value is not None]
+    if isinstance(today, RunValue):
+        later.append((new.look, today))
+    elif not later:
         return today
     alike = (now.predictions.task, now.predictions.positive)
     found = [
-        night_of(own, change.model, quantity, now.options, mask)
-        for (_, own), mask in zip(past.nights, fresh.accepted, strict=True)
+        value_on_new(own, change.model, quantity, now.options, mask)
+        for (_, own), mask in zip(past.accepted, new.in_accepted, strict=True)
         if own is not None and mask is not None and (own.task, own.positive) == alike
     ]
-    accepted = tuple(night for night in found if isinstance(night, Night))
+    accepted = tuple(value for value in found if isinstance(value, RunValue))
     if not accepted:
         return Message("night.none_accepted", why=next(iter(found), Message("night.lost")))
     return Series(
         accepted=accepted,
-        nights=tuple(night for _, night in nights),
-        looks=tuple(look for look, _ in nights),
+        later=tuple(value for _, value in later),
+        looks=tuple(look for look, _ in later),
         today=today,
-        spent=sum(share_of_look(look) for look, _ in kept if look < nights[0][0]),
-        left_out=len(past.nights) - len(accepted),
-        taken=fresh.taken,
+        spent=sum(share_of_look(look) for look, _ in kept if look < later[0][0]),
+        left_out=len(past.accepted) - len(accepted),
+        assumed=new.assumed,
     )
 
 
-# --- the alarm ------------------------------------------------------------------------------------------------------
-
-
-def _over_looks(
-    now: Present,
-    fresh: Fresh,
-    change: HistoryRecord,
-    quantity: Quantity,
-    series: Series | Text,
-    floor: Floor | None,
-) -> AuditRecord:
-    if isinstance(series, Series):
-        if floor is not None:
-            return _against_floor(now, fresh, change, series, floor)
-        return _against_accepted(now, fresh, change, quantity, series)
-    if change.paired:
-        return by_spending(now, fresh.look, change, quantity)
-    row = answer("worse", fresh.look, change, test=None, alarm=False)
-    return replace(row, text=Message("audit.not_decided", why=series), reason=series)
-
-
 def _against_accepted(
-    now: Present, fresh: Fresh, change: HistoryRecord, quantity: Quantity, series: Series
+    now: Present, look: int, change: HistoryRecord, quantity: Quantity, series: Series
 ) -> AuditRecord:
-    """Compare the nights since with the accepted ones: a mixture over when a drop began and how large it is."""
+    """Compare the later values with the accepted ones, by evidence averaged over a drop's beginning and size."""
     log_e, start = _evidence_of_change(now, quantity, series)
-    row = _of_evidence(now, fresh, change, series, log_e=log_e, test="night_alarm")
-    then = [night.value for night in series.accepted]
-    since = [night.value for night in series.nights]
+    row = _by_evidence(now, look, change, series, log_e=log_e, test="night_alarm")
+    then = [value.value for value in series.accepted]
+    since = [value.value for value in series.later]
     details: dict[str, float] = {
         "accepted_nights": len(then),
         "nights": len(since),
         "change_look": series.looks[start],
     }
-    related = serial_correlation(np.array(then))
-    if related is not None:
-        details |= {"lag1_correlation": related[0], "lag1_p_value": related[1]}
+    correlation = serial_correlation(np.array(then))
+    if correlation is not None:
+        details |= {"lag1_correlation": correlation[0], "lag1_p_value": correlation[1]}
     earlier = Message("alarm.accepted", n=len(then))
     if series.left_out:
         earlier = Message("alarm.accepted_but", accepted=earlier, n=series.left_out)
-    recent = series.nights[start if row.alarm else 0 :]
-    said = Message(
+    recent = series.later[start if row.alarm else 0 :]
+    finding = Message(
         "alarm.worse" if row.alarm else "alarm.not_worse",
         metric=change.metric,
         then=_mean(series.accepted),
@@ -358,9 +338,9 @@ def _against_accepted(
         nights=Message("alarm.nights", n=len(recent)),
         look=series.looks[start],
     )
-    related_so = (
-        Message("alarm.correlation", r=related[0], p=related[1], n=len(then), decimals=2)
-        if related is not None
+    dependence = (
+        Message("alarm.correlation", r=correlation[0], p=correlation[1], n=len(then), decimals=2)
+        if correlation is not None
         else Message("alarm.correlation_unknown")
     )
     return replace(
@@ -368,43 +348,43 @@ def _against_accepted(
         effect="difference",
         effect_size=float(np.mean(since)) - float(np.mean(then)),
         details=details,
-        text=parts(said, *_evidence_said(now, series, log_e), related_so, promise(now.options.confidence)),
+        text=parts(
+            finding, *_about_evidence(now, series, log_e), dependence, promise(now.options.confidence)
+        ),
     )
 
 
 def promise(confidence: float) -> Message:
-    """Say what the alarm over nights promises, and on what condition."""
+    """Return the sentence about the error rate of the alarm, and its condition."""
     return Message("alarm.promise", alpha=1 - confidence)
 
 
 def _evidence_of_change(now: Present, quantity: Quantity, series: Series) -> tuple[float, int]:
-    """Return log e of a change for the worse, and how many nights since lie before its likeliest beginning."""
-    nights = (*series.accepted, *series.nights)
-    values, errors = np.array([n.value for n in nights]), np.array([n.error for n in nights])
+    """Return log e of a change for the worse, and the number of later values before its likeliest beginning."""
+    every = (*series.accepted, *series.later)
+    values, errors = np.array([v.value for v in every]), np.array([v.error for v in every])
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
-    turned = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
-    found = [_one_way(sign * values, errors, len(series.accepted)) for sign in turned]
-    log_e = float(np.logaddexp.reduce([log for log, _ in found])) - math.log(len(found))
-    return log_e, max(found)[1]
-
-
-def _one_way(values: Floats, errors: Floats, accepted: int) -> tuple[float, int]:
-    log_e, start = drop_evidence(values[:accepted], values[accepted:], errors)
-    return float(log_e), int(start)
+    signs = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
+    found = []
+    for sign in signs:
+        accepted, later = np.split(sign * values, [len(series.accepted)])
+        log_e, start = drop_evidence(accepted, later, errors)
+        found.append((float(log_e), int(start)))
+    return float(np.logaddexp.reduce([log_e for log_e, _ in found])) - math.log(len(found)), max(found)[1]
 
 
 def _against_floor(
-    now: Present, fresh: Fresh, change: HistoryRecord, series: Series, floor: Floor
+    now: Present, look: int, change: HistoryRecord, series: Series, floor: Floor
 ) -> AuditRecord:
-    """Bet against the declared floor: no accepted night is needed, and no independence."""
-    values = np.array([night.value for night in series.nights])
+    """Bet against the declared floor, which needs no independence of the runs."""
+    values = np.array([value.value for value in series.later])
     log_e = floor_evidence(values, floor.value, floor.best)
-    row = _of_evidence(now, fresh, change, series, log_e=log_e, test="night_bet")
-    said = Message(
+    row = _by_evidence(now, look, change, series, log_e=log_e, test="night_bet")
+    finding = Message(
         "alarm.beyond" if row.alarm else "alarm.not_beyond",
         floor=floor.text,
         metric=change.metric,
-        now=_mean(series.nights),
+        now=_mean(series.later),
         nights=Message("alarm.nights", n=len(values)),
     )
     promised = Message("alarm.promise_of_floor", alpha=1 - now.options.confidence)
@@ -413,77 +393,76 @@ def _against_floor(
         effect="from_floor",
         effect_size=float(values.mean()) - floor.value,
         details={"nights": len(values)},
-        text=parts(said, *_evidence_said(now, series, log_e), promised),
+        text=parts(finding, *_about_evidence(now, series, log_e), promised),
     )
 
 
-def _of_evidence(
-    now: Present, fresh: Fresh, change: HistoryRecord, series: Series, *, log_e: float, test: str
+def _by_evidence(
+    now: Present, look: int, change: HistoryRecord, series: Series, *, log_e: float, test: str
 ) -> AuditRecord:
-    """Turn evidence into p-values: alpha is shared by the models, and by the looks that spent of it before."""
+    """Turn evidence into p-values; alpha is shared with the other models and with the looks before."""
     p = math.exp(-min(max(log_e, 0.0), 700.0))
-    adjusted = min(1.0, p * _divided(now, series))
-    row = answer("worse", fresh.look, change, test=test, alarm=adjusted <= 1 - now.options.confidence)
+    adjusted = min(1.0, p * _divisor(now, series))
+    row = _answer("worse", look, change, test=test, alarm=adjusted <= 1 - now.options.confidence)
     return replace(row, statistic=math.exp(min(log_e, 700.0)), p_value=p, p_adjusted=adjusted)
 
 
-def _divided(now: Present, series: Series) -> float:
+def _divisor(now: Present, series: Series) -> float:
+    """Return the number by which alpha is divided."""
     return len(now.results.models) / (1 - series.spent)
 
 
-def _evidence_said(now: Present, series: Series, log_e: float) -> list[Message]:
-    goal = _divided(now, series) / (1 - now.options.confidence)
+def _about_evidence(now: Present, series: Series, log_e: float) -> list[Message]:
+    goal = _divisor(now, series) / (1 - now.options.confidence)
     e = math.exp(min(log_e, 50.0))
-    said = [Message("alarm.evidence", e=e, goal=round(goal), decimals=2 if e < 10 else 0)]
-    if not isinstance(series.today, Night):
-        said.append(Message("alarm.nothing_today", why=series.today))
-    if series.taken:
-        said.append(Message("alarm.no_id"))
-    return said
+    sentences = [Message("alarm.evidence", e=e, goal=round(goal), decimals=2 if e < 10 else 0)]
+    if not isinstance(series.today, RunValue):
+        sentences.append(Message("alarm.nothing_today", why=series.today))
+    if series.assumed:
+        sentences.append(Message("alarm.no_id"))
+    return sentences
 
 
-def _mean(nights: Sequence[Night]) -> Message:
-    decimals = decimals_of(night.error for night in nights)
-    return Message("night.mean", value=float(np.mean([night.value for night in nights])), decimals=decimals)
+def _mean(values: Sequence[RunValue]) -> Message:
+    decimals = decimals_of(value.error for value in values)
+    return Message("night.mean", value=float(np.mean([value.value for value in values])), decimals=decimals)
 
 
 def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
-    """Warn where the accepted nights are few, or depend on each other."""
-    over_nights = [row for row in rows if "accepted_nights" in row.details]
-    few = [row for row in over_nights if row.details["accepted_nights"] < ENOUGH_NIGHTS]
-    tied = [row for row in over_nights if row.details.get("lag1_p_value", 1.0) <= CORRELATED]
+    """Warn of accepted runs that are few, or depend on each other."""
+    compared = [row for row in rows if "accepted_nights" in row.details]
+    few = [row for row in compared if row.details["accepted_nights"] < ENOUGH_ACCEPTED]
+    dependent = [row for row in compared if row.details.get("lag1_p_value", 1.0) <= CORRELATED]
     found = []
     if few:
         least = int(min(row.details["accepted_nights"] for row in few))
         about = tuple(row.about for row in few)
-        found.append(warning("few_accepted_nights", about=about, n=least, enough=ENOUGH_NIGHTS))
-    for row in tied:
+        found.append(warning("few_accepted_nights", about=about, n=least, enough=ENOUGH_ACCEPTED))
+    for row in dependent:
         r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
         found.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
     return found
 
 
-# --- what is kept ---------------------------------------------------------------------------------------------------
-
-
 def _evidence(
     now: Present,
     past: Past,
-    fresh: Fresh,
+    look: int,
     change: HistoryRecord,
     quantity: Quantity,
     series: Series | Text,
 ) -> EvidenceRecord:
+    """Return the record of a model's values on new examples."""
     plain = EvidenceRecord(
         model=change.model,
         metric=quantity.spelled,
         run=change.run,
-        look=fresh.look,
+        look=look,
         unit="example" if now.options.cluster is None else "cluster",
         n_new=0,
         n_since=0,
         level=now.options.confidence,
-        accepted=tuple(run.id for run, _ in past.nights),
+        accepted=tuple(run.id for run, _ in past.accepted),
         reason=None if isinstance(series, Series) else series,
         value=None,
         value_since=None,
@@ -492,19 +471,19 @@ def _evidence(
     )
     if not isinstance(series, Series):
         return plain
-    today, since = series.today, np.array([night.value for night in series.nights])
+    since = np.array([value.value for value in series.later])
     low, high = mean_limits(since, 1 - now.options.confidence) or (None, None)
-    night = today if isinstance(today, Night) else None
+    today = series.today if isinstance(series.today, RunValue) else None
     return replace(
         plain,
-        n_new=0 if night is None else night.n,
-        value=None if night is None else night.value,
-        standard_error=None if night is None else night.error,
-        n_since=sum(night.n for night in series.nights),
+        n_new=0 if today is None else today.n,
+        value=None if today is None else today.value,
+        standard_error=None if today is None else today.error,
+        n_since=sum(value.n for value in series.later),
         value_since=float(since.mean()),
         low=low,
         high=high,
-        values_accepted=tuple(night.value for night in series.accepted),
+        values_accepted=tuple(value.value for value in series.accepted),
         values_since=tuple(float(value) for value in since),
-        reason=None if isinstance(today, Night) else today,
+        reason=None if isinstance(series.today, RunValue) else series.today,
     )

@@ -36,6 +36,7 @@ from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
 from evalreport.report.visible import visible
+from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.version import __version__
@@ -144,7 +145,7 @@ def _kept(content: JsonObject) -> JsonObject:
         "classes": content["classes"],
         "gates": content.get("gates", ()),
         "alarms": [row for row in content.get("audit", ()) if row["alarm"]],
-        "warnings": [row["text"] for row in content.get("warnings", ()) if row["code"] in ALARMING],
+        "warnings": [row["text"] for row in content.get("warnings", ()) if row["code"] in ALARMS],
     }
 
 
@@ -152,17 +153,13 @@ def _audit(run: Run, note: JsonObject, digest: str, stands: Standing) -> Audit:
     gates = note["gates"]
     return Audit(
         run=run,
-        accepted=run.id in stands.nights,
+        accepted=run.id in stands.accepted,
         last=stands.last == run.id,
         gates=tuple((g["outcome"], f"{g['gate']}: {g['text']}") for g in gates if g["outcome"] != "pass"),
         passed=sum(g["outcome"] == "pass" for g in gates),
         alarms=tuple(note["warnings"]),
         digest=digest,
     )
-
-
-ALARMING = ("worse_than_accepted", "slice_fell", "data_changed")
-"""The warnings by which an audit says what it found alarming."""
 
 
 def _track(

@@ -1,7 +1,7 @@
-"""The program ``evalreport``: its commands, fetched on demand, and how each kind of failure ends.
+"""The program ``evalreport``: finding its commands, printing, exit codes and errors.
 
-Only this package prints and exits. What is said on standard error is one line a message, plain text or with
-``--log-format json`` one JSON object, and nothing from a file can act on the terminal.
+Messages on standard error are one line each, plain text or, with ``--log-format json``, one JSON object. Control
+characters from files never reach the terminal.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from evalreport.schema.inputs import FoundRecord
     from evalreport.schema.warnings import WarningRecord
 
-# sysexits.h: an internal software error. 1 would say that a gate failed.
+# sysexits.h: an internal software error; 1 is a failed gate.
 EXIT_DEFECT = 70
-# 128 + the signal's number, as a shell reports a program that the signal ended.
+# 128 + the signal's number, as shells report it.
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 EXIT_PIPE = 141
-# No room behind standard output: the disk's or the user's, not a defect.
+# A full disk or quota behind standard output is no defect.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 # \b keeps click from joining the lines of a paragraph.
@@ -65,14 +65,14 @@ one is undecided; 4 an output named with -f could not be made.
 
 
 class LazyGroup(click.Group):
-    """Commands by name, each imported from its module when it is asked for."""
+    """Commands by name, each imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import the command; None where there is none of that name."""
+        """Import the command; None: there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = load(cmd_name)
@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which known ones are close."""
+        """Find the command, or suggest similar names."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             raise UsageError(unknown_name("command", args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -109,12 +109,12 @@ def program() -> None:  # noqa: D103 - HELP says it, with a line break that clic
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code; the only place that turns exceptions into messages.
+    """Run the program and return its exit code; exceptions become messages here.
 
     Parameters
     ----------
     arguments
-        The words after ``evalreport``; None: those of this process.
+        The words after ``evalreport``; None: this process's.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     _make_streams_lenient()
@@ -158,11 +158,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def process() -> NoReturn:
     """Run the program as a process and exit with its code.
 
-    ``--jobs`` says how many threads compute. Those of the linear algebra would come on top of them, and wait for each
-    other at every small product where other programs use the processor.
+    ``--jobs`` alone sets the number of threads, so those of the linear algebra are limited to one.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Python sets a stream to None where the caller has closed it.
+    # Python sets a closed stream to None.
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the end
@@ -173,14 +172,14 @@ def process() -> NoReturn:
 
 
 def _answer(words: list[str], state: State) -> int:
-    """Run the command that the words ask for and return its exit code."""
+    """Run the command of the words and return its exit code."""
     for word in words:
         if not word.isascii() and word.encode(errors="replace").decode() != word:
             raise UsageError(f"{word}: not UTF-8; rename the file or the folder, or write the text as UTF-8")
     if "_EVALREPORT_COMPLETE" in os.environ:
         program.main(words, prog_name="evalreport")
     try:
-        # Not program.main(): it ends with exit code 1 on a closed pipe, which here means a failed gate.
+        # program.main() would exit with 1 on a closed pipe, which here means a failed gate.
         with program.make_context("evalreport", words, obj=state) as context:
             return int(program.invoke(context) or 0)
     except click.exceptions.Exit as done:
@@ -196,11 +195,11 @@ def _where_to_look(error: click.ClickException) -> str:
 
 @contextmanager
 def _interrupts_noted(state: State) -> Iterator[None]:
-    """Let SIGTERM unwind the program as Ctrl-C does, and note which of them came.
+    """Let SIGTERM unwind the program as Ctrl-C does, and store the signal's number in the state.
 
-    A library that an interrupt meets while it is being set up reports an error of its own. What is ignored, or handled
-    by whoever called, stays so. Where it meets code that cannot fail (a weak reference's callback, as imports have
-    them) Python only prints it: that is left out, and ``progress_bar`` raises it once more.
+    A library that is interrupted while it is imported may report an error of its own. Signals that the caller ignores
+    or handles stay as they are. In callbacks of weak references Python only prints an interrupt: that is suppressed,
+    and ``progress_bar`` raises it again.
     """
 
     def note(number: int, _frame: FrameType | None) -> None:
@@ -231,8 +230,8 @@ def _interrupts_noted(state: State) -> Iterator[None]:
 
 def _say_interrupted(state: State) -> int:
     say(parts("interrupted", *([state["interrupted"]] if state["interrupted"] else [])))
-    # An interrupt that passed through code executed from a text (dataclasses do that) leaves CPython's mark of an
-    # unhandled one, and the process would end by the signal, whatever its exit code. Another text takes the mark away.
+    # An interrupt inside exec (used by dataclasses) leaves CPython's mark of an unhandled interrupt, and the process
+    # would end by the signal, whatever its exit code. Another exec removes the mark.
     exec("")  # noqa: S102
     return EXIT_TERMINATED if state["signal"] == signal.SIGTERM else EXIT_INTERRUPTED
 
@@ -249,7 +248,7 @@ def _report_defect(error: Exception, *, verbose: bool) -> int:
 
 
 def _make_streams_lenient() -> None:
-    """Write what a terminal's encoding lacks as an escape instead of failing on it."""
+    """Escape characters that a terminal's encoding lacks instead of failing on them."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -257,7 +256,7 @@ def _make_streams_lenient() -> None:
 
 
 def _flush_or_silence(stream: TextIO) -> None:
-    """Flush a stream here, so that Python's own flush at the end cannot fail and change the exit code."""
+    """Flush a stream, so that Python's flush at exit cannot fail and change the exit code."""
     try:
         stream.flush()
     except (OSError, ValueError):
@@ -265,7 +264,7 @@ def _flush_or_silence(stream: TextIO) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Point a stream away from its closed pipe or full disk, so that Python's last flush says nothing."""
+    """Redirect a stream from a closed pipe or full disk to nowhere, so that Python's flush at exit cannot fail."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):
@@ -275,14 +274,11 @@ def _silence(stream: TextIO) -> None:
     os.close(null)
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
-
-
 class State(TypedDict):
-    """What a command tells whoever handles its end.
+    """The state of a command for error handling.
 
-    Whether tracebacks are wanted, the folder that was written so far, what is to be said should the run be interrupted
-    now, and the number of the signal that interrupted it.
+    Whether to print tracebacks, the folder written so far, the message in case of an interrupt, and the number of the
+    signal that interrupted it.
     """
 
     verbose: bool
@@ -295,15 +291,15 @@ WARNINGS_SHOWN = 3
 Level = Literal["info", "warning", "error"]
 _LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 
-# Some scripts need them between letters.
+# Joiners, which some scripts need between letters.
 _JOINERS = "\u200c\u200d"
 
 
 def clean(text: Text) -> str:
-    r"""Return text for one line of a terminal: without secrets, and what acts on it or cannot be seen as U+001B.
+    r"""Return text for one line of a terminal, without secrets and with dangerous characters written as U+001B.
 
-    That is: controls (a file name may hold an escape sequence), marks of direction (they reorder what is read),
-    characters without a width (names look alike), lone surrogates (which no stream can encode).
+    These are control characters (a file name may hold an escape sequence), marks of direction (they reorder text),
+    characters without a width (names look alike) and lone surrogates (which no stream can encode).
 
     Examples
     --------
@@ -320,7 +316,7 @@ def clean(text: Text) -> str:
 
 
 def log_as(form: LogFormat) -> None:
-    """Choose how the lines on standard error are written from here on."""
+    """Choose the format of the lines on standard error."""
     _LOG_FORMAT.set(form)
 
 
@@ -330,7 +326,7 @@ def say(text: Text, *, level: Level = "info", code: str | None = None) -> None:
     Parameters
     ----------
     level, code
-        Fields of a JSON line; in plain text the message says what they say.
+        Fields of a JSON line; plain text leaves them out.
     """
     if _LOG_FORMAT.get() == "json":
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -347,12 +343,12 @@ def tell(text: Text) -> None:
 
 @contextmanager
 def writable(place: Path, remedy: str = "name another place with -o") -> Iterator[None]:
-    """Say of what cannot be written into a file or a folder why, and what to do.
+    """Turn errors of writing a file or folder into UsageError, with a remedy.
 
     Raises
     ------
     UsageError
-        The operating system refuses it.
+        The operating system refuses to write.
     """
     try:
         yield
@@ -362,7 +358,7 @@ def writable(place: Path, remedy: str = "name another place with -o") -> Iterato
 
 @contextmanager
 def writing(place: Path) -> Iterator[Callable[[str], object]]:
-    """Yield what writes a text without known secrets: to standard output, or into a file, whole or not at all.
+    """Yield a function that writes text without known secrets to standard output, or to a file, whole or not at all.
 
     Raises
     ------
@@ -379,18 +375,18 @@ def writing(place: Path) -> Iterator[Callable[[str], object]]:
 
 
 OF_METHODS = frozenset({"resampling of ranks", "ROC bands"})
-"""What was found that says how figures are made rather than how the files are read."""
+"""Facts about methods rather than about the files."""
 
 
 def say_found(found: Sequence[FoundRecord], *, verbose: bool = True) -> None:
-    """Say what was found in the files, and why it is taken so; how figures are made only where ``verbose``."""
+    """Print the facts found in the files with their reasons; facts about methods only if ``verbose``."""
     for record in found if verbose else [f for f in found if f.what not in OF_METHODS]:
         say(f"{record.what}: {record.value}" + (f" ({record.why})" if record.why else ""))
 
 
 def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
-    """Say the warnings: the first few and how many more there are; all of them where ``verbose``."""
-    # What is for information changes no reading of the figures: it stands in the report.
+    """Print the first warnings and the number of the others; all of them if ``verbose``."""
+    # Warnings for information are in the report only.
     counted = warnings if verbose else [record for record in warnings if record.level != "info"]
     shown = counted if verbose else counted[:WARNINGS_SHOWN]
     for record in shown:
@@ -405,18 +401,18 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
 def progress_bar(
     first: str, *, shown: bool, remaining: bool = False
 ) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function of (stage, share done) that moves a bar, where somebody looks on.
+    """Yield a function of (stage, share done) that moves a progress bar on a terminal.
 
-    It raises an interrupt once more that a library has swallowed (some clear every error while they are set up).
+    The function raises an interrupt again that a library has swallowed, as some do while they are imported.
 
     Parameters
     ----------
     first
-        The stage that it begins with.
+        The first stage.
     shown
         False: no bar even on a terminal.
     remaining
-        Show the time that is left as well, where the shares done are of equal pieces of work.
+        Show the remaining time, too; for work in equal pieces.
     """
     context = click.get_current_context(silent=True)
 

@@ -1,4 +1,4 @@
-"""Where the values of a run come from: evalreport.toml, then the flags, which win."""
+"""Options of commands from flags and evalreport.toml; flags win."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class Documented(click.Option):
-    """An option whose help stands in the catalogue, which is read only where help is asked for."""
+    """An option whose help text is read from the catalogue when help is printed."""
 
     @property
     def help(self) -> str | None:
-        """What the option does."""
+        """Help text of the option."""
         return next(key.summary for key in KEYS if key.field == self.name)
 
     @help.setter  # noqa: A003 - the name that click gives it
     def help(self, _given: str | None) -> None:
-        """Nothing is given: it stands in the catalogue."""
+        """Ignore click's assignment; the text is in the catalogue."""
 
 
 class Grouped(click.Command):
-    """A command whose ``--help`` lists the options of a run by groups, and its own before them."""
+    """A command whose ``--help`` lists its own options, then the options of a run by groups."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does, with the formats that have a reader."""
+        """Write the description, with the formats that can be read."""
         from evalreport.loading import load  # noqa: F401 - registers every reader
         from evalreport.sources.reading import readable
 
@@ -81,10 +81,10 @@ class Grouped(click.Command):
 
 
 class Models(click.Argument):
-    """The argument MODELS; without one the command says what to type."""
+    """The argument MODELS; if it is missing, the command prints examples."""
 
     def process_value(self, ctx: click.Context, value: object) -> object:
-        """Read the paths, or end with what to type."""
+        """Read the paths, or print examples and exit."""
         try:
             return super().process_value(ctx, value)
         except click.MissingParameter:
@@ -96,12 +96,12 @@ class Models(click.Argument):
 
 
 class PathOrAddress(click.Path):
-    """A path, or the text of an address, whose secrets are hidden from here on."""
+    """A path, or an address, whose secrets are then hidden in all messages."""
 
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str | Path:
-        """Keep an address as it is: a path would lose one of its slashes."""
+        """Keep an address as text, because a path would lose one of its slashes."""
         if is_address(value):
             remember_address(str(value))
             return str(value)
@@ -119,18 +119,18 @@ def run_options(function: F) -> F:
 
 
 def loading_options(function: F) -> F:
-    """Add the options that reading the files depends on, --quiet, --verbose and --config."""
+    """Add the options of loading, --quiet, --verbose and --config."""
     return _add(tuple(key for key in KEYS if key.loading or key.name in ("quiet", "verbose")), function)
 
 
 def aggregate_options(function: F) -> F:
-    """Add the options that counts may be made under, where they go and which engine makes them, and --config."""
+    """Add the options of ``aggregate`` and --config."""
     named = (*ASKED, "output", "engine", "memory_limit", "log_format", "quiet", "verbose")
     return _add(tuple(key for key in KEYS if key.field in named), function)
 
 
 def given(flags: Mapping[str, object]) -> dict[str, object]:
-    """Keep the flags that were given; the others leave room for evalreport.toml and the defaults.
+    """Return the flags that were given, by field name; the others come from evalreport.toml or the defaults.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def _add(keys: tuple[Key, ...], function: F) -> F:
         help="Configuration (default: evalreport.toml here, in the MODELS folder or in its parent).",
     )
     decorated = config(function)
-    # The last decorator applied stands first in --help.
+    # The last applied decorator is the first in --help.
     for key in reversed(keys):
         decorated = _option(key)(decorated)
     return decorated
 
 
 def _option(key: Key) -> Callable[[F], F]:
-    """Turn one key into a flag whose value is None (or empty) unless it is given."""
+    """Return one option as a flag, with the value None (or empty) unless it is given."""
     names = [*([key.short] if key.short else []), key.flag, key.field]
     if key.kind == "flag":
         return click.option(*names, is_flag=True, default=None, cls=Documented)
@@ -166,11 +166,11 @@ def _option(key: Key) -> Callable[[F], F]:
         "path": PathOrAddress() if key.field == "truth" else click.Path(path_type=Path),
     }.get(key.kind, click.STRING)
     if key.field == "log_format":
-        # Eager: what is wrong with the other flags is said in the format that was asked for, too.
+        # Eager, so that errors about other flags have this format, too.
         return click.option(
             key.flag, key.field, type=takes, is_eager=True, callback=_log_format, cls=Documented
         )
-    # A choice shows its choices where the others show their metavar.
+    # click shows the choices in place of a metavar.
     metavar = None if key.kind == "choice" else key.metavar
     repeatable = key.kind in ("list", "formats")
     return click.option(
@@ -196,7 +196,7 @@ CONFIG_NAME = "evalreport.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a command works with, and the configuration file it came from (None: flags and defaults only)."""
+    """The options of a command, and their configuration file (None: flags and defaults only)."""
 
     options: Options
     output: OutputOptions
@@ -209,16 +209,16 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     Parameters
     ----------
     models
-        What the command was pointed at: evalreport.toml is looked for beside it.
+        The MODELS of the command: evalreport.toml is searched beside them.
     flags
-        The values of the flags that were given, by field name.
+        The given flags, by field name.
     config
-        The file named by --config; None: look for one.
+        The file named by --config; None: search for one.
 
     Raises
     ------
     UsageError
-        A file that cannot be read or a value that is not allowed.
+        A file cannot be read, or a value is not allowed.
     """
     found = find_config(models) if config is None else config
     confined = config is None and found is not None and found.parent != Path()
@@ -241,7 +241,7 @@ def find_config(models: tuple[Path | str, ...]) -> Path | None:
     folders = [Path()]
     if models and isinstance(models[0], Path):
         folder = models[0] if models[0].is_dir() else models[0].parent
-        # The parent as a path, so that "models" gives "." and a message names it as the user would.
+        # The parent of "models" is ".", as a user would write it.
         folders += [folder, folder.parent if folder.name not in ("", "..") else folder / ".."]
     return next((f / CONFIG_NAME for f in folders if (f / CONFIG_NAME).is_file()), None)
 
@@ -254,14 +254,13 @@ def read_config(path: Path, *, confined: bool = False) -> dict[str, object]:
     path
         The file. Relative paths inside it are relative to its folder.
     confined
-        True for a file that was found beside the data rather than named: paths in it may not lead out of
-        its folder, so that data from elsewhere cannot choose where something is written.
+        True for a file that was found beside the data rather than named. Its paths may not lead out of its folder, so
+        that data from others cannot choose where something is written.
 
     Raises
     ------
     UsageError
-        A file that cannot be read, is no TOML, or holds an unknown key, a wrong type or a value out of range;
-        the message names the file and the key.
+        The file cannot be read, is no TOML, or holds an unknown key, a wrong type or a value out of range.
 
     Examples
     --------
@@ -304,7 +303,7 @@ def _table(path: Path) -> dict[str, object]:
 
 
 def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
-    """Turn one value of the file into what the field holds."""
+    """Convert one value of the file to its field's type."""
     place = f"{path}: key {key.name!r}"
     wanted, right = EXPECTED[key.kind]
     if not right(value):
@@ -343,42 +342,40 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
     return str(full) if key.field == "truth" else full
 
 
-# --- what a shell completes the names after an option to; what knows them is imported when asked ----------------------
-
 ALL = "all"
 
 
-def _complete_metrics(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Complete the name of a metric, also with an average."""
-    return _beginning(begun, _metric_names())
+def _complete_metrics(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
+    """Complete the name of a metric, with its average."""
+    return _beginning(typed, _metric_names())
 
 
-def _complete_intervals(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+def _complete_intervals(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
     """Complete the name of an interval."""
     from evalreport.intervals import INTERVALS
 
-    return _beginning(begun, [*INTERVALS, ALL])
+    return _beginning(typed, [*INTERVALS, ALL])
 
 
-def _complete_tests(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+def _complete_tests(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
     """Complete the name of a test."""
     from evalreport.comparisons import TESTS
 
-    return _beginning(begun, [*TESTS, ALL])
+    return _beginning(typed, [*TESTS, ALL])
 
 
-def _complete_models(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Complete the name of a model, as the files among MODELS have it."""
-    return _beginning(begun, _model_names(context))
+def _complete_models(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
+    """Complete the name of a model, by the files among MODELS."""
+    return _beginning(typed, _model_names(context))
 
 
-def _complete_gates(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+def _complete_gates(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
     """Complete ``MODEL.METRIC`` at the beginning of a gate."""
     names = sorted(_model_names(context), key=len, reverse=True)
-    model = next((name for name in names if begun.startswith(f"{name}.")), None)
+    model = next((name for name in names if typed.startswith(f"{name}.")), None)
     if model is None:
-        return _beginning(begun, [*(f"{name}." for name in sorted(names)), "n"])
-    return _beginning(begun, [f"{model}.{metric}" for metric in _metric_names()])
+        return _beginning(typed, [*(f"{name}." for name in sorted(names)), "n"])
+    return _beginning(typed, [f"{model}.{metric}" for metric in _metric_names()])
 
 
 COMPLETIONS: Mapping[str, Complete] = {
@@ -391,9 +388,9 @@ COMPLETIONS: Mapping[str, Complete] = {
 """By the name of an option."""
 
 
-def _beginning(begun: str, names: Iterable[str]) -> list[str]:
-    """Return the names that begin so, in any case of letters."""
-    return [name for name in names if name.lower().startswith(begun.lower())]
+def _beginning(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the names that begin with the typed text, ignoring case."""
+    return [name for name in names if name.lower().startswith(typed.lower())]
 
 
 def _metric_names() -> list[str]:
@@ -403,16 +400,16 @@ def _metric_names() -> list[str]:
 
 
 def _model_names(context: click.Context) -> list[str]:
-    """Name models after their files, whose contents are not read: a column ``model`` is not seen."""
+    """Return the models' names by their files; files with a column ``model`` are not opened."""
     from evalreport.sources.reading import file_format, model_name
 
     found: list[str] = []
     try:
-        # Click leaves MODELS among the words that it has not parsed where an option still waits for its value.
+        # click leaves MODELS among the unparsed words while an option still needs its value.
         given = [*(context.params.get("models") or ()), *context.args]
         for path in (Path(path) for path in given if not is_address(path)):
             entries = sorted(path.iterdir()) if path.is_dir() else [path]
             found += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
     except OSError:
-        pass  # a completion says nothing about what is wrong
+        pass  # completion prints no errors
     return [name for name in found if name != "truth"]

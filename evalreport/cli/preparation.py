@@ -1,7 +1,4 @@
-"""Before a run: ``evalreport init``, ``list`` and ``templates``; ``plan``; ``resample`` and ``import``.
-
-The files that a project starts from, how many examples are needed, and predictions by fits or from other tools' logs.
-"""
+"""The commands before a run: ``evalreport init``, ``list``, ``plan`` and ``templates``."""
 
 from __future__ import annotations
 
@@ -114,7 +111,7 @@ def list_warnings() -> None:
 
 
 def _print_rows(rows: Iterable[Sequence[str]]) -> None:
-    """Print names with their summaries on a terminal; elsewhere whole rows, tab-separated, for grep and cut."""
+    """Print names with summaries on a terminal; else tab-separated rows, for grep and cut."""
     if not sys.stdout.isatty():
         for row in rows:
             click.echo("\t".join(row))
@@ -137,7 +134,7 @@ def init_command(folder: Path) -> int:
     with writable(path, "name another folder"):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # "x": one call both checks and creates, so that no file is ever overwritten.
+            # "x" fails if the file exists, so that no file is ever overwritten.
             with path.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(starter())
         except FileExistsError:
@@ -150,7 +147,7 @@ def init_command(folder: Path) -> int:
 
 
 def starter() -> str:
-    """Return the text of a commented evalreport.toml that holds every key.
+    """Return the text of an evalreport.toml with every key, commented out.
 
     Examples
     --------
@@ -191,15 +188,15 @@ def copy_templates(folder: Path) -> int:
             if target.exists():
                 kept += 1
             else:
-                write_whole(target, content)  # half a template would be kept as the user's
+                write_whole(target, content)  # else half a template would be kept as the user's
     tell(f"{folder}: {len(files) - kept} files copied" + (f", {kept} kept as they were" if kept else ""))
     return 0
 
 
 def template_files() -> dict[str, bytes]:
-    """Return the built-in templates: their path below the templates' folder, and their content.
+    """Return the paths and contents of the built-in templates.
 
-    The texts of the report are among them under a name that no run reads: a translation keeps what it changes.
+    They include the texts of the report, under a name that no run reads, as a base for translations.
     """
     from evalreport.report.templates import template_folder
     from evalreport.report.translations import shipped_as_toml
@@ -258,16 +255,16 @@ def plan_command(
     pairs: int,
     expected: tuple[float, ...],
     results: Path | None,
-    **asked: Any,
+    **assumed: Any,
 ) -> int:
-    """Answer a question of planning and print it; the help text is HELP."""
+    """Print the answers to a question of planning; the help text is HELP."""
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
-    _require_finite({**asked, "confidence": confidence, "expected": sum(expected)})
+    _require_finite({**assumed, "confidence": confidence, "expected": sum(expected)})
     from evalreport.comparisons.study_design import answers, judges_of
 
     judges = () if results is None else judges_of(_content(results))
-    found = answers(**asked, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
+    found = answers(**assumed, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
     click.echo("\n\n".join(map(str, found)))
     return 0
 
@@ -279,7 +276,7 @@ def _content(results: Path) -> JsonObject:
 
 
 def _require_finite(values: Mapping[str, object]) -> None:
-    """Refuse nan and inf, which pass every range."""
+    """Refuse nan and infinity, which click's ranges accept."""
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise UsageError(f"--{name.replace('_', '-')}: {value} is not a finite number")

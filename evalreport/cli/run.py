@@ -1,4 +1,4 @@
-"""``evalreport run``, ``check`` and ``aggregate``: from prediction files to a report, an exit code or counts."""
+"""The commands ``evalreport run`` and ``evalreport check``."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def run_command(
 def begin(
     context: click.Context, models: tuple[Path | str, ...], flags: Mapping[str, object], config: Path | None
 ) -> Settings:
-    """Settle the options of a command, and say where they come from besides the flags.
+    """Return the options of a command, and print which configuration file was read.
 
     Raises
     ------
     UsageError
-        A configuration file that cannot be read, or a value that is not allowed.
+        A configuration file cannot be read, or a value is not allowed.
     """
     settings = settle(models, given(flags), config=config)
     context.obj["verbose"] = settings.output.verbose
@@ -89,7 +89,7 @@ def begin(
 
 
 def exit_code(outcomes: Collection[str | None], failure: OutputError | None = None) -> int:
-    """Return the exit code by the outcomes of gates: 1 one failed, 3 one is undecided, 4 a missing output, else 0."""
+    """Return the exit code: 1 a gate failed, 3 a gate is undecided, 4 an output is missing, else 0."""
     if "fail" in outcomes:
         return EXIT_GATE_FAILED
     if "undecided" in outcomes:
@@ -98,14 +98,14 @@ def exit_code(outcomes: Collection[str | None], failure: OutputError | None = No
 
 
 def check_output(options: OutputOptions) -> None:
-    """Check that the report can be written, before the work that leads to it; end what a killed run left half moved.
+    """Check that the report can be written, and complete a report that a killed run left half moved.
 
     Raises
     ------
     UsageError
-        A file or a folder in the way, a folder that this user may not write to, or no folder of templates.
+        A file is in the way, the folder is not writable, or there is no folder of templates.
     OutputError
-        What a killed run left can be neither undone nor finished.
+        The report of a killed run can be neither undone nor completed.
     """
     from evalreport.files import check_way, recover
 
@@ -138,7 +138,7 @@ def check_output(options: OutputOptions) -> None:
 
 
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
-    """Run the analysis, decide the gates, and say what was found."""
+    """Run the analysis, decide the gates, and print what was found in the files."""
     from evalreport import analysis
 
     check_names(settings.options)
@@ -161,7 +161,7 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
 
 
 def say_read(results: Results, output: OutputOptions) -> None:
-    """Say what was found in the files, and the warnings that the summary will not say."""
+    """Print the facts found in the files, and the warnings that the summary leaves out."""
     from evalreport.report import terminal
 
     say_found(results.found, verbose=output.verbose)
@@ -172,7 +172,7 @@ def say_read(results: Results, output: OutputOptions) -> None:
 def source_of(
     models: tuple[Path | str, ...], settings: Settings
 ) -> Path | str | list[Path | str] | Predictions:
-    """Return MODELS, to be read; or what a cluster has counted of them, where --engine names one."""
+    """Return MODELS, or their counts from a cluster if --engine names one."""
     from evalreport import extensions
     from evalreport.loading.load import load
 
@@ -182,7 +182,7 @@ def source_of(
 
 
 def check_names(options: Options) -> None:
-    """Find a misspelt interval or test before the work: a metric's name depends on the task, so loading checks it."""
+    """Check the names of intervals and tests before loading; the metrics allowed depend on the task."""
     from evalreport.comparisons import TESTS
     from evalreport.intervals import INTERVALS
 
@@ -193,13 +193,13 @@ def check_names(options: Options) -> None:
 
 
 def write(results: Results, output: OutputOptions, state: State) -> OutputError | None:
-    """Write the report; return the error of a document that could not be made."""
+    """Write the report; return the error of a document that failed."""
     if output.output == STANDARD_OUTPUT:
         state["interrupted"] = None
         gates = _write_gates(results, output.junit)
         _write_json(results)
         return gates
-    # Gates that belong into the report's folder move in with it: those of one run beside the report of another mislead.
+    # Gates inside the report's folder are moved in together with it, so that both are always of the same run.
     within = _within(output)
     failure = _write_report(results, output, state, within=within)
     if within:
@@ -210,12 +210,12 @@ def write(results: Results, output: OutputOptions, state: State) -> OutputError 
 
 
 def _within(output: OutputOptions) -> bool:
-    """Whether the gates are to be written into the folder of the report."""
+    """Return whether --junit names a file in the folder of the report."""
     return output.junit is not None and output.junit.parent.resolve() == output.output.resolve()
 
 
 def _write_gates(results: Results, path: Path | None) -> OutputError | None:
-    """Write the gates as JUnit XML where that was asked for; return why it could not be done."""
+    """Write the gates as JUnit XML for --junit; return the error if that failed."""
     if path is None:
         return None
     from evalreport.report.junit import write_junit
@@ -263,7 +263,7 @@ def _write_report(
 
 
 def _write_json(results: Results) -> None:
-    """Write exactly the JSON to standard output, as bytes: no encoding or newline of the platform."""
+    """Write the JSON to standard output as bytes, without the platform's encoding or newlines."""
     from evalreport.schema.results import to_json
 
     sys.stdout.flush()
@@ -276,15 +276,15 @@ def _write_json(results: Results) -> None:
 
 
 def _print_summary(results: Results, folder: Path) -> None:
-    """Print the table of the models on standard output, then where the report lies."""
+    """Print the table of models on standard output, then the path of the report."""
     from rich.console import Console
 
     from evalreport.report import terminal
 
-    # Where nobody sees it wrap (a file, a pipe), no cell is cut to the width of a terminal.
+    # Files and pipes get a wide table, so that no cell is cut.
     console = Console() if sys.stdout.isatty() else Console(width=160)
     console.print(terminal.summary(results))
-    # The page if it was made, else whatever stands first.
+    # The page if it was made, else the next document.
     names = [
         name
         for name in (FILES["html"], FILES["pdf"], FILES["md"], FILES["json"])
@@ -295,7 +295,7 @@ def _print_summary(results: Results, folder: Path) -> None:
 
 
 def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
-    """Say the gates that did not pass wherever the summary, which holds them all, is not printed."""
+    """Print the gates that did not pass, if the summary is not printed."""
     if output.quiet or output.output == STANDARD_OUTPUT:
         for gate in gates:
             if gate.outcome != "pass":
@@ -335,7 +335,7 @@ def check_command(
 
 
 def _next_command(models: tuple[Path | str, ...], flags: Mapping[str, object], config: Path | None) -> str:
-    """Return the run of the same files with the same options, as it is typed."""
+    """Return the command line of a run of the same files with the same options."""
     words = ["evalreport", "run", *map(str, models)]
     for key in KEYS:
         value = flags.get(key.field)
@@ -348,7 +348,7 @@ def _next_command(models: tuple[Path | str, ...], flags: Mapping[str, object], c
 
 
 def _print_found(predictions: Predictions) -> None:
-    """Print the files and what they hold, one fact a line."""
+    """Print the files and the facts found in them, one for each line."""
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
         tell(f"file: {record.path} ({record.rows} {'row' if record.rows == 1 else 'rows'}{model})")
@@ -362,11 +362,11 @@ def _print_found(predictions: Predictions) -> None:
 
 
 def _facts(predictions: Predictions) -> dict[str, str | None]:
-    said = {record.what for record in predictions.found}
+    found = {record.what for record in predictions.found}
     facts = {
         "models": ", ".join(model.name for model in predictions.models),
-        # Of several attempts one row is left for each question: the files' own rows are above.
-        "rows": None if "attempts" in said else str(predictions.n),
+        # With attempts there is one row for each question; the rows of the files are printed before.
+        "rows": None if "attempts" in found else str(predictions.n),
         "examples": str(len(predictions.ids) if predictions.multiplicity is None else predictions.n_examples),
         "task": predictions.task,
         "design": predictions.design,
@@ -374,12 +374,12 @@ def _facts(predictions: Predictions) -> dict[str, str | None]:
         "positive class": predictions.positive,
         "metadata columns": ", ".join(predictions.metadata) or None,
     }
-    # What was found is printed with its reason, once.
-    return {name: value for name, value in facts.items() if name not in said}
+    # Facts with a reason are printed from the records.
+    return {name: value for name, value in facts.items() if name not in found}
 
 
 def _print_survey(survey: tuple[Possible, ...]) -> None:
-    """Print the analyses: a table on a terminal, one line each (tab-separated) elsewhere."""
+    """Print the analyses: a table on a terminal, else one tab-separated line for each."""
     if not sys.stdout.isatty():
         for row in survey:
             state = "possible" if row.possible else "not possible"

@@ -10,7 +10,7 @@ from evalreport.schema.inputs import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is not the same; None: it is not there."""
+    """One fact that differs between two runs; None: the run does not have it."""
 
     kind: str
     what: str
@@ -19,9 +19,9 @@ class Change:
 
 
 def changes(before: JsonObject, after: JsonObject) -> tuple[Change, ...]:
-    """Return what differs between two results.json, in the order in which one would ask.
+    """Return the differences between two results.json: data, options, inputs, versions, values, gates, warnings.
 
-    Values are differences of numbers, not tests: whether a model changed is what gates and comparisons decide.
+    Values are compared as numbers, without a test.
 
     Examples
     --------
@@ -80,7 +80,7 @@ READERS = (
 
 
 def _spelled(row: JsonObject) -> str:
-    """Spell a metric record as a gate would, with the slice in brackets."""
+    """Spell the metric of a record as in a gate, with the slice in brackets."""
     name = f"{row['metric']}_{row['average']}" if row["average"] else str(row["metric"])
     inside = [] if row["label"] is None else [f"class={row['label']}"]
     if row["slice"] is not None:

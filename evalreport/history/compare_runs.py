@@ -1,7 +1,7 @@
-"""Two runs that were handed in, base branch against pull request: what changed, and what of it the data settle.
+"""The comparison of two runs, such as base branch and pull request.
 
-With the predictions of both runs, models are compared pair by pair on the same examples. From two results.json alone
-that cannot be had: there is only each value with its interval, and it is said what that settles and what not.
+With the predictions of both runs, each model is compared with itself on the same examples. With two results.json alone,
+there is only each value with its interval.
 """
 
 from __future__ import annotations
@@ -10,14 +10,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from evalreport.analysis import analysed, evaluate
 from evalreport.comparisons.adjustment import adjust
 from evalreport.errors import InputError
 from evalreport.history.changes import Change, changes
 from evalreport.history.recorded_inputs import input_states, recorded_options
-from evalreport.history.run_differences import Present, Reference, Since, quantity_of, since, square_and_add
+from evalreport.history.run_differences import (
+    ModelChange,
+    PossibleLimits,
+    Present,
+    Reference,
+    change_since,
+    has_limits,
+    quantity_of,
+    square_and_add,
+)
 from evalreport.history.store import Run
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
@@ -28,36 +37,30 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, completed
 from evalreport.sources.recorded import at_hand, recorded_files
-from evalreport.texts import Message, Text
+from evalreport.texts import Message
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
-# What decides which rows and labels a file gives, beside its bytes.
 READING = (
-    "truth",
-    "task",
-    "positive",
-    "threshold",
-    "join",
-    "outcome",
-    "value",
-    "same_input",
-    "cluster",
-    "weight",
-)
+    "truth", "task", "positive", "threshold", "join", "outcome", "value", "same_input", "cluster", "weight",
+)  # fmt: skip
+"""Options that decide, with the bytes of a file, which rows and labels it gives."""
+
+
+Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueChange:
-    """How one model's value of one metric changed: ``difference`` is new - old.
+    """One model's value of one metric in both runs.
 
     Attributes
     ----------
     within
         The slice, as COLUMN=VALUE; None: all examples.
+    change
+        The difference new - old with its limits and test, and how both were compared.
     judgement
-        Of the new model seen from the old one. Other metrics than the primary one are shown, not judged: None.
-    how
-        What was compared with what, and why there is no judgement.
+        Of the new model against the old one; None: not the primary metric, which alone is judged.
     """
 
     model: str
@@ -65,80 +68,104 @@ class ValueChange:
     within: str | None
     primary: bool
     old: float | None
-    old_low: float | None
-    old_high: float | None
+    old_limits: Limits
     new: float | None
-    new_low: float | None
-    new_high: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    method: str | None
-    test: str | None
-    p_value: float | None
+    new_limits: Limits
+    change: ModelChange
     p_adjusted: float | None
     judgement: Judgement | None
-    how: Text
+
+    @property
+    def difference(self) -> float | None:
+        """The difference new - old."""
+        return self.change.difference
+
+    def as_row(self) -> JsonObject:
+        """Return the value as a flat row of JSON."""
+        change = self.change
+        return {
+            "model": self.model,
+            "metric": self.metric,
+            "within": self.within,
+            "primary": self.primary,
+            "old": self.old,
+            "old_low": self.old_limits[0],
+            "old_high": self.old_limits[1],
+            "new": self.new,
+            "new_low": self.new_limits[0],
+            "new_high": self.new_limits[1],
+            "difference": change.difference,
+            "low": change.low,
+            "high": change.high,
+            "method": change.method,
+            "test": change.test,
+            "p_value": change.p_value,
+            "p_adjusted": self.p_adjusted,
+            "judgement": self.judgement,
+            "how": change.explanation,
+        }
 
 
 def values_of(before: JsonObject, after: JsonObject, shared: Sequence[str]) -> tuple[ValueChange, ...]:
-    """Return every value that both runs have, judged as far as two intervals allow."""
-    earlier = {_about(row): row for row in before["metrics"]}
+    """Return every value that both runs have, judged by its two intervals."""
+    earlier = {_identity(row): row for row in before["metrics"]}
     why_not = _why_not(before, after)
     same = {model for model in shared if _same_predictions(before, after, model)}
     found = []
     for row in after["metrics"]:
-        then = earlier.get(_about(row))
+        then = earlier.get(_identity(row))
         if then is not None and row["model"] in shared:
-            found.append(_value(then, row, after, why_not=why_not, same=row["model"] in same))
+            found.append(_value_change(then, row, after, why_not=why_not, same=row["model"] in same))
     return tuple(sorted(found, key=lambda change: not change.primary or change.within is not None))
 
 
-def _value(
-    then: JsonObject,
-    now: JsonObject,
-    after: JsonObject,
-    *,
-    why_not: Message | None,
-    same: bool,
+def _value_change(
+    then: JsonObject, now: JsonObject, after: JsonObject, *, why_not: Message | None, same: bool
 ) -> ValueChange:
-    old, new = _limits(then), _limits(now)
+    """Compare two metric records of a model by their limits.
+
+    Parameters
+    ----------
+    why_not
+        The reason why the two runs cannot be compared; None: they can.
+    same
+        Whether the model's predictions are the same in both runs.
+    """
+    old, new = _value_and_limits(then), _value_and_limits(now)
     spelled = quantity_of(now).spelled
     primary = spelled == after["primary_metric"]
-    found = Since(reason=why_not)
-    if why_not is None and same:
-        found = Since(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
-    elif why_not is None:
-        found = _from_limits(new, old)
     judgement: Judgement | None = None
-    if primary and why_not is not None:
+    if why_not is not None:
+        change = ModelChange(reason=why_not)
         judgement = "not comparable"
-    elif primary:
-        judgement = "same predictions" if same else by_limits(found, greater_in(now, after))
+    elif same:
+        change = ModelChange(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
+        judgement = "same predictions"
+    else:
+        change = _from_limits(new, old)
+        judgement = by_limits(change, greater_in(now, after)) if primary else None
     return ValueChange(
         model=now["model"],
         metric=spelled,
         within=_within(now),
         primary=primary,
         old=old[0],
-        old_low=old[1],
-        old_high=old[2],
+        old_limits=old[1:],
         new=new[0],
-        new_low=new[1],
-        new_high=new[2],
+        new_limits=new[1:],
+        change=change,
         p_adjusted=None,
-        judgement=judgement,
-        **found.settled,
+        judgement=judgement if primary else None,
     )
 
 
-def _from_limits(new: tuple[Any, Any, Any], old: tuple[Any, Any, Any]) -> Since:
-    if None in new or None in old:
-        return Since(reason=Message("since.one_without_interval"), difference=_minus(new[0], old[0]))
+def _from_limits(new: PossibleLimits, old: PossibleLimits) -> ModelChange:
+    if not has_limits(new) or not has_limits(old):
+        return ModelChange(reason=Message("since.one_without_interval"), difference=_minus(new[0], old[0]))
     return square_and_add(new, old, Message("since.from_limits"))
 
 
-def by_limits(found: Since, greater: bool) -> Judgement:
+def by_limits(found: ModelChange, greater: bool) -> Judgement:
     """Judge by an interval of new - old: decided only where it leaves out 0."""
     if found.low is None or found.high is None or found.low <= 0 <= found.high:
         return "not settled"
@@ -146,7 +173,7 @@ def by_limits(found: Since, greater: bool) -> Judgement:
 
 
 def _why_not(before: JsonObject, after: JsonObject) -> Message | None:
-    """Say why no value of the one run can be compared with that of the other."""
+    """Return the reason why values of the two runs cannot be compared; None: they can."""
     for name in ("task", "positive", "classes", "design"):
         if before[name] != after[name]:
             return Message(
@@ -158,21 +185,18 @@ def _why_not(before: JsonObject, after: JsonObject) -> Message | None:
 
 
 def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool:
-    """Say whether a model's file and the files that all models share are the same bytes, read the same way."""
+    """Return whether a model's file and the files shared by all models are the same bytes, read the same way."""
     if any(before["options"].get(name) != after["options"].get(name) for name in READING):
         return False
     sides = [
         sorted(row["sha256"] for row in side["inputs"] if row["model"] in (None, model))
         for side in (before, after)
     ]
-    # With --join intersect the other models' files decide which examples are kept.
+    # With --join intersect, the other models' files also decide which examples are kept.
     return sides[0] == sides[1] != [] and before["n"] == after["n"]
 
 
-# --- records of a results.json --------------------------------------------------------------------------------------
-
-
-def _about(row: JsonObject) -> tuple[object, ...]:
+def _identity(row: JsonObject) -> tuple[object, ...]:
     return row["model"], row["metric"], row["average"], row["label"], _within(row)
 
 
@@ -181,13 +205,13 @@ def _within(row: JsonObject) -> str | None:
     return None if part is None else f"{part['column']}={part['value']}"
 
 
-def _limits(row: JsonObject) -> tuple[Any, Any, Any]:
+def _value_and_limits(row: JsonObject) -> PossibleLimits:
     first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
     return row["value"], first["low"], first["high"]
 
 
 def greater_in(row: JsonObject, content: JsonObject) -> bool:
-    """Say whether a larger value of a record's metric is better.
+    """Return whether a larger value of a record's metric is better.
 
     Raises
     ------
@@ -217,7 +241,7 @@ def _value_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictChange:
-    """The verdict of one pair of models (a seen from b) in both runs; None: not there."""
+    """The verdict on one pair of models (a against b) in both runs; None: there is none."""
 
     a: str
     b: str
@@ -227,7 +251,7 @@ class VerdictChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateChange:
-    """One gate in both runs: pass, fail, undecided; None: not asked."""
+    """The outcome of one gate in both runs; None: the run did not have it."""
 
     gate: str
     old: str | None
@@ -237,7 +261,7 @@ class GateChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Everything that changed, as records."""
+    """All changes between two runs."""
 
     old: str
     new: str
@@ -250,7 +274,7 @@ class Compared:
     verdicts: tuple[VerdictChange, ...]
     gates: tuple[GateChange, ...]
     others: tuple[Change, ...]
-    """Data, options, inputs, versions and warnings that are not the same."""
+    """Changes of data, options, inputs, versions and warnings."""
 
 
 def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath] | None = None) -> Compared:
@@ -259,7 +283,7 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
     Parameters
     ----------
     inputs
-        The folders of prediction files of the old and the new run; None: there are the results alone.
+        The folders of prediction files of the old and the new run; None: compare the results alone.
 
     Raises
     ------
@@ -287,23 +311,20 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
     )
 
 
-# --- with the predictions -------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Before(Reference):
-    """The old run, in the place of an earlier one of a history."""
+    """The old run, used like an earlier run of a history."""
 
     @property
     def spoken(self) -> Message:
-        """What to call it in a sentence."""
+        """Its name in a sentence."""
         return Message("reference.old")
 
 
 def _pair_by_pair(
     old: Recorded, new: Recorded, inputs: tuple[AnyPath, AnyPath], values: tuple[ValueChange, ...]
 ) -> tuple[ValueChange, ...]:
-    """Compare each model with itself on the primary metric, and adjust for how many models there are."""
+    """Compare each model with itself on the primary metric, adjusted for the number of models."""
     options, loaded = _loaded(new, inputs[1])
     _, loaded_then = _loaded(old, inputs[0])
     then = Before("last", _no_run(old), old.content, analysed(loaded_then))
@@ -311,17 +332,20 @@ def _pair_by_pair(
         options, metrics=(new.content["primary_metric"],), slices=(), gates=(), tests=(), baseline=None
     )
     now = Present(evaluate(loaded, options=plain), analysed(loaded), plain)
-    asked = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
+    compared = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
     quantity = parse(new.content["primary_metric"], loaded.task, loaded.classes)
-    found = {v.model: since(then, now, v.model, quantity) for v in asked}
+    found = {v.model: change_since(then, now, v.model, quantity) for v in compared}
     p_values = {model: change.p_value for model, change in found.items() if change.p_value is not None}
     adjusted = dict(zip(p_values, adjust(list(p_values.values()), "holm"), strict=True))
     return tuple(
-        _with_pair(v, found[v.model], adjusted.get(v.model), new.content) if v in asked else v for v in values
+        _with_pair(v, found[v.model], adjusted.get(v.model), new.content) if v in compared else v
+        for v in values
     )
 
 
-def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after: JsonObject) -> ValueChange:
+def _with_pair(
+    value: ValueChange, found: ModelChange, p_adjusted: float | None, after: JsonObject
+) -> ValueChange:
     row = next(
         r for r in after["metrics"] if r["model"] == value.model and quantity_of(r).spelled == value.metric
     )
@@ -333,11 +357,11 @@ def _with_pair(value: ValueChange, found: Since, p_adjusted: float | None, after
         judgement = by_limits(found, greater)
     elif p_adjusted <= 1 - level_of(after) and found.difference != 0:
         judgement = "better" if (found.difference > 0) == greater else "worse"
-    return replace(value, p_adjusted=p_adjusted, judgement=judgement, **found.settled)
+    return replace(value, p_adjusted=p_adjusted, judgement=judgement, change=found)
 
 
 def _loaded(recorded: Recorded, where: AnyPath) -> tuple[Options, Predictions]:
-    """Read the predictions that a run was about, and no others.
+    """Read the recorded predictions of a run.
 
     Raises
     ------
@@ -370,7 +394,7 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
 
 
 def _no_run(old: Recorded) -> Run:
-    """Return the old run as the history would know it, had it been recorded."""
+    """Return the old run as an entry of a history."""
     return Run(
         id=0,
         series=old.name,
@@ -384,15 +408,12 @@ def _no_run(old: Recorded) -> Run:
     )
 
 
-# --- verdicts and gates ---------------------------------------------------------------------------------------------
-
-
 def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...]:
     old, new = ({tuple(row["about"]): row["verdict"] for row in side["verdicts"]} for side in (before, after))
     if before["primary_metric"] != after["primary_metric"]:
         return ()  # verdicts about two metrics are no change of one
     turned = {pair: _turned(new[pair[::-1]]) for pair in old if pair not in new and pair[::-1] in new}
-    later = {**{pair: said for pair, said in new.items() if pair[::-1] not in turned}, **turned}
+    later = {**{pair: verdict for pair, verdict in new.items() if pair[::-1] not in turned}, **turned}
     pairs = sorted({*old, *later})
     return tuple(
         VerdictChange(a=a, b=b, old=old.get((a, b)), new=later.get((a, b)))
@@ -402,17 +423,22 @@ def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...
 
 
 def _turned(verdict: str) -> str | None:
-    """Return the verdict on a pair seen from the other side; non-inferior says nothing there."""
+    """Return the verdict on a pair in the other order; non-inferior has no equivalent there."""
     return {"better": "worse", "worse": "better", "non-inferior": "undecided"}.get(verdict, verdict)
 
 
 def _gates_between(before: JsonObject, after: JsonObject) -> tuple[GateChange, ...]:
-    """Return every gate of either run: a gate that was taken out must not go unseen."""
+    """Return every gate of either run, so that a removed gate is seen."""
     old, new = ({row["gate"]: row for row in side["gates"]} for side in (before, after))
     found = []
     for gate in (*new, *(gate for gate in old if gate not in new)):
-        said = new.get(gate)
-        earlier = old[gate]["outcome"] if gate in old else None
-        outcome = said["outcome"] if said else None
-        found.append(GateChange(gate=gate, old=earlier, new=outcome, text=said["text"] if said else ""))
+        row = new.get(gate)
+        found.append(
+            GateChange(
+                gate=gate,
+                old=old[gate]["outcome"] if gate in old else None,
+                new=row["outcome"] if row else None,
+                text=row["text"] if row else "",
+            )
+        )
     return tuple(found)

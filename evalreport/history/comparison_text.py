@@ -12,11 +12,11 @@ from evalreport.report.markdown import escaped
 from evalreport.texts import Message, named, say
 
 MOST_OTHERS = 40
-"""Other metrics, and other things that changed, are listed up to so many in a review; JSON has them all."""
+"""Other metrics and other changes that Markdown lists at most; JSON has all of them."""
 
 
 def headline(found: Compared) -> str:
-    """Say the most important thing in one sentence."""
+    """Return the most important change in one sentence."""
     judged = [value for value in found.values if value.primary and value.within is None]
     settled = [
         Message("changes.models", models=models, judgement=_judgement(word))
@@ -37,13 +37,13 @@ def _judgement(word: str) -> str:
 
 
 def as_text(found: Compared) -> Iterator[str]:
-    """Write lines for a terminal."""
+    """Yield the lines for a terminal."""
     yield say("changes.line.old", run=found.old)
     yield say("changes.line.new", run=found.new)
     yield headline(found)
     for value in _judged(found):
         yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)}: {_change(value)}"
-        yield f"    {_words(value)}: {value.how}"
+        yield f"    {_words(value)}: {value.change.explanation}"
     if not found.paired and _unsettled(found):
         yield say("changes.alone")
     yield from _models(found)
@@ -52,7 +52,7 @@ def as_text(found: Compared) -> Iterator[str]:
         yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
     for gate in found.gates:
         old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
+        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_in_brackets(gate.text))
     for value in _others(found):
         name, old, new = _name(value), _side(value, old=True), _side(value)
         yield say("changes.line.other", name=name, old=old, new=new)
@@ -61,7 +61,7 @@ def as_text(found: Compared) -> Iterator[str]:
 
 
 def as_markdown(found: Compared) -> str:
-    """Write Markdown for a review; every text from a file is escaped."""
+    """Return Markdown for a review; texts from files are escaped."""
     marker = hashlib.sha256(f"compare-runs\n{found.primary_metric}".encode("utf-8", "backslashreplace"))
     level = numbers.percent(found.level)
     lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(headline(found))}**", ""]
@@ -71,7 +71,7 @@ def as_markdown(found: Compared) -> str:
             (*_heads("model", "old_interval", level=level), *_heads("new", "change"), ""),
             [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in judged],
         )
-        lines += [f"- {escaped(_name(v))}: {escaped(str(v.how))}" for v in judged] + [""]
+        lines += [f"- {escaped(_name(v))}: {escaped(str(v.change.explanation))}" for v in judged] + [""]
     if not found.paired and _unsettled(found):
         lines += [escaped(say("changes.alone")), ""]
     lines += [f"- {escaped(line)}" for line in _models(found)]
@@ -91,7 +91,7 @@ def as_markdown(found: Compared) -> str:
 
 
 def as_part(found: Compared) -> str:
-    """Write what a review's comment says of the base branch: what is settled, what moved, gates that changed."""
+    """Return the part of a review's comment about the base branch: settled changes, values, changed gates."""
     moved = [value for value in _judged(found) if value.judgement != "same predictions"]
     lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
     if moved:
@@ -109,8 +109,8 @@ def as_part(found: Compared) -> str:
     for gate in found.gates:
         if gate.old != gate.new:
             old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-            said = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_told(gate.text))
-            lines.append(f"- {escaped(said)}")
+            line = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_in_brackets(gate.text))
+            lines.append(f"- {escaped(line)}")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -146,7 +146,7 @@ def _unsettled(found: Compared) -> bool:
 
 
 def _others(found: Compared) -> list[ValueChange]:
-    """Return the other values that are not the same; within slices too."""
+    """Return the changed values of other metrics and of slices."""
     judged = set(map(id, _judged(found)))
     return [value for value in found.values if id(value) not in judged and value.old != value.new]
 
@@ -162,9 +162,7 @@ def _name(value: ValueChange) -> str:
 
 
 def _side(value: ValueChange, *, old: bool = False) -> str:
-    at, low, high = (
-        (value.old, value.old_low, value.old_high) if old else (value.new, value.new_low, value.new_high)
-    )
+    at, (low, high) = (value.old, value.old_limits) if old else (value.new, value.new_limits)
     decimals = _decimals(value)
     return f"{numbers.number(at, decimals)} {numbers.interval(low, high, decimals)}".strip()
 
@@ -172,13 +170,13 @@ def _side(value: ValueChange, *, old: bool = False) -> str:
 def _change(value: ValueChange) -> str:
     decimals = _decimals(value)
     p = value.p_adjusted
-    said = f", Holm {numbers.p_phrase(p)}" if p is not None else ""
-    limits = numbers.interval(value.low, value.high, decimals, signed=True)
-    return f"{numbers.number(value.difference, decimals, signed=True)} {limits}".strip() + said
+    test = f", Holm {numbers.p_phrase(p)}" if p is not None else ""
+    limits = numbers.interval(value.change.low, value.change.high, decimals, signed=True)
+    return f"{numbers.number(value.difference, decimals, signed=True)} {limits}".strip() + test
 
 
 def _decimals(value: ValueChange) -> int:
-    pairs = ((value.old_low, value.old_high), (value.new_low, value.new_high), (value.low, value.high))
+    pairs = (value.old_limits, value.new_limits, (value.change.low, value.change.high))
     return max(
         numbers.decimals_of(
             [(high - low) / 4 for low, high in pairs if low is not None and high is not None]
@@ -191,7 +189,7 @@ def _words(value: ValueChange) -> str:
     return _judgement(value.judgement) if value.judgement is not None else ""
 
 
-def _told(text: str) -> str:
+def _in_brackets(text: str) -> str:
     return f" ({text})" if text else ""
 
 

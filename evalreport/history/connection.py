@@ -1,4 +1,4 @@
-"""Opening a history: SQLite's file or PostgreSQL's server, at the present version, and what can go wrong in words."""
+"""Opening a history in SQLite or PostgreSQL: URLs, tables and their migrations, transactions, messages about errors."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 VERSION = 3
-"""The version of the tables below; it stands in the database, too."""
+"""The version of the tables below, which the database holds, too."""
 MIGRATION_LOCK = 0x6576616C_6D696772
-"""Key of PostgreSQL's advisory lock on the tables themselves; any number that nobody else uses."""
+"""Key of PostgreSQL's advisory lock on the tables: any number that no other program uses."""
 PATIENCE = 60
 """Seconds to wait for another process's short transaction."""
 EXAMPLES = "sqlite:///audits.db or postgresql://user@host/database"
@@ -42,11 +42,11 @@ class Schema:
     schema
         One row: the version.
     runs
-        One row an audited run: who, when, with which outcome, and its results.json (zlib).
+        One row for each audited run: series, time, exit code, and its results.json (zlib).
     predictions
-        The aligned predictions of a run, as long as they are kept (see ``columnar``).
+        The aligned predictions of a run, as long as they are kept (see ``kept_predictions``).
     acceptances
-        Which runs of a series were accepted when; rows pinned ``together`` have one number, the newest the greatest.
+        The accepted runs of each series; runs accepted ``together`` share a number, which rises.
     """
 
     metadata: MetaData
@@ -171,14 +171,14 @@ def migrate(connection: Connection) -> int:
 
 
 def to_version_1(connection: Connection) -> None:
-    """Runs, their predictions, and one accepted run a series."""
+    """Create the tables of runs, of predictions, and of one accepted run for each series."""
     metadata, _ = version_1()
     metadata.create_all(connection)
     connection.execute(metadata.tables["evalreport_schema"].insert().values(version=1))
 
 
 def version_1() -> tuple[MetaData, Table]:
-    """Return the tables of version 1, and among them the one that version 2 replaced."""
+    """Return the tables of version 1, and the one of them that version 2 replaced."""
     from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
 
     metadata = MetaData()
@@ -195,7 +195,7 @@ def version_1() -> tuple[MetaData, Table]:
 
 
 def to_version_2(connection: Connection) -> None:
-    """Keep when and why each run was accepted, not only which one is: what was a pin becomes a log."""
+    """Replace the table of accepted runs by a log of when and why each run was accepted."""
     from sqlalchemy import literal, select
 
     runs = schema().runs
@@ -212,7 +212,7 @@ def to_version_2(connection: Connection) -> None:
 
 
 def to_version_3(connection: Connection) -> None:
-    """Let several runs be accepted together, and keep each model's value of a night in place of condensed losses."""
+    """Let several runs be accepted together, and keep each model's value of a run instead of condensed losses."""
     from sqlalchemy import select, text
 
     runs, acceptances = schema().runs, schema().acceptances
@@ -225,37 +225,37 @@ def to_version_3(connection: Connection) -> None:
         losses = summary["evidence"].get("models")
         if losses:
             records = json.loads(zlib.decompress(results))["evidence"]
-            summary["evidence"]["models"] = _nights(losses, records)
+            summary["evidence"]["models"] = _run_values(losses, records)
             changed = json.dumps(summary, sort_keys=True)
             connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
 
 
-def _nights(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
+def _run_values(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
     """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
     values = {row["model"]: row["value"] for row in records}
-    nights = {}
+    kept = {}
     for model, (metric, levels, weights) in losses.items():
         n = sum(weights)
         mean = sum(x * w for x, w in zip(levels, weights, strict=True)) / n
         squares = sum(w * (x - mean) ** 2 for x, w in zip(levels, weights, strict=True))
-        nights[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
-    return nights
+        kept[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
+    return kept
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
-"""The step at place i leads from version i to version i + 1."""
+"""Step i migrates from version i to version i + 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """An open history: how to reach it, and what to call it where people read.
+    """An open history.
 
     Attributes
     ----------
     name
-        The URL without its secrets.
+        The URL without its secrets, for messages.
     path
-        SQLite's file; None on a server.
+        SQLite's file; None: a server.
     """
 
     engine: Engine
@@ -271,12 +271,12 @@ def open_history(url: str, *, create: bool = False) -> History:
     url
         ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``; a password is better kept in ~/.pgpass.
     create
-        Make the tables where there are none; SQLite's file, too.
+        Create missing tables and SQLite's file.
 
     Raises
     ------
     UsageError
-        What is no such URL, or a library that is missing.
+        Another URL, or a missing library.
     HistoryError
         A database that cannot be reached, holds no history, or was written by a newer evalreport.
     """
@@ -310,12 +310,12 @@ def reading(history: History) -> Iterator[Connection]:
 
 @contextmanager
 def writing(history: History, *, lock: int) -> Iterator[Connection]:
-    """Yield a connection in a transaction that keeps other writers out; it is committed whole or not at all.
+    """Yield a connection in a transaction that keeps other writers out.
 
     Parameters
     ----------
     lock
-        Which writers are kept out, on a server; SQLite has one writer at a time.
+        On a server, the key of the writers to keep out; SQLite has one writer at a time.
     """
     from sqlalchemy import text
 
@@ -330,19 +330,19 @@ def writing(history: History, *, lock: int) -> Iterator[Connection]:
 
 @contextmanager
 def translated(history: History) -> Iterator[None]:
-    """Turn what a database reports into one message that says what to do."""
+    """Turn database errors into HistoryError, with advice."""
     from sqlalchemy.exc import DBAPIError
 
     try:
         yield
     except DBAPIError as error:
-        said = " ".join(redacted(str(error.orig)).split())
+        problem = " ".join(redacted(str(error.orig)).split())
         raised = ConnectionLostError if history.path is None and _lost(error) else HistoryError
-        raise raised(f"{history.name}: {said}{_advice(said)}") from error
+        raise raised(f"{history.name}: {problem}{_advice(problem)}") from error
 
 
 def _lost(error: DBAPIError) -> bool:
-    """Say whether a server went away: class 08 (connection) or 57 (shut down), or no answer from it at all."""
+    """Return whether the server is gone: SQLSTATE 08 (connection) or 57 (shut down), or no answer."""
     from sqlalchemy.exc import InterfaceError, OperationalError
 
     state = getattr(error.orig, "sqlstate", None)
@@ -351,11 +351,11 @@ def _lost(error: DBAPIError) -> bool:
 
 
 class ConnectionLostError(HistoryError):
-    """The database could not be reached, or stopped answering: what was under way may be tried again."""
+    """The database could not be reached or stopped answering; the operation may be tried again."""
 
 
-def _advice(said: str) -> str:
-    """Say what to do about a database's message; empty where the message says it."""
+def _advice(problem: str) -> str:
+    """Return advice about a database's message; empty: the message suffices."""
     for pattern, remedy in (
         ("full|File too large|No space", "full"),
         ("disk I/O", "disk"),
@@ -365,7 +365,7 @@ def _advice(said: str) -> str:
         ("locked|lock timeout", "locked"),
         ("password|authentication|role", "password"),
     ):
-        if re.search(pattern, said):
+        if re.search(pattern, problem):
             return f"; {say(f'history_remedy.{remedy}')}"
     return ""
 
@@ -376,7 +376,7 @@ def _parsed(url: str) -> URL:
     Raises
     ------
     UsageError
-        No URL of the two kinds; or SQLAlchemy or the driver is missing.
+        The URL is of neither kind, or SQLAlchemy or the driver is missing.
     """
     try:
         from sqlalchemy import make_url
@@ -390,7 +390,7 @@ def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
-        # The text is not repeated: it may hold a password.
+        # The text is not repeated, because it may hold a password.
         raise UsageError(f"--history: not the URL of a database; expected {EXAMPLES}") from None
     backend = parsed.get_backend_name()
     rest = url.partition("://")[2]
@@ -400,20 +400,20 @@ def _parsed(url: str) -> URL:
             " %3A for :, %2F for / and %3F for ?"
         )
     if backend == "sqlite":
-        place = (parsed.username, parsed.password, parsed.host, parsed.port)
-        if any(part is not None for part in place) or parsed.query:
+        server = (parsed.username, parsed.password, parsed.host, parsed.port)
+        if any(part is not None for part in server) or parsed.query:
             raise UsageError(
                 "--history sqlite: a file has no host, user or query; expected sqlite:///audits.db (relative) or"
                 " sqlite:////var/lib/audits.db (absolute)"
             )
-        # SQLAlchemy 2.0 leaves %00 in the name as it is, 2.1 makes it the character that no name may hold.
+        # SQLAlchemy 2.0 leaves %00 in the name, 2.1 decodes it to a character that no name may hold.
         if not parsed.database or parsed.database == ":memory:" or "\0" in unquote(parsed.database):
             raise UsageError("--history sqlite: a history is a file; expected sqlite:///audits.db")
         return parsed
     if backend not in ("postgresql", "postgres"):
         raise UsageError(f"--history: {backend} is not supported; expected {EXAMPLES}")
     try:
-        import psycopg  # noqa: F401 - asked for here, so that the message can say what to install
+        import psycopg  # noqa: F401 - imported here to name what to install
     except ImportError:
         raise UsageError(
             "a history on PostgreSQL needs its driver: install evalreport with its extra"
@@ -423,13 +423,13 @@ def _parsed(url: str) -> URL:
 
 
 def _engine(url: URL) -> Engine:
-    """Return an engine that opens a connection when one is needed and keeps none."""
+    """Return an engine that opens a connection on demand and keeps none."""
     from sqlalchemy import create_engine, event
     from sqlalchemy.exc import ArgumentError
     from sqlalchemy.pool import NullPool
 
     sqlite = url.get_backend_name() == "sqlite"
-    # Keepalives find a server that vanished without a word.
+    # Keepalives detect a server that vanished.
     server = {"connect_timeout": 15, "keepalives_idle": 30, "application_name": "evalreport"}
     given = {key: value for key, value in server.items() if key not in url.query}
     try:
@@ -442,7 +442,7 @@ def _engine(url: URL) -> Engine:
     except ArgumentError as error:
         raise UsageError(f"--history: {error}; expected {EXAMPLES}") from None
     if sqlite:
-        # As SQLAlchemy documents: the driver's own idea of transactions leaves DDL out of them.
+        # SQLAlchemy's documented way to include DDL in transactions, which the driver itself does not.
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)
     return engine
@@ -451,11 +451,11 @@ def _engine(url: URL) -> Engine:
 def _on_connect(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
-    # A commit is on the disk before it is reported; the default, stated because histories hang on it.
+    # A commit is on the disk before it is reported. That is the default, stated because histories depend on it.
     connection.execute("PRAGMA synchronous = FULL")
 
 
 def _on_begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("evalreport_writes", False)
-    # A writer takes its turn at the beginning: two that read first and write later would block each other.
+    # A writer locks at the beginning: two writers that read first would block each other.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -28,10 +28,10 @@ _ATTEMPTS = ("count", "spread", "passed")
 
 
 def packed(predictions: Predictions, options: Options) -> bytes:
-    """Return predictions as bytes.
+    """Return predictions as Parquet bytes.
 
-    Metadata columns are kept where the options use them (slices, cluster, weight): others may hold whole documents,
-    or what a history of figures has no business with.
+    Of the metadata, only the columns that the options use (slices, cluster, weight) are kept, since others may hold
+    whole documents or private data.
     """
     named = {options.cluster, options.weight}
     used = {
@@ -60,12 +60,12 @@ def packed(predictions: Predictions, options: Options) -> bytes:
 
 
 def unpacked(content: bytes) -> Predictions:
-    """Return predictions as they were packed, without what was found in their files.
+    """Return packed predictions, without the facts about their files.
 
     Raises
     ------
     HistoryError
-        Bytes that hold no predictions, or those of a newer evalreport.
+        The bytes hold no predictions, or those of a newer evalreport.
     """
     try:
         table = pq.read_table(io.BytesIO(content))
@@ -98,7 +98,7 @@ def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
 
 
 def _held(attempts: Attempts | None) -> list[str]:
-    """Name what is known of the attempts at each question."""
+    """Name the known facts about the attempts at each question."""
     return [] if attempts is None else [name for name in _ATTEMPTS if getattr(attempts, name) is not None]
 
 
@@ -145,7 +145,7 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
     return Predictions(
         task=head["task"],
         design=head["design"],
-        # The rows are sorted by id, so that ids in the order in which they come first are sorted, too.
+        # The rows are sorted by id, so ids in order of appearance are sorted, too.
         ids=ids.dictionary,
         example=ids.indices.to_numpy().astype(np.int64),
         y_true=values("y_true") if "y_true" in table.column_names else None,

@@ -14,14 +14,14 @@ from evalreport.sources.recorded import places, stays_below
 from evalreport.texts import Message, Text
 
 MOST_RESAMPLES = 10_000_000
-"""What a results.json may ask this machine to do is limited: it is not ours."""
+"""A results.json comes from outside, so the work that it may ask for is limited."""
 
 State = Literal["unchanged", "changed", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class InputState:
-    """One recorded input: whether the file of its name has the recorded digest; ``why`` says why it is missing."""
+    """One recorded input and whether its file has the recorded digest; ``why`` says why a file is missing."""
 
     path: str
     state: State
@@ -36,7 +36,7 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
     Raises
     ------
     UsageError
-        An option that this version does not know, a value that it refuses, or work without end.
+        An option that this version does not know, a value that it refuses, or too many resamples.
     """
     given = dict(content["options"])
     if given.get("truth") is not None:
@@ -58,23 +58,23 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
 
 
 def input_states(content: JsonObject, folder: Path) -> tuple[InputState, ...]:
-    """Look for every recorded input in a folder, and compare its digest."""
-    place = places(content["inputs"])
-    return tuple(_state(row, place[row["path"]], folder) for row in content["inputs"])
+    """Find every recorded input in a folder, and compare its digest."""
+    paths = places(content["inputs"])
+    return tuple(_state(row, paths[row["path"]], folder) for row in content["inputs"])
 
 
-def _state(row: JsonObject, lies: str, folder: Path) -> InputState:
+def _state(row: JsonObject, relative: str, folder: Path) -> InputState:
     path, recorded = row["path"], row["sha256"]
     if path == "<memory>":
         return InputState(path, "missing", recorded, why=Message("verify.in_memory"))
-    if not stays_below(lies):
-        # A path from a file that is handed in must not lead to other files of this machine.
+    if not stays_below(relative):
+        # A path from outside must not lead to other files of this machine.
         return InputState(path, "missing", recorded, why=Message("verify.out_of_folder"))
-    place = folder / lies
+    file = folder / relative
     try:
-        if not place.is_file():
-            return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(place)))
-        found = digest(place)
+        if not file.is_file():
+            return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(file)))
+        found = digest(file)
     except OSError as error:
-        return InputState(path, "missing", recorded, why=f"{place}: {error.strerror}")
+        return InputState(path, "missing", recorded, why=f"{file}: {error.strerror}")
     return InputState(path, "unchanged" if found == recorded else "changed", recorded, found)

@@ -1,6 +1,6 @@
-"""How a model's value changed since an earlier run: paired where the examples are the same, else as two samples.
+"""The change of a model's value since an earlier run: paired if the examples are the same, else as two samples.
 
-The earlier predictions are judged by today's truth, so that a corrected label does not pass for a change of the model.
+The earlier predictions are compared with today's truth, so that a corrected label is no change of the model.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -37,14 +37,14 @@ Name = Literal["accepted", "last"]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An earlier run with what it found.
+    """An earlier run with its results and predictions.
 
     Attributes
     ----------
     results
         Its results.json, parsed.
     predictions
-        Its aligned predictions; None where they are not kept.
+        Its aligned predictions; None: they are not kept.
     """
 
     name: Name
@@ -54,39 +54,29 @@ class Reference:
 
     @property
     def spoken(self) -> Message:
-        """What to call it in a sentence; the number says which one it was when the pin has moved on."""
+        """Its name in a sentence, with its number, since another run may be accepted later."""
         return Message(f"reference.{self.name}", run=self.run.id)
 
 
 ROW_KEYS = ("dataset", "repeat", "fold", "replicate", "seed")
-"""The columns that, with the id, say which prediction a row is."""
+"""The columns that identify a row together with its id."""
 TWO_SAMPLES = frozenset({"test-set", "seeds", "bootstrap"})
-"""The designs in which two sets of examples are compared as samples; folds overlap in their training sets."""
+"""Designs whose sets of examples can be compared as independent samples; folds share training examples."""
 SQUARE_AND_ADD = "square_and_add"
 """Interval of a difference from the intervals of both values (Zou and Donner 2008, Statistics in Medicine 27:1693)."""
 
+PossibleLimits = tuple[float | None, float | None, float | None]
+"""A value with its limits."""
 Stored = tuple[str, Quantity, Slice | None]
-"""What a metric record is about."""
-
-
-class Settled(TypedDict):
-    """What a record of a change says of the difference."""
-
-    difference: float | None
-    low: float | None
-    high: float | None
-    method: str | None
-    test: str | None
-    p_value: float | None
-    how: Text
+"""Model, metric and slice of a metric record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class ModelChange:
     """A model's value now, at the earlier run, and the difference now - then.
 
-    ``how`` says what was compared with what; ``reason`` why there is no difference or no interval. ``sizes`` are the
-    numbers of examples then and now, where they are not the same examples.
+    ``how`` says how both were compared, ``reason`` why there is no difference or no interval; ``sizes`` are the numbers of
+    examples then and now, if these are not the same examples.
     """
 
     value: float | None = None
@@ -103,42 +93,34 @@ class Since:
     sizes: tuple[int, int] | None = None
 
     @property
-    def settled(self) -> Settled:
-        """The difference, and what was compared with what, or why there is none."""
-        return {
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "method": self.method,
-            "test": self.test,
-            "p_value": self.p_value,
-            "how": self.reason or self.how,
-        }
+    def explanation(self) -> Text:
+        """How both runs were compared, or why they were not."""
+        return self.reason or self.how
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What the present run found, and the rows that it analysed."""
+    """The present run: its results, its predictions and its options."""
 
     results: Results
     predictions: Predictions
     options: Options
 
 
-def since(
+def change_since(
     reference: Reference, now: Present, model: str, quantity: Quantity, *, within: Slice | None = None
-) -> Since:
+) -> ModelChange:
     """Return how a model's value changed since an earlier run.
 
     Parameters
     ----------
     within
-        The slice that the question is about, as it stands in the records of results; None: all examples.
+        The slice, as in the records of results; None: all examples.
     """
     stored = (model, quantity, within)
-    lacking = _why_not(reference, now, model)
-    if lacking is not None:
-        return Since(reason=lacking)
+    why_not = _why_not(reference, now, model)
+    if why_not is not None:
+        return ModelChange(reason=why_not)
     if reference.predictions is None:
         return _from_intervals(reference, now, stored, Message("since.not_kept"))
     today, earlier = _alone(now.predictions, model), _alone(reference.predictions, model)
@@ -148,11 +130,11 @@ def since(
         inside_then = inside if same else _inside(reference.predictions, model, within, now.options)
         if inside is None or inside_then is None:
             what = {"column": within.column, "value": within.value}
-            return Since(reason=Message("since.no_slice", run=reference.spoken, **what))
+            return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
         today, earlier = _rows(today, inside), _rows(earlier, inside_then)
     today, earlier = _same_classes(today, earlier)
     if today.task == "binary" and len(today.classes) > 2:
-        return Since(reason=Message("since.other_classes", run=reference.spoken, classes=today.classes))
+        return ModelChange(reason=Message("since.other_classes", run=reference.spoken, classes=today.classes))
     if same:
         return _paired(today, earlier, quantity, now.options)
     if today.design not in TWO_SAMPLES or earlier.design not in TWO_SAMPLES:
@@ -162,7 +144,7 @@ def since(
 
 
 def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
-    """Say why an earlier run can tell nothing about a model; None where it can."""
+    """Return the reason why a model cannot be compared with an earlier run; None: it can."""
     then = reference.results
     if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
         return Message(
@@ -173,11 +155,8 @@ def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
     return Message("since.no_model", run=reference.spoken, model=model, models=then["models"])
 
 
-# --- the three ways -------------------------------------------------------------------------------------------------
-
-
-def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, options: Options) -> Since:
-    """Both runs' answers to the same examples, by the test and interval that lead in a run."""
+def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, options: Options) -> ModelChange:
+    """Compare both runs' answers to the same examples by the recommended test and interval."""
     changed = _truths_changed(today, earlier)
     old = replace(earlier.models[0], name=_other_name(today))
     both = replace(today, models=(today.models[0], old))
@@ -192,8 +171,8 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
 
 def _as_samples(
     today: Predictions, earlier: Predictions, quantity: Quantity, options: Options, *, why: Message | None
-) -> Since:
-    """Different examples: two independent samples, with draws of their own."""
+) -> ModelChange:
+    """Compare different examples as two independent samples, with separate draws."""
     plain = replace(_plain(options), join="independent")
     old = replace(earlier, models=(replace(earlier.models[0], name=_other_name(today)),))
     seed = int.from_bytes(hashlib.sha256(f"earlier run {options.seed}".encode()).digest()[:8], "big")
@@ -213,10 +192,10 @@ def _as_samples(
 
 def _of(
     comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text, paired: bool
-) -> Since:
+) -> ModelChange:
     row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
-    return Since(
+    return ModelChange(
         value,
         reference_value,
         row.difference,
@@ -231,35 +210,31 @@ def _of(
     )
 
 
-def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Message) -> Since:
-    """Only the results of the earlier run can be used: each value with its recommended interval."""
+def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Message) -> ModelChange:
+    """Compare by the recommended intervals of both values, because predictions cannot be used."""
     level = now.options.confidence
     if reference.results["options"]["confidence"] != level:
-        return Since(reason=Message("since.other_level", run=reference.spoken, why=why))
+        return ModelChange(reason=Message("since.other_level", run=reference.spoken, why=why))
     present = _stored_row(_plain_rows(now.results.metrics), stored)
     earlier = _stored_row(reference.results["metrics"], stored)
     if earlier is None or present is None:
         missing = Message("reference.this") if present is None else reference.spoken
-        return Since(
+        return ModelChange(
             reason=Message("since.no_value", run=missing, metric=stored[1].spelled, model=stored[0], why=why)
         )
-    value, low, high = present
-    old_value, old_low, old_high = earlier
     how = Message("since.from_intervals", why=why)
-    if (
-        value is None
-        or low is None
-        or high is None
-        or old_value is None
-        or old_low is None
-        or old_high is None
-    ):
-        return Since(value, old_value, how=how, reason=Message("since.no_interval"))
-    return square_and_add((value, low, high), (old_value, old_low, old_high), how)
+    if not has_limits(present) or not has_limits(earlier):
+        return ModelChange(present[0], earlier[0], how=how, reason=Message("since.no_interval"))
+    return square_and_add(present, earlier, how)
 
 
-def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> Since:
-    """Return the difference of two independent values from each one's value and limits.
+def has_limits(values: PossibleLimits) -> TypeGuard[ValueLimits]:
+    """Return whether a value and both its limits are known."""
+    return None not in values
+
+
+def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> ModelChange:
+    """Return the difference of two independent values, from the limits of each.
 
     Examples
     --------
@@ -267,14 +242,13 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> Since
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    return Since(now[0], then[0], now[0] - then[0], *difference_limits(now, then), SQUARE_AND_ADD, how=how)
-
-
-# --- rows -----------------------------------------------------------------------------------------------------------
+    return ModelChange(
+        now[0], then[0], now[0] - then[0], *difference_limits(now, then), SQUARE_AND_ADD, how=how
+    )
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
-    """Return one model's own rows."""
+    """Return the rows of one model."""
     outputs = next(m for m in predictions.models if m.name == model)
     return each_apart(replace(predictions, models=(outputs,)))[0]
 
@@ -284,11 +258,11 @@ def _rows(predictions: Predictions, inside: Mask) -> Predictions:
 
 
 def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
-    """Say which of a model's own rows are in a slice, cut as in a run; None where there are none."""
+    """Return a mask of a model's rows that are in a slice; None: no row is."""
     try:
         found = divisions_of_run(predictions, options)
     except UsageError:
-        return None  # the earlier run was not asked about this column, and did not keep it
+        return None  # the earlier run was not sliced by this column, and did not keep it
     division = next((d for d in found if d.column == within.column and within.value in d.values), None)
     if division is None:
         return None
@@ -299,7 +273,7 @@ def _inside(predictions: Predictions, model: str, within: Slice, options: Option
 
 
 def _same_rows(today: Predictions, earlier: Predictions) -> bool:
-    """Say whether both tables have the same examples in the same fits, row by row: both are in canonical order."""
+    """Return whether both tables, in canonical order, have the same examples and fits row by row."""
     if today.n != earlier.n or today.design != earlier.design or len(today.ids) != len(earlier.ids):
         return False
     if not _texts(today).equals(_texts(earlier)):
@@ -318,21 +292,21 @@ def _same(first: Column | None, second: Column | None) -> bool:
 
 
 def _shared(today: Predictions, earlier: Predictions) -> int:
-    """Count the ids that stand in both tables."""
+    """Return the number of ids in both tables."""
     import pyarrow.compute as pc
 
     return int(pc.sum(pc.is_in(_texts(today), value_set=_texts(earlier))).as_py() or 0)
 
 
 def _texts(predictions: Predictions) -> Any:
-    """Return the ids in one Arrow type, whatever file they came from."""
+    """Return the ids as Arrow's large strings."""
     import pyarrow as pa
 
     return predictions.ids.cast(pa.large_string())
 
 
 def _row_numbers(reference: Reference, now: Present) -> bool:
-    """Say whether the ids of a run are row numbers, which mean nothing in another run."""
+    """Return whether the ids of a run are row numbers, which do not identify examples in another run."""
     found = [*_plain_rows(now.results.found), *reference.results["found"]]
     return any((record["what"], record["value"]) == ("ids", "row numbers") for record in found)
 
@@ -344,7 +318,7 @@ def _truths_changed(today: Predictions, earlier: Predictions) -> int:
 
 
 def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions, Predictions]:
-    """Write both tables with the classes of either, so that a code means one class."""
+    """Recode both tables to the classes of either, so that a code means the same class in both."""
     if today.classes == earlier.classes:
         return today, earlier
     classes = in_order((*today.classes, *(c for c in earlier.classes if c not in today.classes)))
@@ -353,10 +327,10 @@ def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions
 
 def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
     known = [classes.index(label) for label in predictions.classes]
-    place = np.array([*known, len(classes)], dtype=np.int32)  # the last: missing, and counted as wrong
+    new_code = np.array([*known, len(classes)], dtype=np.int32)  # the last: missing, and counted as wrong
 
     def codes(values: Array | None) -> Array | None:
-        return None if values is None else np.where(values >= 0, place[values], -1).astype(np.int32)
+        return None if values is None else np.where(values >= 0, new_code[values], -1).astype(np.int32)
 
     def recoded(model: ModelOutputs) -> ModelOutputs:
         proba = model.proba
@@ -379,23 +353,21 @@ def _other_name(today: Predictions) -> str:
 
 
 def _plain(options: Options) -> Options:
-    """Return the options of one comparison: how it is computed, not what else the run was asked for."""
+    """Return the options of one comparison, without those that ask for other results."""
     return replace(options, baseline=None, tests=(), slices=(), margin=None, gates=(), join="error")
 
 
 def _plain_rows(rows: Sequence[Any]) -> list[JsonObject]:
-    """Return records as they stand in a results.json."""
+    """Return records as in a results.json."""
     return [asdict(row) for row in rows]
 
 
 def quantity_of(row: JsonObject) -> Quantity:
-    """Return the metric that a record of a results.json is about."""
+    """Return the metric of a record of a results.json."""
     return Quantity(row["metric"], row["average"], row["label"])
 
 
-def _stored_row(
-    rows: Sequence[JsonObject], stored: Stored
-) -> tuple[float | None, float | None, float | None] | None:
+def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | None:
     """Find a value with its recommended interval among the metric records of a results.json."""
     model, quantity, within = stored
     part = None if within is None else asdict(within)

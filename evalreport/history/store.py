@@ -1,7 +1,4 @@
-"""What stands in a history: its runs, their results and predictions, and which run is accepted.
-
-What changes a history stands in ``record``.
-"""
+"""The runs of a history, their results and predictions, and which of them are accepted: reading, adding, removing."""
 
 from __future__ import annotations
 
@@ -29,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What the history says of a run beside its number, its results and its predictions.
+    """The facts of a run besides its number, its results and its predictions.
 
     Attributes
     ----------
     identity
-        SHA-256 of the signature and the options: the same in the same series is the same run.
+        SHA-256 of the signature and the options; a series holds each identity once.
     time
-        ISO 8601 in UTC: given, or when it was recorded.
+        ISO 8601 in UTC: the given time, else when it was recorded.
     accepted_run, last_run
-        The runs it was compared with, of several accepted together the newest; None: there was none yet.
+        The runs it was compared with (the newest of several accepted ones); None: there was none yet.
     summary
         Facts for lists: n, models, primary_metric, values, gates.
     """
@@ -55,14 +52,14 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(RunFacts):
-    """One recorded run; ``id`` counts the runs in the order in which they were recorded, and is never used twice."""
+    """One recorded run; ids count the runs in the order of recording and are never used twice."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun(RunFacts):
-    """What is to be recorded, with the bytes of results.json and of the predictions (None: not kept)."""
+    """A run to be recorded, with the bytes of results.json and of the predictions (None: not kept)."""
 
     results: bytes
     predictions: bytes | None
@@ -71,21 +68,16 @@ class NewRun(RunFacts):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a series stands: its run recorded last, the accepted ones, rising, and the last that exited 0."""
+    """The latest run of a series, its accepted runs in rising order, and its last run that exited 0."""
 
     latest: int | None
-    nights: tuple[int, ...]
+    accepted: tuple[int, ...]
     last: int | None
-
-    @property
-    def accepted(self) -> int | None:
-        """The newest of the accepted runs, which gates and changes are about; None: none is accepted yet."""
-        return self.nights[-1] if self.nights else None
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """One line of the log of accepted runs."""
+    """One entry of the log of accepted runs."""
 
     series: str
     run_id: int
@@ -94,7 +86,7 @@ class Acceptance:
 
 
 def runs(history: History, series: str | None = None) -> list[Run]:
-    """Return the runs in the order in which they were recorded; of one series, or of all."""
+    """Return the runs of one series, or of all, in the order of recording."""
     from sqlalchemy import select
 
     table = schema().runs
@@ -123,13 +115,13 @@ def _no_run(history: History, run_id: int) -> UsageError:
 
 
 def same_run(history: History, series: str, identity: str) -> Run | None:
-    """Return the run of a series that has this identity, if it was recorded."""
+    """Return the recorded run of a series with this identity; None: there is none."""
     with reading(history) as connection:
         return find_identity(connection, series, identity)
 
 
 def standing(history: History, series: str) -> Standing:
-    """Return where a series stands."""
+    """Return the latest, the accepted and the last passed run of a series."""
     with reading(history) as connection:
         return standing_of(connection, series)
 
@@ -150,7 +142,7 @@ def results_of(history: History, run_id: int) -> bytes:
     Raises
     ------
     UsageError, HistoryError
-        There is no such run; what is stored is damaged.
+        There is no such run, or its stored results are damaged.
     """
     from sqlalchemy import select
 
@@ -168,12 +160,12 @@ def results_of(history: History, run_id: int) -> bytes:
 
 
 def predictions_of(history: History, run_id: int) -> bytes | None:
-    """Return a run's aligned predictions as they were stored; None where they are not kept (any more).
+    """Return a run's aligned predictions as they were stored; None: they are not kept.
 
     Raises
     ------
     HistoryError
-        What is stored is damaged.
+        The stored predictions are damaged.
     """
     from sqlalchemy import select
 
@@ -184,11 +176,8 @@ def predictions_of(history: History, run_id: int) -> bytes | None:
     return None if row is None else _checked(history, f"the predictions of run {run_id}", row[0], row[1])
 
 
-# --- within a transaction -------------------------------------------------------------------------------------------
-
-
 def find(connection: Connection, run_id: int) -> Run | None:
-    """Return one run, if it is there."""
+    """Return one run; None: there is none."""
     from sqlalchemy import select
 
     row = connection.execute(select(*_facts()).where(schema().runs.c.id == run_id)).one_or_none()
@@ -196,7 +185,7 @@ def find(connection: Connection, run_id: int) -> Run | None:
 
 
 def find_identity(connection: Connection, series: str, identity: str) -> Run | None:
-    """Return the run of a series that has this identity, if it is there."""
+    """Return the run of a series with this identity; None: there is none."""
     from sqlalchemy import select
 
     table = schema().runs
@@ -206,7 +195,7 @@ def find_identity(connection: Connection, series: str, identity: str) -> Run | N
 
 
 def standing_of(connection: Connection, series: str) -> Standing:
-    """Return where a series stands."""
+    """Return the latest, the accepted and the last passed run of a series."""
     from sqlalchemy import func, select
 
     runs_table, pins = schema().runs, schema().acceptances
@@ -215,8 +204,8 @@ def standing_of(connection: Connection, series: str) -> Standing:
     pinned = select(pins.c.run_id).where(pins.c.series == series, pins.c.together == together)
     latest: int | None = connection.execute(newest).scalar_one()
     last: int | None = connection.execute(newest.where(runs_table.c.exit_code == 0)).scalar_one()
-    nights = connection.execute(pinned.order_by(pins.c.run_id)).scalars()
-    return Standing(latest, tuple(nights), last)
+    accepted = connection.execute(pinned.order_by(pins.c.run_id)).scalars()
+    return Standing(latest, tuple(accepted), last)
 
 
 def _facts() -> list[Any]:
@@ -240,15 +229,15 @@ def _checked(history: History, what: str, content: bytes, digest: str) -> bytes:
 
 
 MOST_BYTES = 500_000_000
-"""Predictions that are larger, compressed, are not kept: neither database takes them well."""
+"""Compressed predictions beyond this size are not kept: neither database handles them well."""
 PAUSES = (0.5, 2.0, 5.0)
-"""Seconds before each further try after a lost connection: a server that was restarted is back soon."""
+"""Seconds before each further try after a lost connection, such as a restart of the server."""
 
 
 def series_key(series: str, purpose: Literal["audit", "write"]) -> int:
     """Return the number under which a series is locked: 63 bits of a digest.
 
-    The lock of a whole audit is not that of its short transactions, which are on connections of their own.
+    A whole audit and its short transactions have different locks, since they use different connections.
 
     Examples
     --------
@@ -261,12 +250,12 @@ def series_key(series: str, purpose: Literal["audit", "write"]) -> int:
 
 
 def append(history: History, new: NewRun, *, after: int | None) -> tuple[Run, bool]:
-    """Record a run, and pin it where the series has no accepted run yet; return it and whether it was added.
+    """Record a run, accepting it if it is the first of its series; return it and whether it was added.
 
     Parameters
     ----------
     after
-        The last recorded run when this one began: it was compared with what stood there then.
+        The last recorded run when this one began.
 
     Raises
     ------
@@ -278,16 +267,16 @@ def append(history: History, new: NewRun, *, after: int | None) -> tuple[Run, bo
             return _append(history, new, after)
         except ConnectionLostError:
             time.sleep(pause)
-    # It may have been lost after the commit. A run is recorded once, so trying again is safe.
+    # The connection may have been lost after the commit; an identity is recorded once, so another try is safe.
     return _append(history, new, after)
 
 
 def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool]:
     tables = schema()
     with writing(history, lock=series_key(new.series, "write")) as connection:
-        there = find_identity(connection, new.series, new.identity)
-        if there is not None:
-            return there, False
+        known = find_identity(connection, new.series, new.identity)
+        if known is not None:
+            return known, False
         standing = standing_of(connection, new.series)
         if standing.latest != after:
             raise HistoryError(
@@ -311,15 +300,15 @@ def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool
                     content_sha256=hashlib.sha256(new.predictions).hexdigest(),
                 )
             )
-        if not standing.nights:
-            _pin(connection, new.series, [run_id], time=new.time, note=say("history_note.first"))
+        if not standing.accepted:
+            _accept(connection, new.series, [run_id], time=new.time, note=say("history_note.first"))
         recorded = find(connection, run_id)
     assert recorded is not None
     return recorded, True
 
 
 def accept(history: History, *run_ids: int, time: str, note: str = "") -> list[Run]:
-    """Pin runs together as the accepted ones of their series; return them, the newest last.
+    """Accept runs of one series together; return them, the newest last.
 
     Raises
     ------
@@ -337,55 +326,55 @@ def accept(history: History, *run_ids: int, time: str, note: str = "") -> list[R
         if len(runs) < len(chosen):
             gone = chosen[found.index(None)]
             raise UsageError(f"{history.name} holds no run {gone} any more")
-        if standing_of(connection, series).nights != tuple(chosen):
-            _pin(connection, series, chosen, time=time, note=note)
+        if standing_of(connection, series).accepted != tuple(chosen):
+            _accept(connection, series, chosen, time=time, note=note)
     return runs
 
 
 def prune(
     history: History, series: str, chosen: Sequence[int], *, predictions_only: bool = False
 ) -> list[int]:
-    """Remove runs of a series, or only their predictions; return the ids of those that were touched.
+    """Remove runs of a series, or only their predictions; return the ids of these runs.
 
-    The runs that the next one is compared with stay whole, whoever chose them: the accepted ones, the last that
-    exited 0, and the last of all.
+    The runs that the next one is compared with are never removed: the accepted ones, the last that exited 0, and the
+    latest.
     """
     from sqlalchemy import select
 
-    tables, touched = schema(), []
+    tables, removed = schema(), []
     runs, pins, predictions = tables.runs, tables.acceptances, tables.predictions
     own = select(runs.c.id).where(runs.c.series == series)
     if predictions_only:
         own = own.join(predictions, predictions.c.run_id == runs.c.id)
     with writing(history, lock=series_key(series, "write")) as connection:
         standing = standing_of(connection, series)
-        there = set(connection.execute(own).scalars())
-        needed = {*standing.nights, standing.last, standing.latest}
-        for run_id in sorted(there.intersection(chosen) - needed):
+        recorded = set(connection.execute(own).scalars())
+        needed = {*standing.accepted, standing.last, standing.latest}
+        for run_id in sorted(recorded.intersection(chosen) - needed):
             connection.execute(predictions.delete().where(predictions.c.run_id == run_id))
             if not predictions_only:
                 connection.execute(pins.delete().where(pins.c.run_id == run_id))
                 connection.execute(runs.delete().where(runs.c.id == run_id))
-            touched.append(run_id)
-    return touched
+            removed.append(run_id)
+    return removed
 
 
 def compact(history: History) -> None:
-    """Give the room of what was pruned back to the disk; a server does so by itself.
+    """Return the space of removed runs to the disk, for SQLite; a server does that itself.
 
     Raises
     ------
     HistoryError
-        There is no room to do it in; nothing is lost.
+        The disk has no space for it; nothing is lost.
     """
     if history.path is None:
         return
     with translated(history), history.engine.connect() as connection:
-        # Outside of a transaction, as VACUUM asks: the driver's own connection begins none.
+        # VACUUM must run outside a transaction, and the driver's own connection begins none.
         connection.connection.cursor().execute("VACUUM")
 
 
-def _pin(connection: Connection, series: str, run_ids: Sequence[int], *, time: str, note: str) -> None:
+def _accept(connection: Connection, series: str, run_ids: Sequence[int], *, time: str, note: str) -> None:
     from sqlalchemy import func, select
 
     pins = schema().acceptances
@@ -399,7 +388,7 @@ def _pin(connection: Connection, series: str, run_ids: Sequence[int], *, time: s
 
 
 POLL = 0.2
-"""Seconds between two looks at a lock that another audit holds."""
+"""Seconds between two attempts to take a lock."""
 
 
 @contextmanager
@@ -413,7 +402,7 @@ def locked(
     wait
         Seconds to wait for another audit of the series; 0: none.
     say
-        Told once, in a sentence, that there is something to wait for.
+        Called once with a sentence when there is something to wait for.
 
     Raises
     ------
@@ -438,7 +427,7 @@ def locked(
 
 
 Attempt = Callable[[], Text | None]
-"""Tries to take the lock: None where it was taken, else who holds it."""
+"""Tries to take the lock; returns None on success, else who holds it."""
 
 
 @contextmanager
@@ -446,7 +435,7 @@ def _file_lock(history: History, series: str) -> Iterator[Attempt]:
     import fcntl
 
     assert history.path is not None
-    # The file stays: whoever removed it would take it from under one that waits.
+    # The file is never removed, because another process may be waiting for its lock.
     path = Path(f"{history.path}.{series_key(series, 'audit'):016x}.lock")
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -454,12 +443,12 @@ def _file_lock(history: History, series: str) -> Iterator[Attempt]:
         raise HistoryError(f"{path}: cannot be made ({error.strerror}): audits lock their history") from error
 
     def attempt() -> str | None:
-        """Take the lock; return who holds it where that fails."""
+        """Take the lock, or return who holds it."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "it has just begun"
-        # Who holds it is a courtesy: a full disk must not keep an audit from its work.
+        # The name of the holder is only a courtesy, so a full disk must not stop the audit.
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
@@ -479,11 +468,11 @@ def _server_lock(history: History, series: str) -> Iterator[Attempt]:
     with translated(history):
         connection = history.engine.connect()
     try:
-        # Of the session, not of a transaction, which the server would see idle for as long as the work takes.
+        # A lock of the session: a transaction would be idle on the server for the whole audit.
         connection.execution_options(isolation_level="AUTOCOMMIT")
 
         def attempt() -> Message | None:
-            """Take the lock; return who holds it where that fails."""
+            """Take the lock, or return who holds it."""
             with translated(history):
                 taken = connection.execute(
                     text("SELECT pg_try_advisory_lock(:key)"), {"key": series_key(series, "audit")}
@@ -492,6 +481,6 @@ def _server_lock(history: History, series: str) -> Iterator[Attempt]:
 
         yield attempt
     finally:
-        # A connection that was lost on the way took the lock with it; recording notices what came in between.
+        # A lost connection has released the lock already; recording notices runs added meanwhile.
         with contextlib.suppress(DBAPIError):
             connection.close()

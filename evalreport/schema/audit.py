@@ -8,6 +8,9 @@ from typing import Literal
 
 from evalreport.texts import Text
 
+ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
+"""Codes of the warnings about the alarms of an audit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRecord:

@@ -21,27 +21,27 @@ from evalreport.schema.results import SCHEMA, Results, to_json
 from evalreport.texts import Message
 
 EARLIER = "evalreport/results/1"
-"""What version 0.1 wrote: sentences without code and parameters, and warnings of the level ``warning``."""
+"""The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
-_SPOKEN = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a results.json says.
+    """A results.json that was read and checked.
 
     Attributes
     ----------
     name
-        What messages call it.
+        Its name in messages.
     content
-        As it was read; every part that this version knows has the right type.
+        The parsed JSON; every part that this version knows has the right type.
     bytes_
         The file itself.
     attached
-        The results.json inside the PDF of the same folder, where both are there.
+        The results.json inside the PDF of the same folder, if both exist.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Recorded:
 
 
 def as_recorded(run: Results | str | PathLike[str]) -> Recorded:
-    """Return a run as it was recorded, or as it would be.
+    """Return results as they were, or would be, recorded.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def read_recorded(path: Path) -> Recorded:
     Raises
     ------
     InputError
-        There is none, it is no JSON, or not of the shape that results have; the message says where. Or a killed run
-        left the folder half moved in, and this user cannot end that.
+        There is no results.json, it is no JSON, or a part has another type, which the message names. Or a killed run
+        left the folder half written, and this user may not complete it.
     """
     try:
         recover(path if path.is_dir() else path.parent)
@@ -101,7 +101,7 @@ def attachment(data: bytes, name: str) -> bytes:
     """
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong is said below, once
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # errors are reported below
     try:
         found = [part.content for part in PdfReader(io.BytesIO(data)).attachment_list if part.name == NAME]
     except Exception as error:  # noqa: BLE001 - a broken PDF raises whatever its bytes lead to
@@ -134,18 +134,20 @@ def parsed(data: bytes, name: str) -> JsonObject:
     Raises
     ------
     InputError
-        They are no JSON in UTF-8, name a key twice, hold a number that JSON has not, or are not of the right shape.
+        They are no JSON in UTF-8, hold a key twice or a number that is not JSON's, or a part has another type.
     """
     try:
         content = json.loads(
             data.decode("utf-8"), object_pairs_hook=with_each_key_once, parse_constant=_no_number
         )
     except (ValueError, RecursionError) as error:
-        # Besides syntax: bytes that are no UTF-8, digits without end, brackets without end.
+        # Also bytes that are not UTF-8, numbers with too many digits, nesting that is too deep.
         raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
     if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
-        said = content.get("schema") if isinstance(content, dict) else type(content).__name__
-        raise InputError(f"has the schema {str(said)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}")
+        schema = content.get("schema") if isinstance(content, dict) else type(content).__name__
+        raise InputError(
+            f"has the schema {str(schema)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}"
+        )
     if content["schema"] == EARLIER:
         _rename_levels(content.get("warnings"))
     try:
@@ -162,7 +164,7 @@ def _rename_levels(warnings: object) -> None:
 
 
 def completed(value: Any, wanted: Any = Results) -> Any:
-    """Return results that were checked, with what their version did not write yet: empty lists, null.
+    """Return checked results with the fields that their version did not write: empty lists, null.
 
     Examples
     --------
@@ -192,16 +194,13 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
 
-# --- the shape of results -------------------------------------------------------------------------------------------
-
-
 def _check(value: object, wanted: Any, where: str) -> None:
-    """Check a value against a type of the records; what a later version added passes.
+    """Check a value against a type of the records; fields of later versions pass.
 
     Raises
     ------
     ValueError
-        It is of another type; the message says where.
+        It has another type; the message names the place.
     """
     origin = get_origin(wanted)
     if dataclasses.is_dataclass(wanted):
@@ -219,12 +218,12 @@ def _check(value: object, wanted: Any, where: str) -> None:
         for key, part in value.items():
             _check(part, get_args(wanted)[1], f"{where}.{key}")
     elif wanted is not Any and not _is(value, wanted):
-        _refuse(value, _SPOKEN[wanted], where)
+        _refuse(value, _TYPE_NAMES[wanted], where)
 
 
 def _is(value: Any, wanted: Any) -> bool:
     if wanted is float:
-        # A number that is not finite is written as null.
+        # Numbers that are not finite are written as null.
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return value is None or (number and math.isfinite(value))
     if wanted is int:
@@ -237,22 +236,22 @@ def _check_record(value: Any, wanted: Any, where: str) -> None:
         _refuse(value, "an object", where)
     hints = _hints(wanted)
     for entry in dataclasses.fields(wanted):
-        place = f"{where}.{entry.name}" if where else entry.name
+        inner = f"{where}.{entry.name}" if where else entry.name
         if entry.name in value:
-            _check(value[entry.name], hints[entry.name], place)
+            _check(value[entry.name], hints[entry.name], inner)
         elif entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{place} is missing")
+            raise ValueError(f"{inner} is missing")
 
 
 def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
     if value is None and types.NoneType in choices:
         return
-    # A message is written as its text.
+    # Messages are written as text.
     rest = [choice for choice in choices if choice not in (types.NoneType, Message)]
     if len(rest) == 1:
         _check(value, rest[0], where)
     elif not any(_is(value, choice) for choice in rest):
-        _refuse(value, " or ".join(_SPOKEN[choice] for choice in rest), where)
+        _refuse(value, " or ".join(_TYPE_NAMES[choice] for choice in rest), where)
 
 
 def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
@@ -261,8 +260,8 @@ def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
     wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
     if len(wanted) != len(value):
         _refuse(value, f"{len(wanted)} values", where)
-    for place, (part, kind) in enumerate(zip(value, wanted, strict=True)):
-        _check(part, kind, f"{where}[{place}]")
+    for number, (part, kind) in enumerate(zip(value, wanted, strict=True)):
+        _check(part, kind, f"{where}[{number}]")
 
 
 def _hints(record: Any) -> JsonObject:

@@ -68,7 +68,8 @@ def compare_runs_command(
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
-        text = json.dumps(asdict(found), sort_keys=True, indent=1, default=str) + "\n"
+        content = {**asdict(found), "values": [value.as_row() for value in found.values]}
+        text = json.dumps(content, sort_keys=True, indent=1, default=str) + "\n"
     elif form == "md":
         text = as_markdown(found)
     else:
@@ -164,8 +165,8 @@ def _input(state: InputState) -> str:
 
 def _difference(leaf: Leaf) -> str:
     if leaf.kind == "one side":
-        return f"{leaf.where}: {Message('verify.lost' if leaf.found is None else 'verify.new')}"
-    return f"{leaf.where}: recorded {_shown(leaf.said)}, recomputed {_shown(leaf.found)}"
+        return f"{leaf.where}: {Message('verify.lost' if leaf.recomputed is None else 'verify.new')}"
+    return f"{leaf.where}: recorded {_shown(leaf.recorded)}, recomputed {_shown(leaf.recomputed)}"
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Recompute what a results.json says from the inputs that it names, and say what agrees figure by figure."""
+"""Recomputing a results.json from the inputs that it names, and comparing every value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from evalreport.analysis import analysed, evaluate
 from evalreport.errors import InputError, UsageError
@@ -19,6 +19,7 @@ from evalreport.history.recorded_inputs import InputState, input_states, recorde
 from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
+from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import EARLIER, Recorded
 from evalreport.schema.results import Results, to_json
@@ -28,56 +29,18 @@ from evalreport.texts import Message, Text, say
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
-"""Other processors and other versions of libraries round the last digits otherwise; nothing that is read changes."""
+"""Tolerances: other processors and versions of libraries round the last digits differently."""
 
-# What tells the records of a list apart; the rest of a record is what it says.
 IDENTITY = (
-    *(
-        "path",
-        "model",
-        "a",
-        "b",
-        "about",
-        "question",
-        "reference",
-        "source",
-        "metric",
-        "average",
-        "label",
-        "slice",
-    ),
-    *(
-        "reference_value",
-        "test",
-        "estimator",
-        "loss",
-        "curve",
-        "criterion",
-        "quantity",
-        "method",
-        "effect",
-        "name",
-    ),
-    *(
-        "dataset",
-        "repeat",
-        "fold",
-        "replicate",
-        "seed",
-        "true",
-        "predicted",
-        "what",
-        "id",
-        "gate",
-        "code",
-        "part",
-    ),
-)
-# Sentences of the program, which another version may word otherwise.
+    "path", "model", "a", "b", "about", "question", "reference", "source", "metric", "average", "label", "slice",
+    "reference_value", "test", "estimator", "loss", "curve", "criterion", "quantity", "method", "effect", "name",
+    "dataset", "repeat", "fold", "replicate", "seed", "true", "predicted", "what", "id", "gate", "code", "part",
+)  # fmt: skip
+"""Fields that identify a record within its list; the others are its content."""
 WORDED = frozenset({"text", "reason", "caution", "why", "formula", "measure"})
+"""Fields with sentences, which another version may word differently."""
 OF_AUDITS = ("audit", "evidence", "history")
-"""Lists of results that only an audit fills."""
-OF_AUDITS_ALOUD = frozenset(("worse_than_accepted", "slice_fell", "data_changed"))
+"""Lists of records that only an audit fills."""
 
 Kind = Literal["exact", "rounded", "differs", "worded", "one side"]
 Outcome = Literal["agrees", "differs", "cannot be had"]
@@ -86,85 +49,86 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value that both say, or one of them.
+    """The comparison of one value, recorded and recomputed.
 
     Attributes
     ----------
     number
-        Whether it is a figure; else it is a word.
+        Whether it is a number; else it is a text or a flag.
     kind
-        ``worded``: a sentence that is put otherwise; ``one side``: only one of the two has it.
+        ``worded``: a sentence in other words; ``one side``: only one of the two has it.
     """
 
     where: str
     number: bool
     kind: Kind
-    said: object = None
-    found: object = None
+    recorded: object = None
+    recomputed: object = None
 
 
-def leaves(said: object, found: object, where: str = "") -> Iterator[Leaf]:
-    """Compare two values and everything inside them.
+def leaves(recorded: object, recomputed: object, where: str = "") -> Iterator[Leaf]:
+    """Compare two values of JSON and everything inside them.
 
-    Records of a list are matched by what they are about, so that one that is missing is one difference.
+    The records of a list are matched by the fields that identify them, so a missing record is one difference.
 
     Examples
     --------
     >>> [leaf.kind for leaf in leaves({"n": 500, "value": 0.5}, {"n": 500, "value": 0.5 + 1e-12})]
     ['exact', 'rounded']
     """
-    if isinstance(said, dict) and isinstance(found, dict):
-        for name in sorted({*said, *found}):
-            place = f"{where}.{name}" if where else name
-            if name in said and name in found:
-                yield from leaves(said[name], found[name], place)
-            elif said.get(name) == [] or found.get(name) == []:
-                continue  # an empty list says no more than none
+    if isinstance(recorded, dict) and isinstance(recomputed, dict):
+        for name in sorted({*recorded, *recomputed}):
+            inner = f"{where}.{name}" if where else name
+            if name in recorded and name in recomputed:
+                yield from leaves(recorded[name], recomputed[name], inner)
+            elif recorded.get(name) == [] or recomputed.get(name) == []:
+                continue  # an empty list is the same as none
             else:
-                yield Leaf(place, False, "one side", said.get(name), found.get(name))
-    elif isinstance(said, list) and isinstance(found, list):
-        of_records = all(isinstance(entry, dict) for entry in (*said, *found))
-        yield from (_records if of_records else _values)(said, found, where)
+                yield Leaf(inner, False, "one side", recorded.get(name), recomputed.get(name))
+    elif isinstance(recorded, list) and isinstance(recomputed, list):
+        of_records = all(isinstance(entry, dict) for entry in (*recorded, *recomputed))
+        yield from (_records if of_records else _values)(recorded, recomputed, where)
     else:
-        yield _leaf(said, found, where)
+        yield _leaf(recorded, recomputed, where)
 
 
-def _records(said: Sequence[JsonObject], found: Sequence[JsonObject], where: str) -> Iterator[Leaf]:
-    old, new = _by_identity(said), _by_identity(found)
+def _records(recorded: Sequence[JsonObject], recomputed: Sequence[JsonObject], where: str) -> Iterator[Leaf]:
+    old, new = _by_identity(recorded), _by_identity(recomputed)
     for key in (*old, *(key for key in new if key not in old)):
-        place = f"{where}[{_spoken(old.get(key) or new[key], where)}]"
+        inner = f"{where}[{_name_of(old.get(key) or new[key], where)}]"
         if key in old and key in new:
-            yield from leaves(old[key], new[key], place)
+            yield from leaves(old[key], new[key], inner)
         else:
-            yield Leaf(place, False, "one side", _there(old.get(key)), _there(new.get(key)))
+            sides = ("a record" if key in side else None for side in (old, new))
+            yield Leaf(inner, False, "one side", *sides)
     shared = [key for key in old if key in new]
     if shared != [key for key in new if key in old]:
         yield Leaf(say("verify.order", where=where), False, "differs", "another order", "this order")
 
 
-def _values(said: Sequence[object], found: Sequence[object], where: str) -> Iterator[Leaf]:
-    if len(said) != len(found):
-        yield Leaf(f"{where}: how many", True, "differs", len(said), len(found))
-    for place, (one, other) in enumerate(zip(said, found, strict=False)):
-        yield from leaves(one, other, f"{where}[{place}]")
+def _values(recorded: Sequence[object], recomputed: Sequence[object], where: str) -> Iterator[Leaf]:
+    if len(recorded) != len(recomputed):
+        yield Leaf(f"{where}: how many", True, "differs", len(recorded), len(recomputed))
+    for number, (one, other) in enumerate(zip(recorded, recomputed, strict=False)):
+        yield from leaves(one, other, f"{where}[{number}]")
 
 
 def _by_identity(records: Sequence[JsonObject]) -> dict[tuple[str, int], JsonObject]:
-    """Give each record a key of what it is about; several of one kind are counted."""
+    """Give each record a key of its identifying fields; records with the same fields are numbered."""
     keyed: dict[tuple[str, int], JsonObject] = {}
     counts: dict[str, int] = {}
     for record in records:
-        names = [name for name in _names(record) if name in record and not is_number(record[name])]
-        about = json.dumps([[name, record[name]] for name in names], sort_keys=True)
-        counts[about] = counts.get(about, 0) + 1
-        keyed[about, counts[about]] = record
+        names = [name for name in _identifying(record) if name in record and not is_number(record[name])]
+        fields = json.dumps([[name, record[name]] for name in names], sort_keys=True)
+        counts[fields] = counts.get(fields, 0) + 1
+        keyed[fields, counts[fields]] = record
     return keyed
 
 
-def _spoken(record: JsonObject, where: str) -> str:
-    """Say what a record is about: its names, those that are null left out."""
+def _name_of(record: JsonObject, where: str) -> str:
+    """Name a record by its identifying fields that are not null."""
     parts = []
-    for name in _names(record):
+    for name in _identifying(record):
         value = record.get(name)
         if isinstance(value, dict):
             value = "=".join(str(part) for part in value.values())
@@ -175,49 +139,45 @@ def _spoken(record: JsonObject, where: str) -> str:
     return " ".join(parts) or where
 
 
-def _names(record: JsonObject) -> Sequence[str]:
-    """Return what tells a record apart; method and code of a verdict are what it says."""
+def _identifying(record: JsonObject) -> Sequence[str]:
+    """Return the identifying fields of a record; method and code of a verdict are its content."""
     return [name for name in IDENTITY if name not in ("method", "code") or "verdict" not in record]
 
 
-def _there(record: object) -> str | None:
-    return None if record is None else "a record"
-
-
-def _leaf(said: Any, found: Any, where: str) -> Leaf:
-    if is_number(said) and is_number(found):
-        if said == found:
+def _leaf(old: object, new: object, where: str) -> Leaf:
+    if is_number(old) and is_number(new):
+        if old == new:
             return Leaf(where, True, "exact")
-        near = abs(said - found) <= max(ABSOLUTE, RELATIVE * max(abs(said), abs(found)))
-        return Leaf(where, True, "rounded" if near else "differs", said, found)
-    number = is_number(said) or is_number(found)
-    if type(said) is type(found) and said == found:
+        near = abs(old - new) <= max(ABSOLUTE, RELATIVE * max(abs(old), abs(new)))
+        return Leaf(where, True, "rounded" if near else "differs", old, new)
+    number = is_number(old) or is_number(new)
+    if type(old) is type(new) and old == new:
         return Leaf(where, False, "exact")
     name = where.rsplit(".", 1)[-1]
-    texts = all(value is None or isinstance(value, str) for value in (said, found))
-    return Leaf(where, number, "worded" if name in WORDED and texts else "differs", said, found)
+    texts = all(value is None or isinstance(value, str) for value in (old, new))
+    return Leaf(where, number, "worded" if name in WORDED and texts else "differs", old, new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What came of it.
+    """The result of recomputing a results.json.
 
     Attributes
     ----------
     exact, rounded
-        How many figures agree, to the last bit and but for rounding.
+        The number of figures that agree to the last bit, and up to rounding.
     words
-        How many words, texts and flags agree.
+        The number of texts and flags that agree.
     differences
-        What does not agree, with what was said and what was recomputed.
+        Values that do not agree.
     worded
-        Sentences that this version puts otherwise; where the versions are the same they are differences.
+        Sentences that another version words differently; with the same version they are differences.
     versions
-        Name: the version that is recorded, and the one here.
+        The recorded version of each library, and the one here.
     unchecked
-        What could not be recomputed, with what it takes.
+        The parts that could not be recomputed, and what they need.
     counted
-        Whether the files that counts were made of give the same counts; None where these are not there.
+        Whether the files behind a table of counts give the same counts; None: the files are not there.
     """
 
     name: str
@@ -233,7 +193,7 @@ class Verification:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether all was recomputed and agrees; a difference counts before what could not be had."""
+        """Whether everything was recomputed and agrees; a difference counts before a missing part."""
         if any(state.state == "missing" for state in self.inputs):
             return "cannot be had"
         if self.differences or any(state.state == "changed" for state in self.inputs):
@@ -255,15 +215,15 @@ def verify(
     Parameters
     ----------
     folder
-        Stands for the MODELS of the recorded run, a folder or an address: inputs are found there by their recorded
-        paths, those of addresses by what follows the part that all of these have in common.
+        The folder or address in which inputs are found by their recorded paths, those of addresses by the part after
+        their common beginning.
     history, series
-        Where the audit was recorded, for what it says about earlier runs; None: that is left out, and said.
+        The history that recorded the audit, for comparisons with earlier runs; None: they are not checked.
 
     Raises
     ------
     UsageError
-        The recorded options are none that this version can follow.
+        This version cannot follow the recorded options.
     HistoryError
         The history cannot be read.
     """
@@ -304,12 +264,6 @@ def _verified(
     return replace(_checked(recorded, inputs, compared, unchecked), counted=counted)
 
 
-# --- inputs ---------------------------------------------------------------------------------------------------------
-
-
-# --- recomputing ----------------------------------------------------------------------------------------------------
-
-
 def _recomputed(
     recorded: Recorded,
     source: Found | Path,
@@ -319,10 +273,10 @@ def _recomputed(
     jobs: int,
     progress: Progress | None,
 ) -> tuple[Results, tuple[Text, ...]]:
-    """Run the recorded analysis again; say what of it needs a history that is not there."""
+    """Run the recorded analysis again; return also the parts that need a history."""
     loaded = load(source, options=options)
     if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
-        # The rows were counted by an engine: what needs single examples is not among the results.
+        # An engine counted the rows, so that the results hold nothing that needs single examples.
         loaded = load(source, options=options, engine="duckdb")
     results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
     earlier = _about_earlier(recorded.content)
@@ -337,7 +291,7 @@ def _recomputed(
 
 
 def _about_earlier(content: JsonObject) -> str:
-    """Count the records that an audit's history is behind; empty: there are none."""
+    """Return the numbers of records that depend on a history, in words; empty: there are none."""
     counts = {name: len(content.get(name, ())) for name in OF_AUDITS}
     counts["gates"] = sum(_of_audits(gate, content) for gate in content["options"].get("gates", ()))
     return ", ".join(f"{number} of {name}" for name, number in counts.items() if number)
@@ -347,29 +301,26 @@ def _of_audits(gate: str, content: JsonObject) -> bool:
     return asks_an_audit(gate, models=content["models"])
 
 
-# --- comparing ------------------------------------------------------------------------------------------------------
-
-
 def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[object, object]:
-    """Return what is said and what was recomputed, without what is no figure of the analysis."""
-    said, new = dict(content), json.loads(to_json(found))
-    for side in (said, new):
-        side.pop("environment", None)  # versions are said apart
-        # A file that was not read is none of the inputs, so nothing is known of it here.
+    """Return the recorded and the recomputed results without environment and warnings about files."""
+    old, new = dict(content), json.loads(to_json(found))
+    for side in (old, new):
+        side.pop("environment", None)  # versions are compared apart
+        # A file that was not read is no input, so it cannot be checked.
         side["warnings"] = [row for row in side.get("warnings", ()) if row["code"] != "ignored_file"]
         if partly:
             for name in OF_AUDITS:
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
-            side["warnings"] = [row for row in side["warnings"] if row["code"] not in OF_AUDITS_ALOUD]
-    if said["schema"] == EARLIER:
-        said["schema"] = new["schema"]
+            side["warnings"] = [row for row in side["warnings"] if row["code"] not in ALARMS]
+    if old["schema"] == EARLIER:
+        old["schema"] = new["schema"]
         for name, later in (("verdicts", ("code", "params")), ("warnings", ("params",))):
             new[name] = [{key: v for key, v in row.items() if key not in later} for row in new.get(name, ())]
-    if _version(said) != _version(new):
-        for side in (said, new):
+    if _version(old) != _version(new):
+        for side in (old, new):
             side["signature"] = side["signature"].partition("; ")[2]
-    return said, new
+    return old, new
 
 
 def _version(side: JsonObject) -> str:
@@ -382,7 +333,7 @@ def _checked(
     compared: Iterable[Leaf],
     unchecked: tuple[Text, ...] = (),
 ) -> Verification:
-    """Count what agrees, and gather what does not."""
+    """Count the values that agree, and list those that do not."""
     from evalreport.provenance import environment
 
     here, there = environment(), dict(recorded.content.get("environment", {}))

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR, share_of_look
-from evalreport.history.run_values import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
 from research.studies import audits_page
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.audit.drift import fisher_exact, of_counts, of_numbers, of_pairs, stability_index, wasserstein
+from evalreport.audit.drift import (
+    drift_of_counts,
+    drift_of_numbers,
+    drift_of_pairs,
+    fisher_exact,
+    stability_index,
+    wasserstein,
+)
 
 RNG = np.random.default_rng(3)
 THEN, NOW = RNG.normal(0, 1, 400), RNG.normal(0.3, 1.2, 250)
@@ -17,7 +24,7 @@ THEN, NOW = RNG.normal(0, 1, 400), RNG.normal(0.3, 1.2, 250)
 def test_a_mix_of_categories_is_chi_square():
     """scipy.stats.chi2_contingency without continuity correction; Cramer's V is scipy's association."""
     then, now = np.array([120, 60, 20]), np.array([70, 90, 40])
-    found = of_counts(then, now)
+    found = drift_of_counts(then, now)
     wanted = stats.chi2_contingency([then, now], correction=False)
     assert (found.statistic, found.p_value) == pytest.approx((wanted.statistic, wanted.pvalue), rel=1e-10)
     by_scipy = stats.contingency.association(np.array([then, now]), method="cramer")
@@ -27,17 +34,17 @@ def test_a_mix_of_categories_is_chi_square():
 def test_rare_categories_are_tested_together():
     """Seven values that are seen once to thrice count as one: the table of two columns that remains is scipy's."""
     then, now = np.array([300, 1, 2, 0, 1, 3, 1, 1]), np.array([250, 3, 3, 4, 2, 1, 2, 3])
-    found = of_counts(then, now)
+    found = drift_of_counts(then, now)
     pooled = [[300, then[1:].sum()], [250, now[1:].sum()]]
     assert found.p_value == pytest.approx(stats.chi2_contingency(pooled, correction=False).pvalue, rel=1e-10)
 
 
 @pytest.mark.parametrize("table", [((48, 2), (41, 9)), ((200, 0), (150, 4)), ((3, 5), (5, 3))])
 def test_two_rare_categories_are_fishers_test(table):
-    """scipy.stats.fisher_exact, two-sided; of_counts takes it where fewer than 5 are expected."""
+    """scipy.stats.fisher_exact, two-sided; drift_of_counts takes it where fewer than 5 are expected."""
     wanted = stats.fisher_exact(table).pvalue
     assert fisher_exact(*np.array(table, dtype=float)) == pytest.approx(wanted, rel=1e-8)
-    found = of_counts(*np.array(table))
+    found = drift_of_counts(*np.array(table))
     if found.test == "fisher_exact":
         assert found.p_value == pytest.approx(wanted, rel=1e-8)
     else:
@@ -49,7 +56,7 @@ def test_distributions_are_compared_as_scipy_does():
 
     A tenth of a p-value is much less than what the next look costs.
     """
-    found = of_numbers(THEN, NOW)
+    found = drift_of_numbers(THEN, NOW)
     wanted = stats.ks_2samp(THEN, NOW, method="exact")
     assert found.statistic == pytest.approx(wanted.statistic, rel=1e-12)
     assert found.p_value == pytest.approx(wanted.pvalue, rel=0.1)
@@ -72,7 +79,7 @@ def test_numbers_of_the_same_examples_are_wilcoxons():
     then = np.round(RNG.uniform(0, 1, 120), 1)
     now = np.clip(then + np.round(RNG.normal(0.05, 0.2, 120), 1), 0, 1)
     wanted = stats.wilcoxon(now - then, method="asymptotic", correction=False)
-    assert of_pairs(then, now).p_value == pytest.approx(wanted.pvalue, rel=1e-6)
+    assert drift_of_pairs(then, now).p_value == pytest.approx(wanted.pvalue, rel=1e-6)
 
 
 @pytest.mark.parametrize("sizes", [(60, 40), (400, 150)])
@@ -85,14 +92,14 @@ def test_tests_of_unchanged_data_keep_their_level(sizes):
     low = {"counts": 0, "numbers": 0}
     for _ in range(2000):
         first, second = (generator.multinomial(n, (0.6, 0.37, 0.03)) for n in sizes)
-        low["counts"] += (of_counts(first, second).p_value or 1) <= 0.05
+        low["counts"] += (drift_of_counts(first, second).p_value or 1) <= 0.05
         numbers = (generator.normal(size=n) for n in sizes)
-        low["numbers"] += (of_numbers(*numbers).p_value or 1) <= 0.05
+        low["numbers"] += (drift_of_numbers(*numbers).p_value or 1) <= 0.05
     assert max(low.values()) / 2000 <= 0.05 + 0.01
 
 
 def test_what_cannot_be_tested_says_why():
     """An empty sample, and a single value."""
-    assert of_numbers(np.array([]), NOW).reason == "one of the two samples is empty"
-    assert of_counts(np.array([5]), np.array([9])).reason == "one value only, then and now"
-    assert of_pairs(THEN, THEN).p_value == 1.0
+    assert drift_of_numbers(np.array([]), NOW).reason == "one of the two samples is empty"
+    assert drift_of_counts(np.array([5]), np.array([9])).reason == "one value only, then and now"
+    assert drift_of_pairs(THEN, THEN).p_value == 1.0

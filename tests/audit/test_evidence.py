@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
+from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.history.run_values import drop_evidence, floor_evidence, mean_limits, serial_correlation
 from tests.reference.second_round import agrees, each
 
 ACCEPTED = np.array([0.85, 0.86, 0.84, 0.855, 0.845])

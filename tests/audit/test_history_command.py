@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from tests.samples.audits import share, write
 from evalreport.history.connection import open_history
 from evalreport.history.store import predictions_of
-
+from tests.samples.audits import share, write
 
 URL = "sqlite:///audits.db"
 DAYS = {"monday": 90, "tuesday": 60, "wednesday": 91}

@@ -8,11 +8,11 @@ import shutil
 import numpy as np
 import pytest
 
+from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.sequential_test import share_of_look
 from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.gates.outcomes import judge
-from evalreport.history.run_values import drop_evidence, floor_evidence, mean_limits
 from evalreport.history.store import accept, prune, runs, standing
 from evalreport.schema.results import to_json
 from tests.samples.audits import audited, gate_of, right, share, write
@@ -138,7 +138,7 @@ def test_accepting_runs_begins_anew(week):
     """After a drop the new level is accepted: the next night is look 1, and at that level no alarm."""
     nights(week, [BAD, 0.71, 0.69], begin=7)
     accept(week, 8, 9, 10, time="2025-01-20T00:00:00Z")
-    assert standing(week, "default").nights == (8, 9, 10)
+    assert standing(week, "default").accepted == (8, 9, 10)
     found, _, _ = audited(week, night(BAD, 200, first=190_000))
     row = answer(found, "worse")
     assert (row.run, row.look, row.alarm) == (10, 1, False)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, make_url
 
+from evalreport.audit.run_values import kept_value
 from evalreport.errors import HistoryError
 from evalreport.history import connection as migrations
 from evalreport.history import connection as present
 from evalreport.history.connection import MIGRATION_LOCK, History, _engine, open_history, writing
-from evalreport.history.run_values import kept_night
 from evalreport.history.store import accept, acceptances, append, runs, standing
 from evalreport.metrics.registry import Quantity
 from research.campaign.histories import new_run
@@ -109,7 +109,7 @@ def test_what_version_1_held_is_there_afterwards(tmp_path):
     filled_at_1(bare(path))
     history = open_history(f"sqlite:///{path}")
     assert [(run.id, run.series) for run in runs(history)] == [(1, "a"), (2, "a"), (3, "b")]
-    assert standing(history, "a").accepted == 2
+    assert standing(history, "a").accepted == (2,)
     assert [(p.series, p.run_id, p.time) for p in acceptances(history)] == [
         ("a", 2, "2025-01-02"),
         ("b", 3, "2025-01-03"),
@@ -126,12 +126,12 @@ def test_what_version_2_kept_of_nights_is_kept_as_their_values(tmp_path):
     kept = [run.summary.get("evidence") for run in runs(history)]
     expected = ["accuracy", 0.75, pytest.approx(math.sqrt(0.75 * 0.25 / 20), rel=1e-12), 20]
     assert kept == [None, {"look": 1, "ids": ["0a"], "models": {"forest": expected}}, {}]
-    assert standing(history, "a").nights == (1,)
-    night = kept_night(runs(history)[1], "forest", Quantity("accuracy"))
+    assert standing(history, "a").accepted == (1,)
+    night = kept_value(runs(history)[1], "forest", Quantity("accuracy"))
     assert night is not None
     assert (night.value, night.n) == (0.75, 20)
     accept(history, 1, 2, time="2025-01-09")
-    assert standing(history, "a").nights == (1, 2)
+    assert standing(history, "a").accepted == (1, 2)
 
 
 def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
         open_history(f"sqlite:///{path}")
     assert shape(old) == before
     monkeypatch.undo()
-    assert standing(open_history(f"sqlite:///{path}"), "a").accepted == 2
+    assert standing(open_history(f"sqlite:///{path}"), "a").accepted == (2,)
 
 
 def test_tables_of_a_newer_version_are_not_touched(tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.history.run_values import drop_evidence, floor_evidence
+from evalreport.audit.evidence import drop_evidence, floor_evidence
 from evalreport.intervals.proportions import newcombe_independent_limits
 from research.studies import audits, audits_page
 

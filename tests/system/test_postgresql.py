@@ -99,7 +99,7 @@ def test_a_history_keeps_what_it_is_given(url):
         )
     assert (results_of(history, 2), predictions_of(history, 2)) == (b"r", noise)
     found = standing(history, "default")
-    assert (found.accepted, found.last, found.latest) == (1, 3, 4)
+    assert (found.accepted, found.last, found.latest) == ((1,), 3, 4)
     assert append(history, new_run(2), after=4)[1] is False
     accept(history, 3, time="2025-03-01T00:00:00Z", note="reviewed – 確認")
     assert acceptances(history)[-1].note == "reviewed – 確認"
@@ -124,7 +124,7 @@ def test_every_version_comes_to_the_tables_that_a_new_history_has(server):
     again = open_history(old.name)
     assert shape(again) == shape(new)
     assert [(pin.series, pin.run_id) for pin in acceptances(again)] == [("a", 1)]
-    assert standing(again, "a").accepted == 1
+    assert standing(again, "a").accepted == (1,)
 
 
 def test_killed_before_any_statement_leaves_whole_runs_only(server):

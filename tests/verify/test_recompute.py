@@ -319,7 +319,7 @@ def test_python_has_records_of_the_same(copy):
     tamper(place, lambda content: content["metrics"][0].update(value=0.5))
     found = er.verify(place, inputs=copy / "models")
     assert (found.outcome, len(found.differences)) == ("differs", 1)
-    assert found.differences[0].said == 0.5
+    assert found.differences[0].recorded == 0.5
     assert [state.state for state in found.inputs] == ["unchanged", "unchanged"]
     assert found.exact > 500
     recorded, here = found.versions["numpy"]
