@@ -1,6 +1,7 @@
 """Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
-Also evalreport/keywords.py: the options as the keywords of the functions of the package. With --check nothing is
+Also evalreport/keywords.py, the options as the keywords of the functions of the package, and
+evalreport/cli/readable_formats.py, the formats for the help. With --check nothing is
 written; the exit code is 1 where a file is not what it would be.
 """
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
+READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
 # Reference
@@ -68,6 +70,15 @@ def _formats() -> list[str]:
     read, written = (", ".join(f"`{suffix}`" for suffix in dotted(of)) for of in (FORMATS, WRITABLE))
     text = f"Read: {read}. Written by `evalreport import`: {written}."
     return ["## Formats", "", text, ""]
+
+
+def _readable_formats() -> str:
+    """Return the module with the formats that can be read."""
+    import evalreport.loading.load  # noqa: F401 - registers every reader
+    from evalreport.sources.reading import readable
+
+    head = '"""The formats that can be read, for help texts, which import no reader; written by ``make docs``."""'
+    return f'{head}\n\nREADABLE = "{readable()}"\n'
 
 
 def _audit() -> list[str]:
@@ -315,13 +326,16 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
     from scripts.reference_pages import commands, results
 
+    # The help of commands quotes the formats, so they are written first.
     written = {
-        PATH: reference(),
-        KEYWORDS_PATH: keywords(),
-        ROOT / "docs" / "reference" / "commands.md": commands(),
-        ROOT / "docs" / "reference" / "results.md": results(),
+        READABLE_PATH: _readable_formats,
+        PATH: reference,
+        KEYWORDS_PATH: keywords,
+        ROOT / "docs" / "reference" / "commands.md": commands,
+        ROOT / "docs" / "reference" / "results.md": results,
     }
-    for path, text in written.items():
+    for path, content in written.items():
+        text = content()
         if "--check" not in sys.argv[1:]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -25,7 +25,6 @@ from evalreport.cli.run import (
 )
 from evalreport.errors import HistoryError, UsageError
 from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, memory_bytes, parse_time, run_time
-from evalreport.schema.audit import ALARMS
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
@@ -86,6 +85,7 @@ def audit_command(
 def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
     """Run the analysis and what the history adds, and say what was found."""
     from evalreport.audit.auditing import audit
+    from evalreport.schema.audit import ALARMS
 
     check_names(settings.options)
     quiet = settings.output.quiet

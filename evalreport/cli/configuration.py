@@ -56,10 +56,9 @@ class Grouped(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, with the formats that can be read."""
-        from evalreport.loading import load  # noqa: F401 - registers every reader
-        from evalreport.sources.reading import readable
+        from evalreport.cli.readable_formats import READABLE
 
-        given, self.help = self.help, (self.help or "").replace("{formats}", readable())
+        given, self.help = self.help, (self.help or "").replace("{formats}", READABLE)
         super().format_help_text(ctx, formatter)
         self.help = given
 
