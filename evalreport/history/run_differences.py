@@ -75,8 +75,8 @@ Stored = tuple[str, Quantity, Slice | None]
 class ModelChange:
     """A model's value now, at the earlier run, and the difference now - then.
 
-    ``how`` says how both were compared, ``reason`` why there is no difference or no interval; ``sizes`` are the numbers of
-    examples then and now, if these are not the same examples.
+    ``how`` says how both were compared, ``reason`` why there is no difference or no interval; ``sizes`` are the
+    numbers of examples then and now, if these are not the same examples.
     """
 
     value: float | None = None
