@@ -11,10 +11,9 @@ import numpy as np
 from evalreport.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
 from evalreport.engine.distributions import Array, whole_product
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.metrics.estimate import Floats, Indices
 from evalreport.numbers import number
 from evalreport.options import Options
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
 from evalreport.schema.curves import CurveRecord

@@ -24,15 +24,14 @@ from evalreport.algorithms.replicates import (
     over_examples,
 )
 from evalreport.intervals import INTERVALS, leading
-from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range, view
+from evalreport.metrics.estimate import Estimate, value_range, view
 from evalreport.metrics.fits import fit_values
-from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample, lacks
 from evalreport.metrics.units import Layout, Parts, Units
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.algorithms import ChosenRecord, ErrorEstimateRecord
@@ -103,7 +102,7 @@ def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> Erro
     known = not math.isnan(estimate.value)
     error, low, high, method = None, None, None, None
     if known:
-        interval = leading(estimate, level, of_tables(estimate, sample.predictions))
+        interval = leading(estimate, level)
         over_fits = INTERVALS[interval.method].over_fits
         error = corrected_error(estimate) if over_fits else _own_error(estimate)
         low, high, method = interval.low, interval.high, interval.method if interval.low is not None else None

@@ -22,13 +22,13 @@ from evalreport.algorithms.replicates import (
     part_is,
     replicates_of,
 )
-from evalreport.metrics.estimate import Floats
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.metric import Training
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
 from evalreport.metrics.units import parts_by
 from evalreport.options import Options, Task
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 from evalreport.schema.algorithms import (
     CriterionChoiceRecord,

@@ -22,13 +22,13 @@ from evalreport.engine.distributions import chi2_tail, dot, exp, log
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.intervals import leading
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import Floats, Indices, value_range
+from evalreport.metrics.estimate import value_range
 from evalreport.metrics.fits import with_fits
-from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import estimate_all, lacks
 from evalreport.metrics.units import layout_of, parts_by, units_of
 from evalreport.options import Options
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.series import Point, Series, at_points, series_of
 from evalreport.predictions.subsets import test_rows
 from evalreport.predictions.table import Predictions
@@ -372,7 +372,7 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
             predictions, [quantity], units=units, n_resamples=options.resamples, seed=options.seed
         )
         (estimate,) = with_fits(drawn).estimates.values()
-        interval = leading(estimate, options.confidence, of_tables(estimate, predictions))
+        interval = leading(estimate, options.confidence)
         found.append((estimate.value, estimate.standard_error, interval.low, interval.high))
     return found
 

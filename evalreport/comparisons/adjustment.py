@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalreport.metrics.estimate import Floats
 from evalreport.options import Correction
+from evalreport.predictions.arrays import Floats
 
 
 def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:

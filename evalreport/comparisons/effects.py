@@ -20,9 +20,8 @@ from evalreport.comparisons.registry import Pair
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
-from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.comparisons import AgreementRecord, DisagreementRecord, EffectRecord, UnanimityRecord
 from evalreport.schema.metrics import Interval
@@ -300,7 +299,7 @@ def _odds(share: float) -> float | None:
 def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
     """Yield Cohen's d, the rank-biserial correlation and the probability of superiority over the examples."""
     delta = pair.difference
-    plain = delta.clusters is None and not delta.weighted and delta.fits is None
+    plain = delta.sampling.clusters is None and not delta.sampling.weighted and delta.fits is None
     if pair.by_example is None or delta.agreement is not None or not plain:
         return
     losses = pair.losses

@@ -72,7 +72,7 @@ def tost(pair: Pair, margin: float) -> float | None:
         return room_within(resolved(pair.difference, name, 1 - 2 * alpha), margin)
 
     # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
-    resampled = INTERVALS[name].kind == "bootstrap" and pair.difference.replicates is not None
+    resampled = INTERVALS[name].by_resampling and pair.difference.replicates is not None
     smallest = 1 / (len(pair.difference.replicates_used) + 1) if resampled else SMALLEST_ALPHA
     largest = 0.5 - SMALLEST_ALPHA
     if resolved(pair.difference, name, 1 - 2 * largest).low is None:

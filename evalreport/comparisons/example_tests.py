@@ -16,7 +16,9 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
-from evalreport.metrics.estimate import Floats
+from evalreport.intervals.normal import judged_by_t
+from evalreport.metrics.evidence import TwoProportions
+from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 
@@ -74,8 +76,9 @@ def mcnemar_corrected(pair: Pair) -> Outcome:
 @comparison_test("Two-proportion z, pooled", "independent", beside=("bootstrap_difference",))
 def two_proportions_z(pair: Pair) -> Outcome:
     """Difference of two proportions from independent test sets over its error under one common proportion."""
-    assert pair.difference.independent is not None
-    (x1, n1), (x2, n2) = pair.difference.independent
+    found = pair.difference.evidence
+    assert isinstance(found, TwoProportions)
+    (x1, n1), (x2, n2) = ((side.successes, side.trials) for side in (found.a, found.b))
     # Cohen's h: the difference of the angles whose squared sines are the proportions.
     h = 2 * math.asin(math.sqrt(x1 / n1)) - 2 * math.asin(math.sqrt(x2 / n2))
     difference = x1 / n1 - x2 / n2
@@ -111,7 +114,11 @@ NO_SPREAD = Message("reason.no_spread")
 @comparison_test("Paired t", "losses", beside=("bootstrap_difference", "permutation"))
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example."""
-    mean, error, units = pair.difference.value, pair.difference.corrected_error, pair.difference.n_units
+    mean, error, units = (
+        pair.difference.value,
+        pair.difference.corrected_error,
+        pair.difference.sampling.n_units,
+    )
     rows = pair.by_example
     # Rows that are alike count once here: whether any difference is other than 0 does not depend on their number.
     alike = mean == 0 == error if rows is None else not (rows.values[:, 0] - rows.values[:, 1]).any()
@@ -141,7 +148,7 @@ def suite_t(pair: Pair) -> Outcome:
 def ppi(pair: Pair) -> Outcome:
     """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
     delta = pair.difference
-    if delta.judged_by_t:
+    if judged_by_t(delta):
         return _by_influence(pair, Message("reason.one_example_or_cluster"))
     return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
 
@@ -181,10 +188,10 @@ def rounded_blocks(pair: Pair) -> Floats:
 
 def _counted_blocks(pair: Pair) -> tuple[Floats, Floats]:
     """Return the rounded differences, (m,), and how many blocks have each."""
-    paired = pair.difference.paired
-    assert paired is not None
-    times = np.ones(len(paired.values)) if paired.counts is None else paired.counts
-    return np.round(paired.values, DECIMALS) + 0.0, times
+    rows = pair.difference.rows
+    assert rows is not None
+    times = np.ones(len(rows.values)) if rows.counts is None else rows.counts
+    return np.round(rows.values, DECIMALS) + 0.0, times
 
 
 @comparison_test(

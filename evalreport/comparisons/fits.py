@@ -24,10 +24,10 @@ from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks_of_rows
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Floats
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 

@@ -12,10 +12,9 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.registry import probability
 from evalreport.engine.distributions import chi2_tail, t_tail
 from evalreport.engine.draws import stream
-from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.judges import GoldSamplingRecord
 

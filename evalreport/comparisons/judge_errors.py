@@ -13,9 +13,7 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.registry import probability
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.metrics.judged import LEAST_GOLD, common_gold
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
@@ -149,7 +147,7 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
     quantity = Quantity(cohen_kappa.__name__)
     sample = estimate_all(table, (quantity,), units=units, n_resamples=options.resamples, seed=options.seed)
     found = sample.estimates[answers.name, quantity]
-    limits = leading(found, options.confidence, as_tables(table_function(quantity, table)))
+    limits = leading(found, options.confidence)
     return (found.value if found.defined else None), limits
 
 

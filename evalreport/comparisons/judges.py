@@ -12,7 +12,8 @@ import numpy as np
 from evalreport.comparisons.judge_errors import agreement_records, bias_records
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.intervals import leading, recommended, resolved
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
@@ -79,7 +80,7 @@ def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord
         if estimate is None:
             continue  # other metrics were named
         judge = _mean_of_all(sample, model.outcome)
-        if estimate.judged is None and sample.predictions.tasks is not None:
+        if not isinstance(estimate.evidence, Judged) and sample.predictions.tasks is not None:
             # A mean over the tasks that people judged is another quantity.
             n = int(np.count_nonzero(~np.isnan(model.gold)))
             found = _without(sample, (model.name, None), judge, n, estimate.reason, options)
@@ -170,12 +171,12 @@ def _n_common(first: ModelOutputs, second: ModelOutputs) -> int:
 def _estimate(
     names: tuple[str, str | None],
     judge: float,
-    human: Estimate,
+    human: Estimate | Difference,
     by_people: Interval,
-    estimate: Estimate,
+    estimate: Estimate | Difference,
     limits: Interval,
 ) -> JudgeEstimateRecord:
-    judged = estimate.judged
+    judged = estimate.evidence if isinstance(estimate.evidence, Judged) else None
     gained, alone = estimate.standard_error, human.standard_error
     return JudgeEstimateRecord(
         a=names[0],
@@ -191,9 +192,9 @@ def _estimate(
         method=None if limits.low is None else limits.method,
         level=limits.level,
         lam=None if judged is None or math.isnan(judged.weight) else judged.weight,
-        n_gold=human.n,
-        n=estimate.n,
-        gold_effective=human.n * (alone / gained) ** 2 if gained and alone else None,
+        n_gold=human.sampling.n,
+        n=estimate.sampling.n,
+        gold_effective=human.sampling.n * (alone / gained) ** 2 if gained and alone else None,
         reason=estimate.reason or limits.reason,
     )
 

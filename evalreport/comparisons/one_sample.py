@@ -10,6 +10,7 @@ from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import TESTS, Outcome, tests_that_need
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -35,7 +36,11 @@ def one_sample_records(
     for sample in samples:
         for (model, quantity), estimate in sample.estimates.items():
             metric = definition(quantity)
-            if metric.scale.share_of_right and metric.needs == "labels" and estimate.trials is not None:
+            if (
+                metric.scale.share_of_right
+                and metric.needs == "labels"
+                and isinstance(estimate.evidence, Proportion)
+            ):
                 found.append(_against_rate(sample, model, estimate, options))
     if found or options.tests == ("all",):
         return tuple(found)
@@ -45,14 +50,14 @@ def one_sample_records(
 
 
 def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Options) -> ComparisonRecord:
-    assert estimate.trials is not None
-    assert estimate.successes is not None
+    share = estimate.evidence
+    assert isinstance(share, Proportion)
     rate, key = options.against, "caution.against_value"
     if rate is None:
         held = sample.predictions.class_counts
         rate = float(held.max() / held.sum())
         key = "caution.against_majority"
-    outcome = TESTS["binomial_exact"].run(AgainstRate(estimate.successes, estimate.trials, rate))
+    outcome = TESTS["binomial_exact"].run(AgainstRate(share.successes, share.trials, rate))
     found = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
     low, high = (None if limit is None else limit - rate for limit in (exact.low, exact.high))

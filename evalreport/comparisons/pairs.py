@@ -10,22 +10,21 @@ from itertools import chain, combinations, product
 
 import numpy as np
 
-from evalreport.comparisons import test_selection
+from evalreport.comparisons import measured, test_needs, test_selection
 from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
-from evalreport.engine.distributions import in_parts
 from evalreport.engine.parallel import mapped
-from evalreport.intervals import INTERVALS, limits, recommended, resolved
-from evalreport.intervals.proportions import Kind
+from evalreport.intervals import INTERVALS, IntervalMethod, limits, recommended, resolved
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, Floats, Judged
+from evalreport.metrics.estimate import Difference, Estimate, paired_difference, unpaired_difference
+from evalreport.metrics.evidence import Judged, PairedMean, PairedProportion, Proportion
 from evalreport.metrics.judged import judged_difference
-from evalreport.metrics.label_estimates import of_tables
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
@@ -149,23 +148,20 @@ def _pair(
     lacking = why_not(first, second)
     if lacking is not None:
         return lacking
-    delta = difference(first, second)
-    if first.judged is not None:
+    delta = paired_difference(first, second)
+    if isinstance(first.evidence, Judged):
         found = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
         if isinstance(found, Message):
             return found
         delta = found
-    delta = replace(delta, value_of=of_tables(first, sample.predictions))
     # A mean over tasks is not the mean of the examples' losses.
-    examples = None if delta.tasks is not None else by_example(sample, models, quantity)
-    if examples is not None and first.trials is not None and second.trials is not None:
-        scale = first.metric.scale.affine_of
-        right = examples.values if scale is None else scale.back(examples.values)
-        delta = replace(delta, agreement=agreement(right, examples.counts))
+    examples = None if delta.sampling.tasks is not None else by_example(sample, models, quantity)
+    if examples is not None and delta.sampling.alike:
+        delta = replace(delta, evidence=_of_examples(delta, examples))
     return Pair(
         a=first,
         b=second,
-        difference=_paired(delta, examples),
+        difference=delta,
         by_example=examples,
         labels=sample.labels(models) if first.metric.needs == "labels" else None,
         swapped=swapped,
@@ -185,15 +181,15 @@ def why_not(first: Estimate, second: Estimate) -> Message | None:
     return parts(*lacking) if lacking else None
 
 
-def _paired(delta: Estimate, examples: CountedRows | None) -> Estimate:
-    """Add the differences by block: fits where there are several, else examples whose mean is the metric."""
-    if delta.fits is not None:
-        defined = not np.isnan(delta.fits.values).any()
-        return replace(delta, paired=CountedRows(delta.fits.values) if defined else None)
-    if examples is None or delta.clusters is not None or delta.weighted:
-        return replace(delta, paired=None)
-    values = examples.values
-    return replace(delta, paired=CountedRows(values[:, 0] - values[:, 1], examples.counts))
+def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion | PairedMean:
+    """Return the evidence of a mean over examples, from both models' values (m, 2)."""
+    values, counts = examples.values, examples.counts
+    differences = CountedRows(values[:, 0] - values[:, 1], counts)
+    if not (isinstance(delta.a.evidence, Proportion) and isinstance(delta.b.evidence, Proportion)):
+        return PairedMean(differences)
+    scale = delta.metric.scale.affine_of
+    right = values if scale is None else scale.back(values)
+    return PairedProportion(*agreement(right, counts), differences)
 
 
 def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float, float, float]:
@@ -229,7 +225,7 @@ def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) ->
     names = list(TESTS) if everything else others
     kept = [name for name in dict.fromkeys(names) if name != first and _of_a_pair(name, pair)]
     refused = primary and bool(named) and not everything
-    return [first, *(name for name in kept if refused or test_selection.lacks(pair, name) is None)]
+    return [first, *(name for name in kept if refused or test_needs.lacks(pair, name) is None)]
 
 
 def _of_a_pair(test: str, pair: Pair) -> bool:
@@ -261,8 +257,11 @@ OWN_INTERVAL: Mapping[str, str] = {
 }
 """The interval that inverts a test or goes with it, by what the test needs; else the recommended one."""
 
-NAMED_INSTEAD: Mapping[str, Kind] = {"agreement": "paired_proportion", "independent": "smooth"}
-"""The kind of interval that stands there instead, where the user names one."""
+NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
+    "agreement": lambda method: PairedProportion in method.of,
+    "independent": lambda method: method.name == "normal",
+}
+"""Which intervals stand there instead, where the user names one."""
 
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
@@ -271,21 +270,21 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
     own = OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:
-        smooth = "bootstrap_bca" if delta.derivative is not None else "bootstrap_percentile"
-        return resolved(delta, _named_of_kind("bootstrap", options) or smooth, level)
-    instead = _named_of_kind(NAMED_INSTEAD[needs], options, but=own) if needs in NAMED_INSTEAD else None
+        smooth = "bootstrap_bca" if delta.influence is not None else "bootstrap_percentile"
+        return resolved(delta, _named(lambda method: method.by_resampling, options) or smooth, level)
+    instead = _named(NAMED_INSTEAD[needs], options, but=own) if needs in NAMED_INSTEAD else None
     if instead is not None:
         return limits(delta, instead, level)
     asked_for = delta.fits is not None or inverse in options.intervals
-    if inverse and delta.paired is not None and asked_for:
+    if inverse and delta.rows is not None and asked_for:
         return limits(delta, inverse, level)
     return resolved(delta, own or recommended(delta), level)
 
 
-def _named_of_kind(kind: Kind, options: Options, *, but: str | None = None) -> str | None:
-    """Return the first interval of a kind that the user named; None where there is none."""
+def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str | None = None) -> str | None:
+    """Return the first fitting interval that the user named; None where there is none."""
     named = (name for name in options.intervals if name in INTERVALS and name != but)
-    return next((name for name in named if INTERVALS[name].kind == kind), None)
+    return next((name for name in named if fits(INTERVALS[name])), None)
 
 
 def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
@@ -313,7 +312,7 @@ def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord
 def _outcome(comparison: Comparison, test: str) -> Outcome:
     if comparison.pair is None:
         return Outcome(None, None, reason=comparison.reason)
-    missing = test_selection.lacks(comparison.pair, test)
+    missing = test_needs.lacks(comparison.pair, test)
     if missing is not None:
         return Outcome(None, None, reason=Message("reason.refused", why=missing))
     return TESTS[test].run(comparison.pair)
@@ -322,7 +321,7 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair, outcome = comparison.pair, _outcome(comparison, test)
     interval = None if pair is None else interval_for(pair, test, options, options.confidence)
-    known = None if pair is None else test_selection.caution(pair, test)
+    known = None if pair is None else measured.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,
         b=comparison.b,
@@ -360,14 +359,10 @@ def _floor(outcome: Outcome, options: Options) -> Message | None:
 
 def family_caution(comparison: Comparison) -> Message | None:
     """Return what is known against the recommended test; in the family nothing is exploratory."""
-    return (
-        None
-        if comparison.pair is None
-        else test_selection.caution(comparison.pair, comparison.recommended_test)
-    )
+    return None if comparison.pair is None else measured.caution(comparison.pair, comparison.recommended_test)
 
 
-def oriented(estimate: Estimate, value: float, options: Options) -> float:
+def oriented(estimate: Estimate | Difference, value: float, options: Options) -> float:
     """Turn a difference so that positive favours the first model."""
     greater = greater_is_better(estimate.quantity, lower_is_better=options.lower_is_better)
     return value if greater else -value
@@ -413,97 +408,10 @@ def _independent_pair(
     return Pair(
         a=first,
         b=second,
-        difference=unpaired_difference(first, second) if independent else difference(first, second),
+        difference=unpaired_difference(first, second) if independent else paired_difference(first, second),
         design=samples[a].predictions.design,
         independent=independent,
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
         margin=options.margin,
         seed=options.seed,
     )
-
-
-def difference(a: Estimate, b: Estimate) -> Estimate:
-    """Return a - b on the same examples under the same draws: that is the pairing."""
-    low, high = a.range
-    derivative = None
-    if a.derivative is not None and b.derivative is not None:
-        derivative = _subtracted(a.derivative, b.derivative)
-    replicates = None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
-    fits = by_fit = None
-    if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
-        by_fit = _subtracted_by_fit(a.by_fit, b.by_fit)
-        fits = replace(a.fits, values=a.fits.values - b.fits.values)
-    reasons = [Message("undefined.of_model", model=e.model, reason=e.reason) for e in (a, b) if e.reason]
-    return replace(
-        a,
-        value=a.value - b.value,
-        reason=parts(*reasons) if reasons else None,
-        range=(low - high, high - low),
-        derivative=derivative,
-        replicates=replicates,
-        successes=None,
-        trials=None,
-        jaccard=None,
-        trials_effective=None,
-        fits=fits,
-        by_fit=by_fit,
-        table=None,
-        judged=None,
-        sides=(a, b),
-        is_difference=True,
-    )
-
-
-def _subtracted_by_fit(
-    a: Callable[[], Floats] | None, b: Callable[[], Floats] | None
-) -> Callable[[], Floats] | None:
-    return None if a is None or b is None else lambda: _subtracted(a(), b())
-
-
-def _subtracted(a: Floats, b: Floats) -> Floats:
-    """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
-
-    def of_part(one: Floats, other: Floats) -> Floats:
-        found = one - other
-        size = np.abs(found)
-        # Nearly always nothing does: one number of each says so.
-        if size.min() <= 1e-12 * max(one.max(), -one.min()):
-            np.copyto(found, 0.0, where=size <= 1e-12 * np.abs(one))
-        return found
-
-    return in_parts(of_part, a, b)
-
-
-def unpaired_difference(a: Estimate, b: Estimate) -> Estimate:
-    """Return a - b on two independent test sets: variances add, and the replicates must come from separate draws."""
-    paired = difference(replace(a, derivative=None, fits=None), replace(b, derivative=None, fits=None))
-    derivative = counts = None
-    if not (a.derivative is None or b.derivative is None or a.counts is None or b.counts is None):
-        derivative = np.concatenate([a.derivative, -b.derivative])
-        counts = np.concatenate([a.counts, b.counts])
-    proportions = None
-    if a.trials and b.trials and a.successes is not None and b.successes is not None:
-        proportions = ((a.successes, a.trials), (b.successes, b.trials))
-    clustered = a.sizes is not None or b.sizes is not None
-    weights = (a.n_effective, b.n_effective)
-    return replace(
-        paired,
-        n=a.n + b.n,
-        derivative=derivative,
-        counts=counts,
-        independent=proportions,
-        sizes=np.concatenate([_sizes(a), _sizes(b)]) if clustered else None,
-        n_effective=None if None in weights else sum(n for n in weights if n is not None),
-        positive=None,
-        judged=_of_both(a.judged, b.judged),
-        sides=(a, b),
-        is_unpaired=True,
-    )
-
-
-def _of_both(a: Judged | None, b: Judged | None) -> Judged | None:
-    return None if a is None or b is None else Judged(min(a.gold, b.gold), min(a.rest, b.rest), np.nan)
-
-
-def _sizes(estimate: Estimate) -> Floats:
-    return np.ones(estimate.n) if estimate.sizes is None else estimate.sizes

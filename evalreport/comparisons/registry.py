@@ -10,7 +10,8 @@ import numpy as np
 
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
-from evalreport.metrics.estimate import Estimate, Floats
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -33,10 +34,12 @@ OfExamples = Literal[
 Needs = Literal[
     OfExamples, "few_blocks", "folds", "trained_folds", "halves", "seeds", "ranked", "margin", "all_ranks"
 ]
-"""What a test is a function of; ``test_selection.lacks`` says in words what each one takes."""
+"""What a test is a function of; ``test_needs.lacks`` says in words what each one takes."""
 
 OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
+OF_UNITS: tuple[Needs, ...] = ("judged", "seeds", "suite", "clusters", "weights")
+"""About rows that people judged in part, several trainings, tasks, clusters or weighted examples."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
@@ -109,7 +112,7 @@ class Pair:
     Attributes
     ----------
     a, b, difference
-        The estimates and a - b; the difference of accuracies carries its ``agreement`` table.
+        The estimates and a - b.
     by_example
         Both models' values where the quantity is their mean, (m, 2); examples that are alike share a row, with their
         count. ``losses`` has one row an example.
@@ -133,7 +136,7 @@ class Pair:
 
     a: Estimate
     b: Estimate
-    difference: Estimate
+    difference: Difference
     by_example: CountedRows | None = None
     labels: Cells | None = None
     swapped: Callable[[], Swapped] | None = None
@@ -153,8 +156,8 @@ class Pair:
     @property
     def blocks(self) -> Floats:
         """Differences a - b, (m,): one an example, fold or data set."""
-        assert self.difference.paired is not None
-        return self.difference.paired.expanded()
+        assert self.difference.rows is not None
+        return self.difference.rows.expanded()
 
     @property
     def ranked(self) -> Ranked | None:

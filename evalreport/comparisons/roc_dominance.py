@@ -10,10 +10,10 @@ import numpy as np
 
 from evalreport.engine.parallel import mapped
 from evalreport.intervals.curves import Curves, RocCurve
-from evalreport.metrics.estimate import Floats
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.curves import DominanceRecord, Relation
 from evalreport.texts import Message, Value, sentences, shortened
 

@@ -15,12 +15,12 @@ import numpy as np
 from evalreport.engine.distributions import normal_quantile, root, t_quantile
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference
 
 POWER = 0.8
 
 
-def detectable_difference(difference: Estimate, alpha: float) -> float | None:
+def detectable_difference(difference: Difference, alpha: float) -> float | None:
     """Return the true difference that the two-sided test at ``alpha`` would find with a probability of 0.8.
 
     For the difference of two accuracies, from the observed share of discordant examples p_d (Connett, Smith and
@@ -61,7 +61,9 @@ def detectable_difference(difference: Estimate, alpha: float) -> float | None:
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
         return detectable_accuracy_difference(n, discordant, alpha) if discordant > 0 else None
     error, freedom = difference.standard_error, difference.df
-    unlike = difference.weighted or (difference.clusters is not None and not difference.over_datasets)
+    unlike = difference.sampling.weighted or (
+        difference.sampling.clusters is not None and not difference.over_datasets
+    )
     if difference.crossed is not None:
         freedom = difference.crossed.df
     if unlike and freedom is not None:
@@ -71,7 +73,7 @@ def detectable_difference(difference: Estimate, alpha: float) -> float | None:
     return quantiles * error if error else None
 
 
-def corrected_fold_error(difference: Estimate) -> float | None:
+def corrected_fold_error(difference: Difference) -> float | None:
     """Return the error of the mean fold difference as the corrected resampled t test has it; None without folds."""
     fits = difference.fits
     if fits is None or not difference.of_folds or len(fits.values) < 2:
@@ -103,7 +105,7 @@ def detectable_accuracy_difference(n: float, discordant: float, alpha: float, po
     return 1.0 if one_sided(1.0) < 0 else root(one_sided, 0.0, 1.0)
 
 
-def examples_needed(difference: Estimate, alpha: float) -> int | None:
+def examples_needed(difference: Difference, alpha: float) -> int | None:
     """Return how many examples (data sets, where those are the units) a true difference of the observed size needs.
 
     None where it is 0 or unknown; on folds, where more examples would also train other models; and on training seeds,
@@ -119,7 +121,7 @@ def examples_needed(difference: Estimate, alpha: float) -> int | None:
         z_alpha, z_power = _z(alpha, POWER)
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
-    units = difference.n_units if difference.over_datasets else difference.n
+    units = difference.sampling.n_units if difference.over_datasets else difference.sampling.n
     return math.ceil(units * (detectable / difference.value) ** 2)
 
 

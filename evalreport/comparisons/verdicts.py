@@ -18,7 +18,8 @@ from evalreport.comparisons.pairs import (
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.roc_dominance import crossing_sentence
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed
-from evalreport.comparisons.test_selection import lacks
+from evalreport.comparisons.test_needs import lacks
+from evalreport.metrics.evidence import Judged
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
@@ -190,6 +191,7 @@ def _detectable(decision: Decision, options: Options) -> DetectableRecord | None
         return None
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
     delta = pair.difference
+    clusters, judged = delta.sampling.clusters, delta.evidence if isinstance(delta.evidence, Judged) else None
     least, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
     if least is None:
         return None
@@ -197,16 +199,16 @@ def _detectable(decision: Decision, options: Options) -> DetectableRecord | None
     gold = None
     if delta.over_datasets:
         unit = "datasets"
-    elif delta.judged is not None:
+    elif judged is not None:
         unit = "judged"
-    elif options.cluster is not None and delta.clusters:
+    elif options.cluster is not None and clusters:
         unit = "clusters"
-    if needed is None or needed <= (delta.n_units if delta.over_datasets else delta.n):
+    if needed is None or needed <= (delta.sampling.n_units if delta.over_datasets else delta.sampling.n):
         return DetectableRecord(difference=least, unit=unit)
-    if delta.judged is not None:
-        gold = _rounded(max(round(needed * delta.judged.gold / delta.n), 1))
-    if unit == "clusters" and delta.clusters:
-        needed = math.ceil(needed * delta.clusters / delta.n)
+    if judged is not None:
+        gold = _rounded(max(round(needed * judged.gold / delta.sampling.n), 1))
+    if unit == "clusters" and clusters:
+        needed = math.ceil(needed * clusters / delta.sampling.n)
     return DetectableRecord(difference=least, unit=unit, needed=_rounded(needed), gold=gold)
 
 

@@ -1,15 +1,9 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
 from evalreport.intervals import normal, proportions
-from evalreport.intervals.choice import (
-    all_intervals,
-    leading,
-    leads_as_proportion,
-    limits,
-    recommended,
-    resolved,
-)
-from evalreport.intervals.proportions import INTERVALS, Bounds, IntervalMethod
+from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
+from evalreport.intervals.leaders import recommended
+from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 
 __all__ = [
     "INTERVALS",

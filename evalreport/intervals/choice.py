@@ -1,56 +1,45 @@
-"""Which interval leads for an estimate, which are honest for it, and all of them in order."""
+"""The leading interval of an estimate, and all intervals in order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from evalreport.engine.distributions import Array
-from evalreport.intervals.normal import MOST_BLOCKS
+from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
     ALIKE,
-    INTERVALS,
     ONE_CLUSTER,
-    UNLIKE,
-    Bounds,
-    IntervalMethod,
-    Kind,
     clopper_pearson_limits,
     difference_limits,
     wilson_limits,
 )
-from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.metric import Contingency, Margins, Metric, Ranks
+from evalreport.intervals.registry import INTERVALS, Bounds, Value, missing, why_missing
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import EffectiveProportion, Groups, Judged, Proportion, Ranking, Table
+from evalreport.metrics.metric import Ranks
 from evalreport.predictions.arrays import Floats
 from evalreport.schema.metrics import Interval
-from evalreport.texts import Message, Text, parts
+from evalreport.texts import Message, parts
 
 NEGLIGIBLE = 1e-12
 """A width or a distance at or below this is rounding."""
 
 
-def from_class_recalls(estimate: Estimate, value_of: Callable[[Floats], Floats], level: float) -> Bounds:
+def from_class_recalls(estimate: Estimate, table: Table, level: float) -> Bounds:
     """Return the weakest of the Wilson intervals of the class recalls, mapped through the metric's definition.
 
     Each class's recall in turn is moved to its Wilson limits, the rest of the table staying as it is; errors
     taken away or added fall on the class that moves the value most.
 
-    Parameters
-    ----------
-    estimate
-        With its K x K ``table``, rows true.
-    value_of
-        The metric as a function of tables (m, K, K) -> (m,).
     """
-    assert estimate.table is not None
     # Weights say how much an example counts, not how many there are: that is their effective number.
-    weighed = estimate.n_effective
-    table = estimate.table * (1.0 if weighed is None else weighed / estimate.table.sum())
-    moved = [t for k in range(len(table)) if table[k].sum() > 0 for t in _moved(table, k, level)]
-    values = value_of(np.array(moved)) if moved else np.empty(0)
+    weighed = estimate.sampling.n_effective
+    counts = table.counts * (1.0 if weighed is None else weighed / table.counts.sum())
+    moved = [t for k in range(len(counts)) if counts[k].sum() > 0 for t in _moved(counts, k, level)]
+    values = table.value_of(np.array(moved)) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)
     return Bounds(float(values.min()), float(values.max()), Message("limits.class_recalls"))
 
@@ -86,19 +75,20 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
-    n = estimate.n_units if estimate.n_effective is None else estimate.n_effective
+    sampling = estimate.sampling
+    n = sampling.n_units if sampling.n_effective is None else sampling.n_effective
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
-    if estimate.judged is not None:
-        units = min(units, estimate.judged.gold)
+    if isinstance(estimate.evidence, Judged):
+        units = min(units, estimate.evidence.gold)
     limits = wilson_limits(share * units, units, level)
     reason = Message("limits.as_proportion")
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 
 
-def of_average_precision(estimate: Estimate, level: float) -> Bounds:
+def of_average_precision(estimate: Estimate, ranking: Ranking, level: float) -> Bounds:
     """Return Wilson's interval with n = number of positives, for an average precision that does not vary."""
-    weighed = estimate.n_effective
-    positives = float(estimate.class_sizes[0]) * (1.0 if weighed is None else weighed / estimate.n)
+    weighed, n = estimate.sampling.n_effective, estimate.sampling.n
+    positives = float(ranking.class_sizes[0]) * (1.0 if weighed is None else weighed / n)
     limits = wilson_limits(estimate.value * positives, positives, level)
     return Bounds(*limits, Message("limits.positives"))
 
@@ -109,12 +99,12 @@ def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
     G* is the effective number of clusters if their examples are wholly alike, as they are here. Nothing else says how
     far a value may be that does not vary between clusters: no limits, with the reason.
     """
-    if estimate.n_units < 2:
+    if estimate.sampling.n_units < 2:
         return Bounds(None, None, ONE_CLUSTER)
-    at_an_end = min(estimate.value, 1 - estimate.value) <= NEGLIGIBLE
-    if not estimate.trials_effective or not at_an_end:
+    at_an_end, found = min(estimate.value, 1 - estimate.value) <= NEGLIGIBLE, estimate.evidence
+    if not isinstance(found, EffectiveProportion) or not found.trials or not at_an_end:
         return Bounds(None, None, ALIKE)
-    clusters = estimate.trials_effective
+    clusters = found.trials
     limits = clopper_pearson_limits(clusters if estimate.value > NEGLIGIBLE else 0.0, clusters, level)
     return Bounds(*limits, Message("limits.alike_clusters"))
 
@@ -131,163 +121,8 @@ LEAST_LEVEL = 1e-3
 LEAST_BEYOND = 10
 """Bootstrap replicates beyond each limit, below which their order statistics say little about the tail."""
 
-MOST_CLASSES = 3
-"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
-number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
-"""
 
-TableFunction = Callable[[Array], Array]
-
-NEEDS: Mapping[str, Callable[[IntervalMethod, Estimate], bool]] = {
-    "folds": lambda _, e: e.of_folds,
-    "train_size": lambda _, e: e.fits is not None and not math.isnan(e.fits.test_train_ratio),
-    "seeds": lambda _, e: e.of_seeds,
-    "seed_influence": lambda _, e: e.crossed is not None,
-    "paired": lambda _, e: e.paired is not None,
-    "few_blocks": lambda _, e: e.paired is not None and e.n_blocks <= MOST_BLOCKS,
-    "independent_proportions": lambda _, e: e.independent is not None,
-    "some_interval": lambda _, e: not e.metric.inference.no_interval,
-    "resampled": lambda _, e: e.metric.inference.resampled,
-    "smooth": lambda m, e: e.metric.inference.smooth or m.name in e.metric.inference.intervals,
-    "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
-    "several_units": lambda _, e: e.clusters != 1,
-    "influence": lambda _, e: e.derivative is not None,
-    "gold": lambda _, e: e.judged is not None,
-    "no_gold": lambda _, e: e.judged is None,
-    "clusters": lambda _, e: e.clusters is not None and not e.over_datasets,
-    "weights": lambda _, e: e.weighted,
-    "tasks": lambda _, e: e.tasks is not None,
-    "one_task": lambda _, e: e.tasks is None,
-    "equal_weights": lambda _, e: not e.weighted,
-    "independent": lambda _, e: e.clusters is None,
-    "independent_or_weighted": lambda _, e: e.clusters is None or e.weighted,
-    "independent_or_datasets": lambda _, e: e.clusters is None or e.over_datasets,
-    "proportion": lambda _, e: e.trials is not None or e.trials_effective is not None,
-    "jaccard": lambda _, e: e.jaccard is not None,
-    "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
-    "one_set": lambda _, e: not (e.over_datasets or e.is_unpaired),
-    "no_difference_of_roots": lambda _, e: not (e.is_difference and e.metric.root_of),
-    "losses": lambda m, e: m.name in e.metric.inference.intervals,
-    "one_model": lambda _, e: not e.is_difference,
-    "few_classes": lambda _, e: e.table is None or len(e.table) <= MOST_CLASSES,
-    "class_recalls": lambda _, e: (
-        bool(e.metric.recall_slope)
-        and (isinstance(e.metric.computation, Margins) or e.quantity.average == "macro")
-    ),
-    "macro_f1": lambda m, e: m.name in e.metric.inference.intervals and e.quantity.average == "macro",
-    "auc": lambda _, e: e.metric.is_auc,
-    "one_ranking": lambda _, e: e.positive is not None,
-    "agreement": lambda _, e: e.agreement is not None,
-}
-"""What kinds of intervals need of an estimate. What is said where it is missing is the text of the same name."""
-
-_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
-_OF_CLASSES = (*_ALIKE, "one_set", "one_model", "few_classes")
-
-NEEDS_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
-    "fits": ("folds",),
-    "trained_fits": ("folds", "train_size"),
-    "seeds": ("seeds", "seed_influence"),
-    "blocks": ("paired", "few_blocks"),
-    "independent_proportion": ("independent_proportions",),
-    "bootstrap": ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units"),
-    "smooth": ("some_interval",),
-    "judged": ("gold",),
-    "clusters": ("some_interval", "one_task", "influence", "no_gold", "clusters", "equal_weights"),
-    "suite": ("some_interval", "tasks", "influence", "no_gold"),
-    "weights": ("some_interval", "influence", "weights"),
-    "proportion": (*_ALIKE, "proportion"),
-    "weighted_proportion": ("some_interval", "one_task", "independent_or_weighted", "proportion"),
-    "binary_f1": (*_ALIKE, "jaccard"),
-    "mean": ("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
-    "losses": (*_ALIKE, "one_set", "no_difference_of_roots", "losses"),
-    "class_recalls": (*_OF_CLASSES, "class_recalls"),
-    "class_f1": (*_OF_CLASSES, "macro_f1"),
-    "auc": (*_ALIKE, "auc", "one_ranking", "one_model"),
-    "auc_or_difference": (*_ALIKE, "auc", "one_ranking"),
-    "paired_proportion": (*_ALIKE, "agreement"),
-}
-"""What each kind of interval needs; of several that are missing the first is said."""
-
-
-def lacks(method: IntervalMethod, estimate: Estimate) -> Text | None:
-    """Say why a method is not honest for an estimate; None if it is."""
-    missing = _missing(method, estimate)
-    return None if missing is None else _said(missing, estimate)
-
-
-def _missing(method: IntervalMethod, estimate: Estimate, *, but: str = "") -> str | None:
-    """Return the first that a method needs of an estimate and does not find; None if it is honest."""
-    needed = (name for name in NEEDS_OF_KIND[method.kind] if name != but)
-    return next((name for name in needed if not NEEDS[name](method, estimate)), None)
-
-
-def _said(need: str, estimate: Estimate) -> Text:
-    if need == "some_interval":
-        return estimate.metric.inference.no_interval
-    if need == "enough_of_a_class":
-        return Message("interval_needs.enough_of_a_class", least=estimate.metric.inference.least_of_a_class)
-    most = {"few_blocks": MOST_BLOCKS, "few_classes": MOST_CLASSES}
-    return Message(f"interval_needs.{need}", **({"most": most[need]} if need in most else {}))
-
-
-def recommended(estimate: Estimate) -> str:
-    """Return the name of the interval that leads (docs/intervals.md; for differences: the metric's own)."""
-    metric = estimate.metric
-    over_fits = next(
-        (n for n in ("corrected_t", "seeds_t") if _missing(INTERVALS[n], estimate) is None), None
-    )
-    if over_fits is not None:
-        return over_fits
-    if (
-        estimate.is_difference
-        and estimate.over_datasets
-        and _missing(INTERVALS["hodges_lehmann"], estimate) is None
-    ):
-        return "hodges_lehmann"
-    if estimate.independent is not None:
-        return "newcombe_independent"
-    if estimate.weighted and estimate.trials_effective is not None:
-        return "wilson"
-    unlike = next((m for m in INTERVALS.values() if m.kind in UNLIKE and _missing(m, estimate) is None), None)
-    if unlike is not None:
-        return unlike.name
-    if estimate.over_datasets and _missing(INTERVALS["t"], estimate) is None:
-        return "t"
-    unlike_units = estimate.clusters is not None or estimate.tasks is not None or estimate.weighted
-    if estimate.is_unpaired or unlike_units:
-        return _whatever_the_units(metric)
-    if estimate.is_difference:
-        if estimate.agreement is not None:
-            return "newcombe_paired"
-        own = INTERVALS[metric.inference.difference_interval]
-        if own.kind == "bootstrap":
-            return _whatever_the_units(metric)
-        return own.name if own.of_one_value else "t"  # without the agreement table the difference is a mean
-    if metric.is_auc and estimate.positive is not None:
-        return (
-            "logit"
-            if min(estimate.class_sizes) >= 30 and 0.05 <= estimate.of_base.value <= 0.95
-            else "newcombe_auc"
-        )
-    if estimate.trials is not None:
-        return "wilson"
-    honest = (m for n in metric.inference.intervals if _missing(m := INTERVALS[n], estimate) is None)
-    others = (m.name for m in honest if m.kind != "weighted_proportion")
-    return next(others, _whatever_the_units(metric))
-
-
-def _whatever_the_units(metric: Metric) -> str:
-    """Return the interval that needs nothing but the metric's own smoothness; where it has none, the refused one."""
-    general = (
-        n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.inference.intervals
-    )
-    return next(
-        general, metric.inference.intervals[0] if metric.inference.intervals else "bootstrap_percentile"
-    )
-
-
-def limits(estimate: Estimate, name: str, level: float, *, coarse: bool = False) -> Interval:
+def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) -> Interval:
     """Compute one interval, cut to the range; None with the reason where it is not honest or undefined.
 
     ``coarse``: it stands in for quantiles of too few replicates, and may be about a metric without influence values.
@@ -295,32 +130,32 @@ def limits(estimate: Estimate, name: str, level: float, *, coarse: bool = False)
     method = INTERVALS[name]
     if not estimate.defined:
         return Interval(method=name, level=level, reason=estimate.reason, low=None, high=None)
-    missing = _missing(method, estimate, but="smooth" if coarse else "")
-    if missing is not None:
-        return Interval(method=name, level=level, reason=_said(missing, estimate), low=None, high=None)
+    need = missing(method, estimate, but="smooth" if coarse else "")
+    if need is not None:
+        return Interval(method=name, level=level, reason=why_missing(need, estimate), low=None, high=None)
     # Squares of numbers near the largest double become infinite, and such limits are said to be.
     with np.errstate(over="ignore", invalid="ignore"):
         bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
         interval = _cut(name, level, bounds, estimate.range)
-    if estimate.sides is None or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
+    if isinstance(estimate, Estimate) or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
         return interval
-    return _cut(name, level, _square_and_add(estimate, estimate.sides, level), estimate.range)
+    return _cut(name, level, _square_and_add(estimate, level), estimate.range)
 
 
-def _on_own_scale(estimate: Estimate, bounds: Bounds) -> Bounds:
+def _on_own_scale(estimate: Value, bounds: Bounds) -> Bounds:
     """Map limits of the metric that an estimate's is another scale of (``Metric.affine_of``)."""
     scale = estimate.metric.scale.affine_of
     if scale is None or bounds.low is None or bounds.high is None:
         return bounds
-    if estimate.is_difference:
+    if isinstance(estimate, Difference):
         scale = replace(scale, offset=0.0)
     low, high = scale.limits(bounds.low, bounds.high)
     return replace(bounds, low=low, high=high)
 
 
-def resolved(estimate: Estimate, name: str, level: float) -> Interval:
+def resolved(estimate: Value, name: str, level: float) -> Interval:
     """Compute one interval; bootstrap limits with fewer than ten draws beyond them are bootstrap normal ones."""
-    if INTERVALS[name].kind == "bootstrap" and estimate.replicates is not None:
+    if INTERVALS[name].by_resampling and estimate.replicates is not None:
         beyond = (1 - level) / 2 * len(estimate.replicates_used)
         # A tenth of a draw is rounding: 0.025 of 400 are ten.
         if beyond < LEAST_BEYOND - 0.1:
@@ -336,18 +171,20 @@ def _has_width(interval: Interval) -> bool:
     return interval.high - interval.low > NEGLIGIBLE * max(abs(interval.low), abs(interval.high))
 
 
-def _square_and_add(estimate: Estimate, sides: tuple[Estimate, Estimate], level: float) -> Bounds:
+def _square_and_add(difference: Difference, level: float) -> Bounds:
     """Make the interval of a difference that does not vary from the two models' own, which have a width.
 
     The distances of the limits from the values are squared and added (Newcombe 1998, Stat Med 17:873; Zou and
     Donner 2008, Stat Med 27:1693) as if the models were independent: too wide rather than too narrow. Without
     it two models that are both perfect on ten examples would be equivalent within any margin.
     """
-    first, second = (leading(side, level, estimate.value_of) for side in sides)
+    a, b = difference.a, difference.b
+    of_classes = not difference.sampling.two_sets
+    first, second = (leading(side, level, of_classes=of_classes) for side in (a, b))
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Bounds(None, None, Message("limits.no_change"))
-    own = (sides[0].value, first.low, first.high), (sides[1].value, second.low, second.high)
-    return Bounds(*difference_limits(*own), Message("limits.squared_and_added"))
+    limits_of_both = difference_limits((a.value, first.low, first.high), (b.value, second.low, second.high))
+    return Bounds(*limits_of_both, Message("limits.squared_and_added"))
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
@@ -368,29 +205,25 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
     return Interval(method=name, level=level, low=low, high=high, reason=reason)
 
 
-def leading(estimate: Estimate, level: float, value_of: TableFunction | None = None) -> Interval:
+def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Interval:
     """Compute the recommended interval; in a bounded range it never has zero width.
 
     Parameters
     ----------
-    value_of
-        Label metrics: the quantity as a function of tables (m, K, K).
+    of_classes
+        Whether a label metric without spread has the limits of its class recalls.
     """
     interval = resolved(estimate, recommended(estimate), level)
-    if (
-        estimate.of_seeds
-        and estimate.crossed is None
-        and interval.low is not None
-        and not estimate.is_difference
-    ):
+    if estimate.of_seeds and estimate.crossed is None and interval.low is not None:
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
     refused = bool(estimate.metric.inference.no_interval) and interval.low is None
-    if not estimate.defined or estimate.is_difference or refused:
+    if not estimate.defined or refused:
         return interval
+    method = INTERVALS[interval.method]
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
     # weakest class speaks for itself.
     at_the_edge = (
-        INTERVALS[interval.method].kind in ("bootstrap", "class_recalls", "class_f1")
+        (method.by_resampling or "few_classes" in method.needs)
         and estimate.table is not None
         and min(abs(estimate.value - end) for end in estimate.range) <= NEGLIGIBLE
     )
@@ -401,13 +234,13 @@ def leading(estimate: Estimate, level: float, value_of: TableFunction | None = N
         return replace(
             instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)
         )
-    if estimate.tasks is not None:
+    if estimate.sampling.tasks is not None:
         return _of_no_width(interval)
-    if estimate.clusters is not None and not estimate.over_datasets:
+    if estimate.sampling.clusters is not None and not estimate.over_datasets:
         bounds = _on_own_scale(estimate, of_alike_clusters(estimate.of_base, level))
-        method = interval.method if bounds.low is None else "clopper_pearson"
-        return _cut(method, level, bounds, estimate.range)
-    found = _without_spread(estimate, level, value_of)
+        name = interval.method if bounds.low is None else "clopper_pearson"
+        return _cut(name, level, bounds, estimate.range)
+    found = _without_spread(estimate, level, of_classes=of_classes)
     if found is None:
         return _of_no_width(interval)
     if interval.low is None and interval.reason:
@@ -428,25 +261,28 @@ def _of_no_width(interval: Interval, reason: Message | None = None) -> Interval:
 def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
     """Say whether the leading interval is that of a proportion of independent examples that count the same."""
     method = INTERVALS[first.method]
-    alike = method.kind in ("proportion", "weighted_proportion") and not estimate.weighted
-    alike = alike and estimate.metric.scale.affine_of is None
-    return alike and bool(estimate.trials) and lacks(method, estimate) is None
+    found = estimate.evidence
+    if not isinstance(found, Proportion) or not found.trials or estimate.metric.scale.affine_of is not None:
+        return False
+    return Proportion in method.of and missing(method, estimate) is None
 
 
-def _without_spread(estimate: Estimate, level: float, value_of: TableFunction | None) -> Bounds | None:
+def _without_spread(estimate: Estimate, level: float, *, of_classes: bool) -> Bounds | None:
     found: list[Bounds] = []
+    evidence = estimate.evidence
     computation = estimate.metric.computation
-    if isinstance(computation, Ranks) and computation.mean_over_positives and estimate.positive is not None:
-        found.append(_on_own_scale(estimate, of_average_precision(estimate.of_base, level)))
-    elif estimate.table is not None and value_of is not None:
-        found.append(from_class_recalls(estimate, value_of, level))
-    if isinstance(estimate.metric.computation, Contingency):
+    over_positives = isinstance(computation, Ranks) and computation.mean_over_positives
+    if isinstance(evidence, Ranking) and over_positives:
+        found.append(_on_own_scale(estimate, of_average_precision(estimate.of_base, evidence, level)))
+    elif estimate.table is not None and of_classes:
+        found.append(from_class_recalls(estimate, estimate.table, level))
+    if isinstance(evidence, Groups):
         return Bounds(
             None, None, Message("limits.groups_alike")
         )  # a few other examples may change it by any amount
     bounded = all(math.isfinite(limit) for limit in estimate.range)
     # Examples of one data set vary together: the number of data sets bounds what is known, too.
-    if bounded and (estimate.clusters is not None or not any(_wide(bounds) for bounds in found)):
+    if bounded and (estimate.sampling.clusters is not None or not any(_wide(bounds) for bounds in found)):
         found.append(of_a_bounded_mean(estimate, level))
     if found:
         return max(found, key=_width)
@@ -463,9 +299,7 @@ def _wide(bounds: Bounds) -> bool:
     return _width(bounds) > NEGLIGIBLE
 
 
-def all_intervals(
-    estimate: Estimate, named: Sequence[str], level: float, value_of: TableFunction | None = None
-) -> tuple[Interval, ...]:
+def all_intervals(estimate: Estimate, named: Sequence[str], level: float) -> tuple[Interval, ...]:
     """Return the recommended interval, then those named (or the default ones), each once.
 
     Parameters
@@ -477,13 +311,6 @@ def all_intervals(
         names = [m.name for m in INTERVALS.values() if m.of_one_value]
     else:
         names = list(named) or list(DEFAULT_INTERVALS)
-    first = leading(estimate, level, value_of)
+    first = leading(estimate, level)
     rest = [limits(estimate, name, level) for name in dict.fromkeys(names) if name != first.method]
     return (first, *rest)
-
-
-def table_function(function: Callable[[Array], Array]) -> TableFunction:
-    """Turn a function of margins into one of tables."""
-    from evalreport.engine.counts import margins_of
-
-    return lambda tables: np.asarray(function(margins_of(tables)))

@@ -13,7 +13,6 @@ from evalreport.intervals.operating_points import (
     with_bin_limits,
 )
 from evalreport.metrics.curves import CURVES, Curve, record_of
-from evalreport.metrics.estimate import Floats
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
     CurveReplicates,
@@ -25,6 +24,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
 from evalreport.options import Options
+from evalreport.predictions.arrays import Floats
 from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,

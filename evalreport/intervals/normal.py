@@ -9,9 +9,11 @@ from scipy import special
 
 from evalreport.engine.distributions import root, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
-from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, Bounds, interval, quantile
+from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
+from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Judged, PairedRanking, Ranking
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
@@ -20,9 +22,11 @@ NO_SPREAD = Message("limits.no_spread")
 
 
 @interval(
-    "Normal approximation", "smooth", source="delta method by influence values; Efron (1982), chapter 6"
+    "Normal approximation",
+    needs=("some_interval",),
+    source="delta method by influence values; Efron (1982), chapter 6",
 )
-def normal(estimate: Estimate, level: float) -> Bounds:
+def normal(estimate: Estimate | Difference, level: float) -> Bounds:
     """Value plus or minus z standard errors, the standard error from influence values with divisor n (Wald)."""
     if estimate.derivative is None:
         return NOT_SMOOTH
@@ -33,18 +37,22 @@ def normal(estimate: Estimate, level: float) -> Bounds:
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
 
 
-@interval("Student's t", "mean", source="Student (1908), Biometrika 6:1")
-def t(estimate: Estimate, level: float) -> Bounds:
+@interval(
+    "Student's t",
+    needs=("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
+    source="Student (1908), Biometrika 6:1",
+)
+def t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
     return _student(estimate, level)
 
 
 @interval(
     "Student's t, skewness removed",
-    "losses",
+    needs=(*EXAMPLES_ALIKE, "one_set", "no_difference_of_roots", "losses"),
     source="Hall (1992), J R Stat Soc B 54:221, the monotone cubic transformation",
 )
-def hall(estimate: Estimate, level: float) -> Bounds:
+def hall(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean of losses, or the root of one, by Student's t after a cubic map that takes out the skewness of the losses.
 
     g(T) = T + a T^2 / 3 + a^2 T^3 / 27 + a / 6, a the skewness over sqrt(n), is nearer to t than T is; the limits are
@@ -75,10 +83,10 @@ def _before_the_map(g: float, a: float) -> float:
 
 @interval(
     "Student's t, weighted",
-    "weights",
+    needs=("some_interval", "influence", "weights"),
     source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",
 )
-def weighted_t(estimate: Estimate, level: float) -> Bounds:
+def weighted_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Value plus or minus t standard errors under weights, one less than Kish's effective n degrees of freedom.
 
     The error is from weighted influence values with the factor n / (n - 1). Of weighted clusters they are added up
@@ -89,10 +97,10 @@ def weighted_t(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Student's t within tasks",
-    "suite",
+    needs=("some_interval", "tasks", "influence", "no_gold"),
     source="Cochran (1977), Sampling Techniques, sections 5.4 and 5.6; Satterthwaite (1946), Biometrics Bull 2:110",
 )
-def suite_t(estimate: Estimate, level: float) -> Bounds:
+def suite_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean over the fixed tasks of a suite plus or minus t errors, the examples drawn within each task.
 
     The variances of the tasks add, each from the task's own examples (of clusters CR2), with Satterthwaite's degrees
@@ -103,11 +111,11 @@ def suite_t(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Cluster-robust t (CR2)",
-    "clusters",
+    needs=("some_interval", "one_task", "influence", "no_gold", "clusters", "equal_weights"),
     source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
     " 36:672",
 )
-def cr2_t(estimate: Estimate, level: float) -> Bounds:
+def cr2_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Value plus or minus t bias-reduced cluster-robust errors (CR2), with Satterthwaite's degrees of freedom.
 
     Clusters may be of unequal size: a large one counts for less than its examples. Of metrics that are no mean the
@@ -116,12 +124,12 @@ def cr2_t(estimate: Estimate, level: float) -> Bounds:
     return _student(estimate, level)
 
 
-def _student(estimate: Estimate, level: float) -> Bounds:
+def _student(estimate: Estimate | Difference, level: float) -> Bounds:
     """Return the value plus or minus t errors; reasons where there is no error, and where it is 0."""
     if estimate.derivative is None:
         return NOT_SMOOTH
-    error, df, clustered = estimate.corrected_error, estimate.df, estimate.clusters is not None
-    if estimate.tasks is not None and not error:
+    error, df, clustered = estimate.corrected_error, estimate.df, estimate.sampling.clusters is not None
+    if estimate.sampling.tasks is not None and not error:
         return Bounds(None, None, Message("limits.one_of_a_task" if error is None else "limits.alike_tasks"))
     if error is None or df is None:
         return Bounds(None, None, ONE_CLUSTER if clustered else Message("limits.one_example"))
@@ -133,26 +141,33 @@ def _student(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Prediction-powered (PPI++)",
-    "judged",
+    of=Judged,
     source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
 )
-def ppi(estimate: Estimate, level: float) -> Bounds:
+def ppi(estimate: Estimate | Difference, level: float) -> Bounds:
     """What people would have said on average, plus or minus z errors of the judge's outcomes and of people's.
 
     Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
     variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
     variances add (divisors n - 1), by t with Satterthwaite's degrees of freedom.
     """
-    assert estimate.judged is not None
-    return _student(estimate, level) if estimate.judged_by_t else normal(estimate, level)
+    return _student(estimate, level) if judged_by_t(estimate) else normal(estimate, level)
+
+
+def judged_by_t(estimate: Estimate | Difference) -> bool:
+    """Whether what people say is known with degrees of freedom: where they judged all, of clusters and suites."""
+    found, sampling = estimate.evidence, estimate.sampling
+    assert isinstance(found, Judged)
+    return sampling.sizes is not None or sampling.tasks is not None or not found.rest
 
 
 @interval(
-    "Student's t over examples and training seeds", "seeds",
+    "Student's t over examples and training seeds",
+    needs=("seeds", "seed_influence"),
     source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
     " Bull 2:110",
 )  # fmt: skip
-def seeds_t(estimate: Estimate, level: float) -> Bounds:
+def seeds_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean over training seeds plus or minus t errors that hold other examples and training again.
 
     Examples and seeds are crossed random effects, the degrees of freedom Satterthwaite's. Exact in its two-way
@@ -170,10 +185,10 @@ MOST_BY_CONVENTION = 0.05
 
 @interval(
     "Corrected t over folds",
-    "trained_fits",
+    needs=("folds", "train_size"),
     source="Nadeau and Bengio (2003), Mach Learn 52:239, equation 11",
 )
-def corrected_t(estimate: Estimate, level: float) -> Bounds:
+def corrected_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean over folds plus or minus t errors whose variance has the factor 1/J + n_test/n_train for shared training."""
     assert estimate.fits is not None
     values, ratio = estimate.fits.values, estimate.fits.test_train_ratio
@@ -181,13 +196,13 @@ def corrected_t(estimate: Estimate, level: float) -> Bounds:
         if estimate.fits.n_test.max() <= 1:
             return Bounds(None, None, Message("limits.fold_of_one"))
         return Bounds(None, None, Message("limits.few_folds"))
-    if estimate.fits.by_convention > MOST_BY_CONVENTION * len(values) and not estimate.is_difference:
+    if estimate.fits.by_convention > MOST_BY_CONVENTION * len(values) and isinstance(estimate, Estimate):
         folds = estimate.fits.by_convention
         return Bounds(None, None, Message("limits.by_convention", folds=folds, total=len(values)))
     error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
     half = t_quantile((1 + level) / 2, len(values) - 1) * error
     centre = float(values.mean())
-    if not estimate.is_difference and abs(estimate.value - centre) > half > 0:
+    if isinstance(estimate, Estimate) and abs(estimate.value - centre) > half > 0:
         return Bounds(None, None, Message("limits.far_from_pooled"))
     return Bounds(centre - half, centre + half)
 
@@ -195,8 +210,13 @@ def corrected_t(estimate: Estimate, level: float) -> Bounds:
 FEW_OF_A_CLASS = Bounds(None, None, Message("limits.few_of_a_class"))
 
 
-@interval("DeLong", "auc_or_difference", source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837")
-def delong(estimate: Estimate, level: float) -> Bounds:
+@interval(
+    "DeLong",
+    of=(Ranking, PairedRanking),
+    needs=(*EXAMPLES_ALIKE, "auc"),
+    source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837",
+)
+def delong(estimate: Estimate | Difference, level: float) -> Bounds:
     """Area under the ROC curve plus or minus z standard errors of the placement values."""
     error = estimate.delong_error
     if error is None:
@@ -206,7 +226,12 @@ def delong(estimate: Estimate, level: float) -> Bounds:
     return Bounds(estimate.value - half, estimate.value + half, reason)
 
 
-@interval("DeLong on the logit scale", "auc", source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207")
+@interval(
+    "DeLong on the logit scale",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "auc"),
+    source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207",
+)
 def logit(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: DeLong's standard error on the logit scale, mapped back."""
     error, value = estimate.delong_error, estimate.value
@@ -219,10 +244,16 @@ def logit(estimate: Estimate, level: float) -> Bounds:
     return Bounds(1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre)))
 
 
-@interval("Newcombe's score interval", "auc", source="Newcombe (2006), Stat Med 25:559, method 5")
+@interval(
+    "Newcombe's score interval",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "auc"),
+    source="Newcombe (2006), Stat Med 25:559, method 5",
+)
 def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: all values whose own (exponential-model) variance does not reject the observed one."""
-    p, n = estimate.class_sizes
+    assert isinstance(estimate.evidence, Ranking)
+    p, n = estimate.evidence.class_sizes
     z, value, mean_size = quantile(level), estimate.value, (p + n) / 2 - 1
 
     def excess(area: float) -> float:
@@ -239,7 +270,7 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
 NO_WIDTH = Message("limits.bootstrap_no_width")
 
 
-def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float] | None:
+def _quantiles(estimate: Estimate | Difference, probabilities: Floats) -> tuple[float, float] | None:
     """Return order statistics at (B + 1) p, interpolated (Davison and Hinkley 1997, section 5.2.1)."""
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
         return None
@@ -247,7 +278,7 @@ def _quantiles(estimate: Estimate, probabilities: Floats) -> tuple[float, float]
     return float(low), float(high)
 
 
-def _why_not(estimate: Estimate) -> Bounds:
+def _why_not(estimate: Estimate | Difference) -> Bounds:
     """Say why there are no bootstrap limits."""
     if estimate.replicates is None:
         return Bounds(None, None, Message("limits.not_resampled"))
@@ -259,9 +290,9 @@ def _equal_tails(level: float) -> Floats:
 
 
 @interval(
-    "Bootstrap percentile", "bootstrap", source="Efron (1979); Davison and Hinkley (1997), section 5.3.1"
+    "Bootstrap percentile", needs=REPLICATES, source="Efron (1979); Davison and Hinkley (1997), section 5.3.1"
 )
-def bootstrap_percentile(estimate: Estimate, level: float) -> Bounds:
+def bootstrap_percentile(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the bootstrap replicates."""
     limits = _quantiles(estimate, _equal_tails(level))
     if limits is None:
@@ -269,8 +300,8 @@ def bootstrap_percentile(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
 
 
-@interval("Basic bootstrap", "bootstrap", source="Davison and Hinkley (1997), equation 5.6")
-def bootstrap_basic(estimate: Estimate, level: float) -> Bounds:
+@interval("Basic bootstrap", needs=REPLICATES, source="Davison and Hinkley (1997), equation 5.6")
+def bootstrap_basic(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the replicates, reflected at the value; covers badly near a boundary."""
     limits = _quantiles(estimate, _equal_tails(level))
     if limits is None:
@@ -279,8 +310,8 @@ def bootstrap_basic(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low, high, NO_WIDTH if low == high else None)
 
 
-@interval("Bootstrap normal", "bootstrap", source="Davison and Hinkley (1997), equation 5.5")
-def bootstrap_normal(estimate: Estimate, level: float) -> Bounds:
+@interval("Bootstrap normal", needs=REPLICATES, source="Davison and Hinkley (1997), equation 5.5")
+def bootstrap_normal(estimate: Estimate | Difference, level: float) -> Bounds:
     """Bias-corrected value plus or minus z standard deviations of the replicates."""
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
         return _why_not(estimate)
@@ -291,10 +322,10 @@ def bootstrap_normal(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Bootstrap BCa",
-    "bootstrap",
+    needs=REPLICATES,
     source="Efron (1987), J Am Stat Assoc 82:171; Efron and Tibshirani (1993), equations 14.9 to 14.15",
 )
-def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
+def bootstrap_bca(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the replicates, corrected for bias and for acceleration (skewness of the influence values)."""
     if estimate.derivative is None:
         return NOT_SMOOTH
@@ -303,7 +334,7 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
-        why = Message("limits.no_acceleration" if estimate.summed is None else "limits.summed")
+        why = Message("limits.no_acceleration" if not estimate.sampling.only_sums else "limits.summed")
         return Bounds(percentile.low, percentile.high, percentile.reason or why)
     share = _share_below(estimate)
     if not 0 < share < 1:
@@ -320,7 +351,7 @@ def bootstrap_bca(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
 
 
-def _share_below(estimate: Estimate) -> float:
+def _share_below(estimate: Estimate | Difference) -> float:
     """Share of replicates below the value; those equal to it, up to rounding, count half."""
     used = estimate.replicates_used
     tied = np.isclose(used, estimate.value, rtol=1e-12, atol=1e-14)
@@ -329,14 +360,14 @@ def _share_below(estimate: Estimate) -> float:
 
 LARGEST_EXACT_UNTIED = 300
 """Up to so many blocks without ties the limits stand on the exact distribution of the signed rank sum."""
-MOST_BLOCKS = 1_000
-"""Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
 
 
 @interval(
-    "t over folds, uncorrected", "fits", source="Student (1908), Biometrika 6:1; on folds it is too narrow"
+    "t over folds, uncorrected",
+    needs=("folds",),
+    source="Student (1908), Biometrika 6:1; on folds it is too narrow",
 )
-def cv_t(estimate: Estimate, level: float) -> Bounds:
+def cv_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean over folds plus or minus t errors as if the folds were independent, which they are not."""
     assert estimate.fits is not None
     values = estimate.fits.values
@@ -350,14 +381,15 @@ def cv_t(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Hodges-Lehmann",
-    "blocks",
+    of=Difference,
+    needs=("paired", "few_blocks"),
     source="Hodges and Lehmann (1963), Ann Math Stat 34:598; Hollander and Wolfe, 3.3",
 )
-def hodges_lehmann(estimate: Estimate, level: float) -> Bounds:
+def hodges_lehmann(difference: Difference, level: float) -> Bounds:
     """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
-    assert estimate.paired is not None
+    assert difference.rows is not None
     try:
-        differences = np.round(estimate.paired.expanded(), 10)
+        differences = np.round(difference.rows.expanded(), 10)
     except TooManyRowsError as error:
         return Bounds(None, None, Message("limits.many_differences", n=error.n, most=MOST_EXPANDED))
     m = len(differences)

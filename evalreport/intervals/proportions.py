@@ -1,98 +1,24 @@
-"""The registry of intervals; those of a proportion x / m, of F1 and of paired differences that follow from them."""
+"""Intervals of a proportion x / m, of F1 and of paired differences that follow from them."""
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cache
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
-from evalreport.metrics.estimate import Estimate
+from evalreport.intervals.registry import EXAMPLES_ALIKE, OF_CLASSES, Bounds, interval
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import (
+    EffectiveProportion,
+    F1Counts,
+    PairedProportion,
+    Proportion,
+    TwoProportions,
+)
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.predictions.arrays import Floats
-from evalreport.registry import Registry, summary_of
-from evalreport.texts import Message, Text
-
-Kind = Literal[
-    "proportion",
-    "weighted_proportion",
-    "binary_f1",
-    "auc",
-    "auc_or_difference",
-    "mean",
-    "losses",
-    "class_recalls",
-    "class_f1",
-    "smooth",
-    "clusters",
-    "weights",
-    "suite",
-    "bootstrap",
-    "fits",
-    "trained_fits",
-    "seeds",
-    "judged",
-    "blocks",
-    "paired_proportion",
-    "independent_proportion",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Limits of an interval; None with a reason where they cannot be had honestly."""
-
-    low: float | None
-    high: float | None
-    reason: Text | None = None
-
-
-Function = Callable[[Estimate, float], Bounds]
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalMethod:
-    """One registered interval: what it needs of an estimate is its ``kind`` (``choice.NEEDS_OF_KIND``)."""
-
-    name: str
-    label: str
-    summary: str
-    kind: Kind
-    function: Function
-    source: str
-
-    @property
-    def over_fits(self) -> bool:
-        """Whether it is of the mean over folds or repeats."""
-        return self.kind in ("fits", "trained_fits")
-
-    @property
-    def of_one_value(self) -> bool:
-        """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
-        return self.kind not in ("paired_proportion", "independent_proportion")
-
-
-UNLIKE = ("judged", "seeds", "suite", "clusters", "weights")
-"""Kinds of examples of which people judged some, after several trainings, in tasks, in clusters or with weights; the
-test of the same name goes with each."""
-
-INTERVALS: Registry[IntervalMethod] = Registry("interval")
-
-
-def interval(label: str, kind: Kind, *, source: str = "") -> Callable[[Function], Function]:
-    """Register a function of (estimate, level) that returns ``Bounds``."""
-
-    def _decorate(function: Function) -> Function:
-        INTERVALS.add(IntervalMethod(function.__name__, label, summary_of(function), kind, function, source))
-        return function
-
-    return _decorate
+from evalreport.texts import Message
 
 
 def quantile(level: float) -> float:
@@ -131,9 +57,10 @@ def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
 
 
 def _counts(estimate: Estimate) -> tuple[float, float] | None:
-    if estimate.successes is None or not estimate.trials:
-        return None
-    return estimate.successes, estimate.trials
+    """Return successes and trials; None where there are no trials."""
+    found = estimate.evidence
+    assert isinstance(found, Proportion)
+    return (found.successes, found.trials) if found.trials else None
 
 
 NO_TRIALS = Bounds(None, None, Message("limits.no_trials"))
@@ -151,7 +78,8 @@ def clopper_pearson_limits(successes: float, trials: float, level: float) -> tup
 
 @interval(
     "Wilson",
-    "weighted_proportion",
+    of=(Proportion, EffectiveProportion),
+    needs=("some_interval", "one_task", "independent_or_weighted"),
     source="Wilson (1927), J Am Stat Assoc 22:209; Brown, Cai and DasGupta (2001); under weights Korn and Graubard"
     " (1998), Survey Methodology 24:193",
 )
@@ -161,19 +89,21 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
     Under weights the effective number of trials takes the place of their number: Kish's (sum w)^2 / sum w^2; of
     weighted clusters Korn and Graubard's p (1 - p) / variance, with Student's t of G - 1 degrees of freedom.
     """
-    if estimate.trials_effective is None:
+    found, p = estimate.evidence, estimate.value
+    if not isinstance(found, EffectiveProportion):
         counts = _counts(estimate)
         return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
-    p = estimate.value
-    if estimate.clusters is None:
-        return Bounds(*score_limits(p, estimate.trials_effective, quantile(level)))
+    if estimate.sampling.clusters is None:
+        return Bounds(*score_limits(p, found.trials, quantile(level)))
     error, df = estimate.corrected_error, estimate.df
     if not error or df is None:
         return Bounds(None, None, ALIKE if error == 0 else ONE_CLUSTER)
     return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
 
 
-@interval("Agresti-Coull", "proportion", source="Agresti and Coull (1998), Am Stat 52:119")
+@interval(
+    "Agresti-Coull", of=Proportion, needs=EXAMPLES_ALIKE, source="Agresti and Coull (1998), Am Stat 52:119"
+)
 def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     """Wald interval after z^2/2 successes and as many failures are added."""
     counts = _counts(estimate)
@@ -186,14 +116,24 @@ def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     return Bounds(p - half, p + half)
 
 
-@interval("Clopper-Pearson", "proportion", source="Clopper and Pearson (1934), Biometrika 26:404")
+@interval(
+    "Clopper-Pearson",
+    of=Proportion,
+    needs=EXAMPLES_ALIKE,
+    source="Clopper and Pearson (1934), Biometrika 26:404",
+)
 def clopper_pearson(estimate: Estimate, level: float) -> Bounds:
     """Exact interval of a proportion: never covers less than its level, usually more."""
     counts = _counts(estimate)
     return NO_TRIALS if counts is None else Bounds(*clopper_pearson_limits(*counts, level))
 
 
-@interval("Jeffreys", "proportion", source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3")
+@interval(
+    "Jeffreys",
+    of=Proportion,
+    needs=EXAMPLES_ALIKE,
+    source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3",
+)
 def jeffreys(estimate: Estimate, level: float) -> Bounds:
     """Equal-tailed interval of the posterior under Jeffreys' prior Beta(1/2, 1/2)."""
     counts = _counts(estimate)
@@ -206,15 +146,19 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
-    "Wilson on the Jaccard scale", "binary_f1", source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial"
+    "Wilson on the Jaccard scale",
+    of=F1Counts,
+    needs=EXAMPLES_ALIKE,
+    source="F1 = 2J / (1 + J); TP given TP + FP + FN is binomial",
 )
 def wilson_f1(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN), mapped to F1 = 2J / (1 + J)."""
-    computation = estimate.metric.computation
+    computation, found = estimate.metric.computation, estimate.evidence
+    assert isinstance(found, F1Counts)
     rising = computation.monotone_of if isinstance(computation, ClassCounts) else None
-    if rising is None or estimate.jaccard is None or estimate.jaccard[1] == 0:
+    if rising is None or found.total == 0:
         return NO_TRIALS
-    low, high = wilson_limits(*estimate.jaccard, level)
+    low, high = wilson_limits(found.true_positives, found.total, level)
     return Bounds(rising[1](low), rising[1](high))
 
 
@@ -228,11 +172,16 @@ def _phi(a: float, b: float, c: float, d: float) -> float:
     return cross / math.sqrt(product)
 
 
-@interval("Newcombe, paired", "paired_proportion", source="Newcombe (1998), Stat Med 17:2635, method 10")
-def newcombe_paired(estimate: Estimate, level: float) -> Bounds:
+@interval(
+    "Newcombe, paired",
+    of=PairedProportion,
+    needs=EXAMPLES_ALIKE,
+    source="Newcombe (1998), Stat Med 17:2635, method 10",
+)
+def newcombe_paired(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions by squaring and adding their Wilson limits."""
-    assert estimate.agreement is not None
-    return Bounds(*newcombe_paired_limits(estimate.agreement, level))
+    assert isinstance(difference.evidence, PairedProportion)
+    return Bounds(*newcombe_paired_limits(difference.evidence.table, level))
 
 
 def newcombe_paired_limits(table: tuple[float, float, float, float], level: float) -> tuple[float, float]:
@@ -249,11 +198,11 @@ def newcombe_paired_limits(table: tuple[float, float, float, float], level: floa
     return delta - math.sqrt(max(below, 0.0)), delta + math.sqrt(max(above, 0.0))
 
 
-@interval("Tango, paired", "paired_proportion", source="Tango (1998), Stat Med 17:891")
-def tango(estimate: Estimate, level: float) -> Bounds:
+@interval("Tango, paired", of=PairedProportion, needs=EXAMPLES_ALIKE, source="Tango (1998), Stat Med 17:891")
+def tango(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions: all values that the score test does not reject."""
-    assert estimate.agreement is not None
-    a, b, c, d = estimate.agreement
+    assert isinstance(difference.evidence, PairedProportion)
+    a, b, c, d = difference.evidence.table
     n, z = a + b + c + d, quantile(level)
 
     def score(delta: float) -> float:
@@ -303,35 +252,39 @@ def newcombe_independent_limits(
     return delta - float(np.hypot(p1 - l1, u2 - p2)), delta + float(np.hypot(u1 - p1, p2 - l2))
 
 
-@interval(
-    "Newcombe, independent", "independent_proportion", source="Newcombe (1998), Stat Med 17:873, method 10"
-)
-def newcombe_independent(estimate: Estimate, level: float) -> Bounds:
+@interval("Newcombe, independent", of=TwoProportions, source="Newcombe (1998), Stat Med 17:873, method 10")
+def newcombe_independent(difference: Difference, level: float) -> Bounds:
     """Difference of two proportions from independent test sets by squaring and adding their Wilson limits."""
-    assert estimate.independent is not None
-    return Bounds(*newcombe_independent_limits(*estimate.independent, level))
+    found = difference.evidence
+    assert isinstance(found, TwoProportions)
+    first, second = ((side.successes, side.trials) for side in (found.a, found.b))
+    return Bounds(*newcombe_independent_limits(first, second, level))
 
 
 SQUARED_AND_ADDED = "Zou and Donner (2008), Stat Med 27:1693"
 
 
-@interval("Wilson by class, recalls", "class_recalls", source=SQUARED_AND_ADDED)
+@interval(
+    "Wilson by class, recalls",
+    of=Estimate,
+    needs=(*OF_CLASSES, "class_recalls"),
+    source=SQUARED_AND_ADDED,
+)
 def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
     """Mean of the class recalls: the distances of each class's Wilson limits, squared and added.
 
     Given how many examples each class has, the recalls are independent proportions. A class that the truth does not
     hold adds nothing.
     """
-    table, slope = estimate.table, estimate.metric.recall_slope
-    assert table is not None
+    assert estimate.table is not None
+    table, slope = estimate.table.counts, estimate.metric.recall_slope
     held = np.flatnonzero(table.sum(axis=1))
     if not len(held):
         return Bounds(None, None, Message("limits.no_class"))
     right, totals = table.diagonal()[held], table.sum(axis=1)[held]
     below, above = _distances(right, totals, level)
-    n_classes = (
-        len(held) if isinstance(estimate.metric.computation, Margins) else len(table) - estimate.outside
-    )
+    of_table = isinstance(estimate.metric.computation, Margins)
+    n_classes = len(held) if of_table else len(table) - estimate.table.outside
     down, up = (abs(slope) / n_classes * math.hypot(*side) for side in (below, above))
     if slope < 0:
         down, up = up, down
@@ -340,7 +293,8 @@ def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
 
 @interval(
     "Wilson by class, F1",
-    "class_f1",
+    of=Estimate,
+    needs=(*OF_CLASSES, "macro_f1"),
     source=f"{SQUARED_AND_ADDED}; of dependent values Zou (2007), Psychol Methods 12:399",
 )
 def wilson_f1s(estimate: Estimate, level: float) -> Bounds:
@@ -349,9 +303,9 @@ def wilson_f1s(estimate: Estimate, level: float) -> Bounds:
     The classes' F1s share errors, so the products of their distances enter too, times the correlations of their
     influence values. A class that occurs nowhere counts 0 and adds nothing.
     """
-    table = estimate.table
-    assert table is not None
-    n_classes = len(table) - estimate.outside
+    assert estimate.table is not None
+    table = estimate.table.counts
+    n_classes = len(table) - estimate.table.outside
     right = table.diagonal()[:n_classes]
     trials = (table.sum(axis=0) + table.sum(axis=1))[:n_classes] - right
     held = np.flatnonzero(trials)
@@ -405,77 +359,3 @@ def _correlations(table: Floats, f1: Floats, sums: Floats) -> Floats:
     found: Floats = np.divide(shared, product, out=np.zeros_like(shared), where=product > 0)
     np.fill_diagonal(found, 1.0)
     return found
-
-
-TABLE = Path(__file__).with_name("measured.csv")
-
-By = Literal["n", "rarest", "losses"]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """One situation in which a leading interval holds less often than it says.
-
-    Attributes
-    ----------
-    kind
-        ``value`` of one model, or ``difference`` of two.
-    metric
-        As the command line spells it; ``*``: any metric whose differences have this interval.
-    method
-        The interval that leads.
-    by
-        What the situation goes by: ``n`` examples, examples of the ``rarest`` class, or ``losses`` of which few carry
-        the sum (warning ``few_large_losses``).
-    most
-        Up to how many of them; 0 where it goes by losses.
-    lowest, highest
-        Share of the 95 % intervals that held the true value: least and most over the populations of the study there.
-    """
-
-    kind: str
-    metric: str
-    method: str
-    by: By
-    most: int
-    lowest: float
-    highest: float
-
-
-Situation = tuple[str, str, str, str]
-"""Kind, metric, method, by."""
-
-
-@cache
-def shortfalls() -> dict[Situation, Shortfall]:
-    """Return the table by (kind, metric, method, by)."""
-    numbers = {"most": int, "lowest": float, "highest": float}
-    found: dict[Situation, Shortfall] = {}
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            row = Shortfall(**{f.name: numbers.get(f.name, str)(line[f.name]) for f in fields(Shortfall)})
-            found[row.kind, row.metric, row.method, row.by] = row
-    return found
-
-
-def shortfall_of(
-    kind: str, metric: str, method: str, *, n: int, rarest: int | None = None
-) -> Shortfall | None:
-    """Return what was measured of an interval on so few examples, or so few of a class; None where it holds.
-
-    Parameters
-    ----------
-    n
-        Examples.
-    rarest
-        Of the rarest class; None where there are no classes.
-
-    Examples
-    --------
-    >>> shortfall_of("value", "accuracy", "wilson", n=1000, rarest=500) is None
-    True
-    """
-    by, size = ("n", n) if rarest is None else ("rarest", rarest)
-    table = shortfalls()
-    found = table.get((kind, metric, method, by)) or table.get((kind, "*", method, by))
-    return found if found is not None and size <= found.most else None

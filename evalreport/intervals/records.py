@@ -7,7 +7,7 @@ import numpy as np
 from evalreport.intervals import all_intervals, leads_as_proportion
 from evalreport.metrics.criteria import filled_in
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.label_estimates import of_tables
+from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.metrics import MetricRecord
@@ -18,25 +18,27 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
     predictions, effective = sample.predictions, (sample.n_effective, sample.units.clusters_effective)
 
     def record(estimate: Estimate) -> MetricRecord:
-        quantity, value_of = estimate.quantity, of_tables(estimate, predictions)
+        quantity, evidence = estimate.quantity, estimate.evidence
         n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
         code = predictions.classes.index(quantity.label) if quantity.label is not None else None
         if code is None and predictions.task == "binary":
             code = predictions.positive_code
-        intervals = all_intervals(estimate, options.intervals, options.confidence, value_of)
+        intervals = all_intervals(estimate, options.intervals, options.confidence)
         return MetricRecord(
             model=estimate.model,
             **quantity.fields,
             value=None if np.isnan(estimate.value) else float(estimate.value),
             standard_error=estimate.standard_error if estimate.defined else None,
-            n=estimate.n,
+            n=estimate.sampling.n,
             reason=estimate.reason,
             intervals=intervals,
             formula=filled_in(estimate, code),
             n_effective=n_effective,
             clusters_effective=clusters_effective,
-            clusters=None if clusters_effective is None else estimate.clusters,
-            trials=estimate.trials if leads_as_proportion(estimate, intervals[0]) else None,
+            clusters=None if clusters_effective is None else estimate.sampling.clusters,
+            trials=evidence.trials
+            if isinstance(evidence, Proportion) and leads_as_proportion(estimate, intervals[0])
+            else None,
         )
 
     every = [sample.estimates[model.name, q] for model in predictions.models for q in sample.quantities]

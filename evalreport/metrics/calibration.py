@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse, special
 
 from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
-from evalreport.metrics.estimate import Floats, Indices, ModelView
+from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.registry import Fields, moments, rows
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.score_sums import FORECAST_BINS
 from evalreport.texts import Message
 

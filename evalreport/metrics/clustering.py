@@ -18,10 +18,13 @@ from scipy import sparse, special
 from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
 from evalreport.engine.distributions import Array, exp, gradient, log, log_choose, ratio
 from evalreport.engine.draws import bootstrap_cells
-from evalreport.metrics.estimate import Estimate, Floats, Indices, value_range
+from evalreport.metrics.estimate import Estimate, value_range
+from evalreport.metrics.evidence import Groups
 from evalreport.metrics.metric import Contingency, Metric
 from evalreport.metrics.registry import Quantity, affine, contingency, definition
+from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.metrics.units import Units
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 
@@ -377,21 +380,20 @@ def _estimate(
     metric = definition(quantity)
     undefined = bool(np.isnan(metric.computation.function(Overlap(*sums))))
     reason = metric.scale.undefined if undefined else table.thin(metric)
-    slopes = None
+    influence = None
     if reason is None:
         by_sum = gradient(
             lambda moved: metric.computation.function(Overlap(*np.moveaxis(moved, -1, 0))), sums
         )
         slopes = units.influence(table.slopes(by_sum)[table.place])
+        influence = Influence(slopes, np.broadcast_to(1.0, len(slopes)))
     return Estimate(
         model=model,
         quantity=quantity,
         value=float(_values(quantity, sums)),
         reason=reason,
-        n=predictions.n_examples,
         range=value_range(metric, predictions),
-        derivative=slopes,
-        counts=None if slopes is None else np.broadcast_to(1.0, len(slopes)),
-        sizes=units.sizes,
-        n_effective=units.n_effective,
+        sampling=Sampling(n=predictions.n_examples, sizes=units.sizes, n_effective=units.n_effective),
+        evidence=Groups(),
+        influence=influence,
     )

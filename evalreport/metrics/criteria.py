@@ -15,7 +15,7 @@ import numpy as np
 
 from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.engine.distributions import column_totals, dot
-from evalreport.metrics.estimate import Estimate, Floats, Indices, ModelView, view
+from evalreport.metrics.estimate import Estimate, ModelView, view
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import (
     Chosen,
@@ -31,6 +31,7 @@ from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.registry import Fields, Quantity, definition, register
 from evalreport.metrics.sample import Sample, named_criteria
 from evalreport.metrics.units import Units
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.metrics import BaselineRecord, MetricRecord
@@ -419,10 +420,10 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
     """
     if estimate.table is None or estimate.quantity.average is not None:
         return None
-    table = estimate.table
+    table, outside = estimate.table.counts, estimate.table.outside
     if isinstance(estimate.metric.computation, ClassCounts) and code is not None:
         margins, negatives = margins_of(table), estimate.metric.computation.negatives
-        if negatives and estimate.outside and len(table) == 3:
+        if negatives and outside and len(table) == 3:
             of_class = two_classes(margins, code, by_answer=negatives == "answers")
         else:
             of_class = Counts(*(part[code] for part in one_vs_rest(margins)))

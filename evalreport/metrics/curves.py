@@ -12,11 +12,11 @@ import numpy as np
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
-from evalreport.metrics.estimate import Floats
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.options import Task
+from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.schema.curves import CurveRecord
 

@@ -13,14 +13,17 @@ import numpy as np
 from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
-from evalreport.metrics.estimate import Estimate, Fits, Floats, Indices
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import OverDatasets
 from evalreport.metrics.label_estimates import LabelTables, table_function
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.replicates import ColumnBlock
 from evalreport.metrics.row_data import all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
+from evalreport.metrics.sampling import Fits, Influence
 from evalreport.metrics.units import FOLDED, Layout, Parts
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -194,17 +197,10 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
         estimate,
         value=mean,
         fits=fits,
-        derivative=np.where(defined, (values - mean) / m, 0.0),
-        counts=np.ones(len(values)),
+        influence=Influence(np.where(defined, (values - mean) / m, 0.0), np.ones(len(values))),
         replicates=replicates,
-        sizes=defined.astype(np.float64),
-        n_effective=None,
-        trials_effective=None,
-        successes=None,
-        trials=None,
-        jaccard=None,
-        positive=None,
-        rarest=None,
+        sampling=replace(estimate.sampling, sizes=defined.astype(np.float64), n_effective=None),
+        evidence=OverDatasets(estimate.table),
     )
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from evalreport.metrics.estimate import Estimate, Floats, Indices, Judged, undefined, value_range
+from evalreport.metrics.estimate import Difference, Estimate, undefined, value_range
+from evalreport.metrics.evidence import Judged, Undefined
 from evalreport.metrics.metric import Judgements
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
+from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.metrics.units import Layout, Units
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
+Value = TypeVar("Value", Estimate, Difference)
 
 LEAST_GOLD = 10
 """With fewer rows that a person judged (of a suite: in a task) there is no estimate."""
@@ -117,9 +122,9 @@ def _estimate(
         model=key[0],
         quantity=key[1],
         value=np.nan,
-        n=predictions.n_examples,
         range=value_range(definition(key[1]), predictions),
-        sizes=units.sizes,
+        sampling=Sampling(n=predictions.n_examples, sizes=units.sizes),
+        evidence=Undefined(),
     )
     found = _filled(plain, units, layout, model.outcome, model.gold)
     return found if found.defined else undefined(predictions, key, TOO_LARGE)
@@ -153,8 +158,8 @@ def task_weights(units: Units, layout: Layout) -> Floats:
     return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)
 
 
-def _filled(estimate: Estimate, units: Units, layout: Layout, judge: Floats, gold: Floats) -> Estimate:
-    """Return an estimate with value, derivative and sizes from the judge's outcomes and people's.
+def _filled(estimate: Value, units: Units, layout: Layout, judge: Floats, gold: Floats) -> Value:
+    """Return an estimate or a difference with its value and influence from the judge's outcomes and people's.
 
     Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own.
     """
@@ -173,10 +178,9 @@ def _filled(estimate: Estimate, units: Units, layout: Layout, judge: Floats, gol
     return replace(
         estimate,
         value=value if np.isfinite(by_unit).all() and np.isfinite(value) else np.nan,
-        derivative=by_unit,
-        counts=np.ones(len(by_unit)),
-        tasks=None if units.task is None else _strata(units, gold),
-        judged=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
+        influence=Influence(by_unit, np.ones(len(by_unit))),
+        sampling=replace(estimate.sampling, tasks=None if units.task is None else _strata(units, gold)),
+        evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )
 
 
@@ -203,20 +207,19 @@ def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
 
 
 def judged_difference(
-    delta: Estimate, predictions: Predictions, units: Units, layout: Layout
-) -> Estimate | Message:
+    delta: Difference, predictions: Predictions, units: Units, layout: Layout
+) -> Difference | Message:
     """Return the difference of two models on the same rows as one estimate of the rows' differences.
 
     It has a weight λ of its own (of a suite one a task), so that it is not the difference of the two values.
 
     Returns
     -------
-    Estimate or Message
+    Difference or Message
         The reason where people judged too few of the same rows of both.
     """
-    assert delta.sides is not None
     models = {model.name: model for model in predictions.models}
-    first, second = (models[side.model] for side in delta.sides)
+    first, second = (models[side.model] for side in (delta.a, delta.b))
     assert first.outcome is not None
     assert second.outcome is not None
     gold = common_gold(first, second)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,12 +19,15 @@ from evalreport.engine.counts import (
     one_vs_rest,
     two_classes,
 )
-from evalreport.engine.distributions import Array, gradient, ratio, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
-from evalreport.metrics.estimate import Estimate, Floats, value_range
+from evalreport.metrics.estimate import Estimate, value_range
+from evalreport.metrics.evidence import EffectiveProportion, F1Counts, Proportion, Table
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.sampling import Influence
 from evalreport.metrics.units import Parts, Units, within
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 
 Key = tuple[str, Quantity]
@@ -152,21 +154,15 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
     if quantity.average == "micro":
         return lambda m: metric.computation.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
 
+    n_classes = len(predictions.classes)
+
     def averaged(m: Floats) -> Floats:
         values = zero_where_undefined(metric.computation.function(one_vs_rest(m)))
         if quantity.average == "macro":
-            return np.asarray(values[..., : len(predictions.classes)].mean(-1))
+            return np.asarray(values[..., :n_classes].mean(-1))
         return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
 
     return averaged
-
-
-def of_tables(estimate: Estimate, predictions: Predictions) -> Callable[[Array], Array] | None:
-    """Return a label estimate's quantity as a function of tables (m, K, K); None where it is no label estimate."""
-    if estimate.table is None:
-        return None
-    function = table_function(estimate.quantity, predictions)
-    return lambda tables: np.asarray(function(margins_of(tables)))
 
 
 def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
@@ -270,24 +266,17 @@ def _estimate(
     undefined = bool(np.isnan(values).any())
     slopes = _slopes(function, point) / tables.parts
     derivative, counts = tables.influence(model, slopes)
-    units = tables.units
+    by_fit = None if predictions.design != "seeds" else lambda: tables.by_part(model, slopes)
     return Estimate(
         model=tables.models[model],
         quantity=quantity,
         value=value,
         reason=definition(quantity).scale.undefined if undefined else None,
-        n=predictions.n_examples,
         range=value_range(definition(quantity), predictions),
-        derivative=derivative,
-        counts=counts,
-        by_fit=None if predictions.design != "seeds" else lambda: tables.by_part(model, slopes),
+        sampling=tables.units.sampling(predictions.n_examples),
+        evidence=_evidence(quantity, tables, model, value, predictions),
+        influence=Influence(derivative, counts, by_fit),
         replicates=np.concatenate(replicates),
-        table=tables.tables[model],
-        outside=predictions.outside,
-        sizes=units.sizes,
-        tasks=units.tasks,
-        n_effective=units.n_effective,
-        **_proportion(quantity, tables, model, value, predictions),
     )
 
 
@@ -296,19 +285,18 @@ def _slopes(function: Callable[[Floats], Floats], point: Floats) -> Floats:
     return np.stack([gradient(function, part) for part in point])
 
 
-def _proportion(
+def _evidence(
     quantity: Quantity, tables: LabelTables, model: int, value: float, predictions: Predictions
-) -> dict[str, Any]:
-    """Return what the interval of a binomial proportion needs, and F1's Jaccard counts.
-
-    Successes and trials where examples are alike; else how many trials count, where an interval asks for that.
-    """
+) -> Table | Proportion | EffectiveProportion | F1Counts:
+    """Return the counts of a proportion or of F1 where examples are alike, else effective trials or the table alone."""
     point, units = tables.point(model), tables.units
+    function = table_function(quantity, predictions)
+    table = Table(tables.tables[model], predictions.outside, lambda t: np.asarray(function(margins_of(t))))
     trials_of = _successes_and_trials(quantity, predictions)
     if units.plain and tables.parts == 1:
         if trials_of is not None:
             successes, trials = (float(count) for count in trials_of(point[0]))
-            return {"successes": successes, "trials": trials}
+            return Proportion(successes, trials, table)
         computation = definition(quantity).computation
         below = computation.monotone_of if isinstance(computation, ClassCounts) else None
         if below is not None and quantity.average is None:
@@ -316,14 +304,13 @@ def _proportion(
             assert isinstance(base, ClassCounts)
             assert base.proportion is not None
             found = base.proportion(counts_of(quantity, predictions)(point[0]))
-            return {"jaccard": (float(found[0]), float(found[1]))}
-        return {}
-    if units.task is not None:
-        return {}
-    if trials_of is None or not (units.weight is not None or (units.cluster is not None and value in (0, 1))):
-        return {}
+            return F1Counts(float(found[0]), float(found[1]), table)
+        return table
+    by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
+    if units.task is not None or trials_of is None or not by_weight:
+        return table
     by_unit, times = tables.influence(model, _slopes(lambda margins: trials_of(margins)[1], point))
-    return {"trials_effective": units.effective(by_unit, times)}
+    return EffectiveProportion(units.effective(by_unit, times), table)
 
 
 def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:

@@ -12,7 +12,6 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
-from evalreport.metrics.estimate import Floats, Indices
 from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -28,6 +27,7 @@ from evalreport.metrics.threshold_counts import (
     visible_points,
 )
 from evalreport.metrics.units import Units
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.curves import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message

@@ -22,10 +22,10 @@ from evalreport.engine.distributions import (
     ratio,
     weighted_sums,
 )
-from evalreport.metrics.estimate import Floats, Indices, ModelView
+from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Function, Numbered
 from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
 
 INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))

@@ -75,4 +75,4 @@ def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
     if len(values) > 1:
         yield record(source=fits.kind, value=float(values.var(ddof=1)), n=len(values))
     if estimate.defined and estimate.corrected_error is not None:
-        yield record(source="test set", value=estimate.corrected_error**2, n=estimate.n_units)
+        yield record(source="test set", value=estimate.corrected_error**2, n=estimate.sampling.n_units)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,14 @@ from evalreport.engine.distributions import (
 )
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
-from evalreport.metrics.estimate import Estimate, Floats, Indices, undefined, value_range
+from evalreport.metrics.estimate import Estimate, undefined, value_range
+from evalreport.metrics.evidence import EffectiveProportion, Mean, OfValue, Proportion, Ranking, Rows
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
+from evalreport.metrics.sampling import Influence
 from evalreport.metrics.units import Layout, Parts, by_seed
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message, Text
 
@@ -66,24 +68,28 @@ def _why_undefined(reason: Text, values: Floats, layout: Layout) -> Text:
 
 
 def _estimate(
-    predictions: Predictions, data: RowData, key: Key, value: float, derivative: Floats | None, **fields: Any
+    predictions: Predictions,
+    data: RowData,
+    key: Key,
+    value: float,
+    derivative: Floats | None,
+    evidence: OfValue,
 ) -> Estimate:
     """Put an estimate together; derivatives (n,) are by an example's weight."""
     units = data.units
-    by_unit = None if derivative is None else units.influence(derivative)
+    influence = None
+    if derivative is not None:
+        by_unit = units.influence(derivative)
+        by_fit = by_seed(predictions, units, data.layout.fits, derivative)
+        influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit)
     return Estimate(
         model=key[0],
         quantity=key[1],
         value=value,
-        n=predictions.n_examples,
         range=value_range(definition(key[1]), predictions),
-        derivative=by_unit,
-        counts=None if by_unit is None else np.broadcast_to(1.0, len(by_unit)),
-        sizes=units.sizes,
-        tasks=units.tasks,
-        n_effective=units.n_effective,
-        by_fit=by_seed(predictions, units, data.layout.fits, derivative),
-        **fields,
+        sampling=units.sampling(predictions.n_examples),
+        evidence=evidence,
+        influence=influence,
     )
 
 
@@ -104,17 +110,18 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not np.isfinite(values).all():
         return undefined(predictions, key, metric.scale.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.inference.smooth else None
-    fields = _successes(key, columns, data)
-    return _estimate(predictions, data, key, float(values.mean()), slopes, **fields)
+    return _estimate(predictions, data, key, float(values.mean()), slopes, _of_columns(key, columns, data))
 
 
-def _successes(key: Key, columns: Columns, data: RowData) -> dict[str, float | None]:
-    """Return successes and trials, or how many trials count, where the mean is one of zeros and ones: a proportion."""
-    if not definition(key[1]).inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
-        return {}
-    if data.units.plain and data.layout.pooled.count == 1:
-        return {"successes": float(columns[1].sum()), "trials": float(len(columns[1]))}
-    return {"trials_effective": data.units.trials_effective}
+def _of_columns(key: Key, columns: Columns, data: RowData) -> Proportion | EffectiveProportion | Mean | Rows:
+    """Return the evidence of a function of sums: a proportion where it is a mean of zeros and ones."""
+    metric, units = definition(key[1]), data.units
+    other = Mean() if metric.is_mean else Rows()
+    if not metric.inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
+        return other
+    if units.plain and data.layout.pooled.count == 1:
+        return Proportion(float(columns[1].sum()), float(len(columns[1])))
+    return other if units.trials_effective is None else EffectiveProportion(units.trials_effective)
 
 
 def _of_ranks(
@@ -128,7 +135,11 @@ def _of_ranks(
         for rows, order in zip(places, orders, strict=True)
     ]
     found = {}
-    one = orders[0].positive if len(orders) == 1 else None
+    evidence: Ranking | Rows = Rows(rarest)
+    if len(orders) == 1:
+        positive = orders[0].positive
+        positives = int(np.count_nonzero(positive))
+        evidence = Ranking(positive, (positives, len(positive) - positives), rarest)
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation
@@ -145,7 +156,7 @@ def _of_ranks(
             if computation.derivative is None
             else _rank_slopes(computation.derivative, data, model, groups, values)
         )
-        found[key] = _estimate(predictions, data, key, value, slopes, positive=one, rarest=rarest)
+        found[key] = _estimate(predictions, data, key, value, slopes, evidence)
     return found
 
 
@@ -194,18 +205,11 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    fields = _row_proportion(key, states[0], data.units.base) if data.units.plain and len(states) == 1 else {}
-    return _estimate(predictions, data, key, value, slopes, rarest=rarest, **fields)
-
-
-def _row_proportion(key: Key, state: object, weights: Floats) -> dict[str, float]:
-    """Return successes and trials of a row metric that is a proportion."""
-    computation = definition(key[1]).computation
-    proportion = computation.proportion if isinstance(computation, RowWise) else None
-    if proportion is None:
-        return {}
-    successes, trials = proportion(state, weights[None, :])
-    return {"successes": float(successes), "trials": float(trials)}
+    evidence: Proportion | Rows = Rows(rarest)
+    if computation.proportion is not None and data.units.plain and len(states) == 1:
+        successes, trials = computation.proportion(states[0], data.units.base[None, :])
+        evidence = Proportion(float(successes), float(trials), rarest=rarest)
+    return _estimate(predictions, data, key, value, slopes, evidence)
 
 
 def _rarest(predictions: Predictions) -> float | None:

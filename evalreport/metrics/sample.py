@@ -20,7 +20,8 @@ from evalreport.engine.ranks import Order
 from evalreport.errors import UsageError
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, Floats, ModelView, undefined, value_range, view
+from evalreport.metrics.estimate import Estimate, ModelView, undefined, value_range, view
+from evalreport.metrics.evidence import Mean, Ranking, Rows
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.metric import (
@@ -50,9 +51,11 @@ from evalreport.metrics.registry import (
 from evalreport.metrics.replicates import slopes_of_keys, with_replicates
 from evalreport.metrics.row_data import MOST_EXACT_ROWS, RowData, source_of_replicates
 from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.options import Average as AverageOverTasks
 from evalreport.options import Task
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import close_names, unknown_name
@@ -98,7 +101,7 @@ class Sample:
     def by_example(self, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
-        if metric.per_example is None or self.estimates[models[0], quantity].summed is not None:
+        if metric.per_example is None or self.estimates[models[0], quantity].sampling.only_sums:
             return None
         if metric.needs == "labels" and not set(models) <= set(self.label_models):
             return None
@@ -329,9 +332,9 @@ def summed_estimates(
                 model=model,
                 quantity=quantity,
                 value=float(definition(quantity).computation.function(of_model)),
-                n=predictions.n_examples,
                 range=value_range(definition(quantity), predictions),
-                summed=sums.class_sizes,
+                sampling=Sampling(n=predictions.n_examples, only_sums=True),
+                evidence=Rows(),
             )
             for model, of_model in gaps.items()
             if of_model is not None
@@ -353,19 +356,19 @@ def summed_estimates(
             values, rows = scale.forward(values), rows * scale.slope
         limits = value_range(definition(quantity), predictions)
         replicates = np.clip(values[:, None] + _drawn(rows, base.name, n_resamples, seed), *limits)
+        positives = np.arange(rows.shape[1]) >= len(models)
         for k, model in enumerate(models):
             found[model, quantity] = Estimate(
                 model=model,
                 quantity=quantity,
                 value=float(values[k]),
-                n=predictions.n_examples,
                 range=limits,
-                derivative=rows[k],
-                counts=np.ones(rows.shape[1]),
+                sampling=Sampling(n=predictions.n_examples, only_sums=True),
+                evidence=Mean()
+                if base.name in losses
+                else Ranking(positives, sums.class_sizes, float(min(sums.class_sizes))),
+                influence=Influence(rows[k], np.ones(rows.shape[1])),
                 replicates=replicates[k] if n_resamples else None,
-                positive=np.arange(rows.shape[1]) >= len(models) if base.name in ranked else None,
-                rarest=float(min(sums.class_sizes)) if base.name in ranked else None,
-                summed=sums.class_sizes,
             )
     return found
 

@@ -20,6 +20,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
 from evalreport.errors import UsageError, no_weight
+from evalreport.metrics.sampling import Sampling
 from evalreport.options import Average
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import TASK
@@ -200,6 +201,10 @@ class Units:
     def clusters_effective(self) -> float | None:
         """Effective number of clusters G* where the examples of one are wholly alike; None without clusters."""
         return None if self.sizes is None else effective_clusters(self.sizes)
+
+    def sampling(self, n: int) -> Sampling:
+        """Say how the units behind a value of n examples are drawn."""
+        return Sampling(n=n, sizes=self.sizes, tasks=self.tasks, n_effective=self.n_effective)
 
     @property
     def trials_effective(self) -> float | None:

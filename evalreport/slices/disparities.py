@@ -273,7 +273,7 @@ def _of_influences(side: Side, shares: Shares | None, value: float, level: float
     if math.isnan(value):
         return _nothing(by.NO_OTHERS)
     if shares is None:
-        of_sums = side.estimate is not None and side.estimate.summed is not None
+        of_sums = side.estimate is not None and side.estimate.sampling.only_sums
         return _nothing(Message("disparity.of_sums") if of_sums else by.NOT_SMOOTH)
     contrast = shares.contrast()
     if contrast is None:
@@ -338,7 +338,7 @@ def _row(
         ratio_high=ratio.high if divisible else None,
         level=level,
         method=difference.method,
-        n=0 if side.estimate is None else side.estimate.n,
+        n=0 if side.estimate is None else side.estimate.sampling.n,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
     )
 

@@ -16,14 +16,15 @@ from scipy import special
 from evalreport.comparisons.registry import probability
 from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
+from evalreport.intervals import INTERVALS
 from evalreport.intervals.choice import leading
-from evalreport.intervals.proportions import INTERVALS, difference_limits, quantile, wilson_limits
-from evalreport.metrics.estimate import Estimate, Floats, Indices
+from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message, Text
 
 
@@ -123,7 +124,7 @@ def shares_of_whole(
         The rows of ``part`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None or own.summed is not None:
+    if own.derivative is None or other.derivative is None or own.sampling.only_sums:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
         return _of_tables((part, whole), (own, other), whole, places)
@@ -149,7 +150,7 @@ def shares_of_rest(
         The rows of ``part`` and of ``rest`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None or own.summed is not None:
+    if own.derivative is None or other.derivative is None or own.sampling.only_sums:
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):
@@ -285,7 +286,8 @@ def _of_tables(
     assert of_part.table is not None
     assert of_other.table is not None
     if whole.units.weight is None:
-        own, rest = of_part.table, of_other.table - (of_part.table if within else 0)
+        own = of_part.table.counts
+        rest = of_other.table.counts - (own if within else 0)
         n = part.predictions.n_examples
         own_df, rest_df = freedom(n), freedom(other.predictions.n_examples - (n if within else 0))
     else:
@@ -313,7 +315,7 @@ def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[
     weight, times = units.weight[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
     true, predicted = (codes[rows] for codes in _labels(whole, estimate))
     n = int(times[weight > 0].sum())
-    return counted(true, predicted, times * weight**2, len(estimate.table)), freedom(
+    return counted(true, predicted, times * weight**2, len(estimate.table.counts)), freedom(
         n, kish(weight, times) - 1
     )
 
@@ -536,12 +538,12 @@ def squared_and_added(first: Estimate, second: Estimate, level: float) -> Limits
 
     The distances of the limits from the values are squared and added (Zou and Donner 2008, Stat Med 27:1693).
     """
-    sides = [leading(e, level) for e in (first, second)]
+    sides = [leading(e, level, of_classes=False) for e in (first, second)]
     for side, estimate in zip(sides, (first, second), strict=True):
         if side.low is None or side.high is None:
             return Limits(None, None, None, side.reason or NOT_SMOOTH)
         drawn = 0 if estimate.replicates is None else len(estimate.replicates)
-        if INTERVALS[side.method].kind == "bootstrap" and (1 - level) / 2 * (drawn + 1) < 1:
+        if INTERVALS[side.method].by_resampling and (1 - level) / 2 * (drawn + 1) < 1:
             return Limits(None, None, None, TOO_FINE)
     (l1, u1), (l2, u2) = ((side.low or 0.0, side.high or 0.0) for side in sides)
     d = first.value - second.value

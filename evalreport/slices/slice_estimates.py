@@ -10,13 +10,14 @@ import numpy as np
 from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import Estimate, Indices
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.label_estimates import of_tables
+from evalreport.metrics.evidence import Proportion, Ranking, Rows
 from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
+from evalreport.predictions.arrays import Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
@@ -208,10 +209,10 @@ def too_small(
         datasets = len(np.unique(part.keys["dataset"].values))
         if datasets < LEAST_DATASETS:
             return Message("too_small.datasets", n=datasets, least=LEAST_DATASETS)
-    elif estimate.n < LEAST_EXAMPLES and not by_margins:
-        return Message("too_small.examples", n=estimate.n, least=LEAST_EXAMPLES)
-    elif estimate.clusters is not None and estimate.clusters < LEAST_CLUSTERS:
-        return Message("too_small.clusters", n=estimate.clusters, least=LEAST_CLUSTERS)
+    elif estimate.sampling.n < LEAST_EXAMPLES and not by_margins:
+        return Message("too_small.examples", n=estimate.sampling.n, least=LEAST_EXAMPLES)
+    elif (clusters := estimate.sampling.clusters) is not None and clusters < LEAST_CLUSTERS:
+        return Message("too_small.clusters", n=clusters, least=LEAST_CLUSTERS)
     missing = _missing_class(estimate, part, table)
     if missing is not None:
         return missing
@@ -243,7 +244,7 @@ def _missing_class(estimate: Estimate, part: Predictions, table: Predictions) ->
 def depends_on_classes(estimate: Estimate) -> bool:
     """Say whether a value needs examples of every class: not a plain mean or proportion over the examples."""
     metric = estimate.metric
-    if isinstance(metric.computation, Moments) or estimate.trials is not None:
+    if isinstance(metric.computation, Moments) or isinstance(estimate.evidence, Proportion):
         return False
     pooled = isinstance(metric.computation, Margins) and metric.computation.proportion is not None
     return not pooled and estimate.quantity.average != "micro" and metric.needs != "values"
@@ -291,7 +292,7 @@ class Side:
     @property
     def large(self) -> bool:
         """Whether the slice is judged and holds so many examples that its place among the others means something."""
-        return self.small is None and self.estimate is not None and self.estimate.n >= LEAST_EXAMPLES
+        return self.small is None and self.estimate is not None and self.estimate.sampling.n >= LEAST_EXAMPLES
 
     @property
     def compared(self) -> bool:
@@ -377,7 +378,7 @@ def _side(
         return replace(nothing, estimate=_light(own))
     shares = shares_of_whole(part, whole, places, *key)
     if shares is not None and shares.own == 0:
-        shares = _at_the_edge(shares, own, of_all.value, part, options)
+        shares = _at_the_edge(shares, own, of_all.value, options)
     return replace(
         nothing,
         estimate=_light(own) if own.derivative is not None else own,
@@ -397,29 +398,30 @@ def _with_rest(
         return side
     shares = shares_of_rest(part, rest, whole, places, *key)
     if shares is not None and shares.own == 0:
-        shares = _at_the_edge(shares, part.estimates[key], other.value, part, options)
+        shares = _at_the_edge(shares, part.estimates[key], other.value, options)
     return replace(side, rest_value=other.value, with_rest=shares)
 
 
 def _both(own: Estimate, of_all: Estimate) -> Successes | None:
+    part, whole = own.evidence, of_all.evidence
     on_another_scale = own.metric.scale.affine_of is not None
-    if on_another_scale or own.trials is None or of_all.trials is None:
+    if on_another_scale or not (isinstance(part, Proportion) and isinstance(whole, Proportion)):
         return None
-    if own.successes is None or of_all.successes is None:
-        return None
-    return Successes(own.successes, own.trials, of_all.successes - own.successes, of_all.trials - own.trials)
+    successes, trials = whole.successes - part.successes, whole.trials - part.trials
+    return Successes(part.successes, part.trials, successes, trials)
 
 
 def _light(estimate: Estimate) -> Estimate:
     """Drop what is as long as the data or the replicates."""
-    return replace(estimate, derivative=None, counts=None, replicates=None, positive=None, paired=None)
+    evidence = estimate.evidence
+    if isinstance(evidence, Ranking):
+        evidence = Rows(evidence.rarest)
+    return replace(estimate, influence=None, replicates=None, evidence=evidence)
 
 
-def _at_the_edge(
-    shares: Shares, estimate: Estimate, reference: float, part: Sample, options: Options
-) -> Shares:
+def _at_the_edge(shares: Shares, estimate: Estimate, reference: float, options: Options) -> Shares:
     """Let the slice's recommended interval stand for its spread where nothing varies in it, as at F1 = 0."""
-    interval = leading(estimate, options.confidence, of_tables(estimate, part.predictions))
+    interval = leading(estimate, options.confidence)
     if interval.low is None or interval.high is None:
         return shares
     towards = interval.high - estimate.value if reference > estimate.value else estimate.value - interval.low

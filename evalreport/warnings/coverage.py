@@ -11,11 +11,13 @@ import numpy as np
 
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import recommended
-from evalreport.intervals.proportions import Shortfall, shortfall_of, shortfalls
-from evalreport.metrics.estimate import Estimate, Floats, Indices
+from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Judged, Proportion
 from evalreport.metrics.metric import Contingency, Judgements, Moments
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -172,8 +174,8 @@ def _plain(estimate: Estimate) -> bool:
 
     What few people say has a warning of its own, by how many rows they judged.
     """
-    alone = estimate.judged is None and estimate.fits is None
-    return alone and estimate.clusters is None and not estimate.weighted
+    alone = not isinstance(estimate.evidence, Judged) and estimate.fits is None
+    return alone and estimate.sampling.clusters is None and not estimate.sampling.weighted
 
 
 def _rarest(sample: Sample) -> int | None:
@@ -246,6 +248,6 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
 
 
 def _is_near_an_end(estimate: Estimate) -> bool:
-    if not estimate.defined or estimate.range != (0.0, 1.0) or estimate.trials is not None:
+    if not estimate.defined or estimate.range != (0.0, 1.0) or isinstance(estimate.evidence, Proportion):
         return False
-    return 0 < min(estimate.value, 1 - estimate.value) * estimate.n < FEW_PASSES
+    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n < FEW_PASSES

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalreport.comparisons.judges import OUTCOME, Fields, JudgeRecords
 from evalreport.intervals.normal import ppi
-from evalreport.intervals.proportions import shortfall_of
+from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options

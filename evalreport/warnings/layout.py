@@ -9,14 +9,15 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.comparisons.measured import MEASURED_OF_SEEDS
 from evalreport.comparisons.registry import TESTS
-from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
 from evalreport.engine.counts import freedom_of_clusters
-from evalreport.metrics.estimate import Floats, Indices
+from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by
 from evalreport.options import Options
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences
@@ -199,12 +200,14 @@ def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
     found = []
     for model in sample.predictions.models:
         estimate = sample.estimates.get((model.name, sample.quantities[0]))
-        if estimate is None or estimate.derivative is None or estimate.tasks is None:
+        if estimate is None or estimate.derivative is None or estimate.sampling.tasks is None:
             continue
         # Where nothing varies in any task there is no interval, with its reason.
-        if estimate.judged is not None or not estimate.standard_error:
+        if isinstance(estimate.evidence, Judged) or not estimate.standard_error:
             continue
-        spread = np.bincount(estimate.tasks, weights=np.abs(estimate.derivative), minlength=len(share))
+        spread = np.bincount(
+            estimate.sampling.tasks, weights=np.abs(estimate.derivative), minlength=len(share)
+        )
         still = np.flatnonzero(spread <= 1e-12 * spread.max())
         if share[still].sum() >= MUCH_ALIKE - 1e-9:
             names = tuple(tasks.categories[t] for t in still)

@@ -58,7 +58,7 @@ def discordant_pairs(family: Sequence[Comparison], options: Options) -> Iterator
             continue
         _, b, c, _ = comparison.pair.difference.agreement
         about = (comparison.a, comparison.b)
-        n = comparison.pair.difference.n
+        n = comparison.pair.difference.sampling.n
         if b + c == 0:
             yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evalreport.comparisons.test_selection import measured_of_few, measured_of_rare_errors
+from evalreport.comparisons.measured import measured_of_few, measured_of_rare_errors
 from evalreport.engine.counts import Counts, margins_of
+from evalreport.metrics.evidence import F1Counts, Proportion
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import Quantity, definition
@@ -34,16 +35,17 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue
-        flagged, called = float(estimate.table[:, positive].sum()), _predictions_counted(quantity)
+        counts, of_f1 = estimate.table.counts, isinstance(estimate.evidence, F1Counts)
+        flagged, called = float(counts[:, positive].sum()), _predictions_counted(quantity)
         about: tuple[str, ...] = (model,)
-        if estimate.trials is None and estimate.jaccard is None:
+        if not isinstance(estimate.evidence, Proportion | F1Counts):
             continue  # clusters and weights: other tests lead
-        if flagged < FEW_FLAGGED and (called == "positive" or estimate.jaccard is not None):
+        if flagged < FEW_FLAGGED and (called == "positive" or of_f1):
             params: dict[str, object] = {"n": int(flagged), "enough": FEW_FLAGGED}
             kind = "compared" if len(sample.label_models) > 1 else "alone"
         elif called is not None and len(sample.label_models) > 1 and sample.predictions.design == "test-set":
             code = positive if called == "positive" else 1 - positive
-            of_them, right = float(estimate.table[:, code].sum()), float(estimate.table[code, code])
+            of_them, right = float(counts[:, code].sum()), float(counts[code, code])
             rarer, rare = min((of_them - right, "wrong"), (right, "right"))
             if rarer >= FEW_OF_CALLED or not of_them:
                 continue
@@ -91,8 +93,8 @@ def few_errors_of_a_class(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or not _weighs_classes_alike(quantity, sample):
             continue
-        held = estimate.table.sum(axis=1)
-        wrong = held - np.diag(estimate.table)
+        held = estimate.table.counts.sum(axis=1)
+        wrong = held - np.diag(estimate.table.counts)
         for code in np.flatnonzero(
             (held > 0) & (held < held.sum() / (2 * len(classes))) & (wrong < FEW_ERRORS)
         ):

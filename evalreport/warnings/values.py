@@ -8,6 +8,7 @@ import numpy as np
 
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -63,17 +64,11 @@ def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.a
 def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
     for (model, quantity), estimate in sample.estimates.items():
-        if (
-            estimate.reason
-            and not np.isnan(estimate.value)
-            and not isinstance(estimate.metric.computation, Contingency)
-        ):
+        if estimate.reason and not np.isnan(estimate.value) and not isinstance(estimate.evidence, Groups):
             about, why = (model, quantity.spelled), estimate.reason
             yield warning("undefined_value", about=about, model=model, metric=_headed(quantity), why=why)
-        few = (
-            estimate.trials is not None
-            and min(estimate.successes or 0, estimate.trials - (estimate.successes or 0)) < 10
-        )
+        share = estimate.evidence
+        few = isinstance(share, Proportion) and min(share.successes, share.trials - share.successes) < 10
         if few and _is_share_of_right_labels(quantity) and quantity.label is None:
             yield warning("few_successes_or_failures", about=(model,), model=model)
 

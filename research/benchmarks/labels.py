@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evalreport.comparisons.pairs import difference
 from evalreport.intervals import limits
+from evalreport.metrics.estimate import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
@@ -63,8 +63,10 @@ def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], re
     sample = estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0)
     for quantity in quantities:
         found = [sample.estimates[name, quantity] for name in names]
-        for estimate in [*found, *(difference(a, b) for a, b in combinations(found, 2))]:
+        for estimate in found:
             limits(estimate, "bootstrap_percentile", 0.95)
+        for a, b in combinations(found, 2):
+            limits(paired_difference(a, b), "bootstrap_percentile", 0.95)
 
 
 def scikit_learn(true: Array, said: list[npt.NDArray[np.int32]], random: np.random.Generator) -> None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparisons.pairs import difference
 from evalreport.intervals import limits
+from evalreport.metrics.estimate import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
@@ -76,6 +76,6 @@ def our_delong(predictions: Predictions) -> None:
     quantity = Quantity("roc_auc")
     sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
     a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
-    pair = Pair(a=a, b=b, difference=difference(a, b))
+    pair = Pair(a=a, b=b, difference=paired_difference(a, b))
     assert TESTS["delong"].function(pair).p_value is not None
     assert limits(pair.difference, "delong", 0.95).low is not None

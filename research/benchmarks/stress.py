@@ -9,9 +9,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparisons.pairs import difference
 from evalreport.engine.histograms import FIRST_ORDER_SHARE
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate, paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all, shares_of_ranks
 from evalreport.metrics.units import Units
@@ -111,7 +110,9 @@ def errors(case: str, n: int = N, metrics: Sequence[str] = METRICS) -> Iterator[
         for a, b in combinations(names, 2):
             both = zip(found[a], found[b], strict=True)
             named = inside.get((quantity, a, b), 0.0) > FIRST_ORDER_SHARE
-            yield Found(quantity.metric, f"{a} - {b}", error(*(difference(*pair) for pair in both)), named)
+            yield Found(
+                quantity.metric, f"{a} - {b}", error(*(paired_difference(*pair) for pair in both)), named
+            )
 
 
 def stress(*, quick: bool) -> Iterator[Accuracy]:
@@ -144,7 +145,7 @@ def _sample(predictions: Predictions, quantities: list[Quantity], *, exact: bool
     return estimate_all(predictions, quantities, units=units, n_resamples=REPLICATES, seed=5, exact=exact)
 
 
-def error(rough: Estimate, exact: Estimate) -> float:
+def error(rough: Estimate | Difference, exact: Estimate | Difference) -> float:
     """Return the largest difference of replicates in standard errors; rounding alone is no error."""
     assert rough.replicates is not None
     assert exact.replicates is not None

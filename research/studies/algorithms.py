@@ -11,7 +11,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,10 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import agreement
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, Fits
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Fits, Sampling
 from research.studies.learners import LEARNERS, Masks
 
 Floats = npt.NDArray[np.float64]
@@ -109,16 +110,29 @@ def pair_of(right: Masks, test: Masks, layout: str, per_repeat: int) -> Pair:
     place = np.arange(len(test))
     fits = Fits(values[0] - values[1], place // per_repeat, place % per_repeat, n_test, N - n_test)
     pooled = np.stack([side[test] for side in right], axis=1).astype(np.float64)
-    delta = Estimate(
-        model="a",
-        quantity=Quantity("accuracy"),
-        value=float(fits.values.mean()),
-        n=len(pooled),
-        range=(-1.0, 1.0),
-        is_difference=True,
+    n, sampling = len(pooled), Sampling(n=len(pooled))
+    a, b = (
+        Estimate(
+            model="a",
+            quantity=Quantity("accuracy"),
+            value=float(right_ones.mean()),
+            range=(0.0, 1.0),
+            sampling=sampling,
+            evidence=Proportion(float(right_ones.sum()), n),
+        )
+        for right_ones in pooled.T
     )
-    delta = replace(delta, fits=fits, paired=CountedRows(fits.values), agreement=agreement(pooled))
-    return Pair(a=delta, b=delta, difference=delta, design=layout)
+    differences = CountedRows(pooled[:, 0] - pooled[:, 1])
+    delta = Difference(
+        a=a,
+        b=b,
+        value=float(fits.values.mean()),
+        range=(-1.0, 1.0),
+        sampling=sampling,
+        evidence=PairedProportion(*agreement(pooled), differences),
+        fits=fits,
+    )
+    return Pair(a=a, b=b, difference=delta, design=layout)
 
 
 def _chunk(task: tuple[str, float, int, int, int]) -> tuple[str, float, Counter[tuple[str, str]]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 import evalreport
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import Shortfall
+from evalreport.intervals.shortfalls import Shortfall
 from evalreport.metrics.registry import METRICS
 from research.studies.designs import OF_CLUSTERS, every_design
 from research.studies.enumeration import proportion_coverage, proportion_limits

@@ -7,13 +7,13 @@ from scipy import stats
 
 from evalreport.comparisons.pairs import compare
 from evalreport.comparisons.registry import TESTS, Pair
-from evalreport.comparisons.test_selection import lacks
-from evalreport.metrics.estimate import Estimate
+from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
+from research.studies.enumeration import paired_estimate
 
 ALPHA = 0.05
 MCNEMAR = ("mcnemar_exact", "mcnemar_corrected", "mcnemar_midp", "mcnemar")
@@ -54,17 +54,8 @@ def _largest_rejected(test: str, m: int, n: int) -> int:
 
 
 def _p_value(test: str, b: int, c: int, n: int) -> float:
-    table = (float(n - b - c), float(b), float(c), 0.0)
-    delta = Estimate(
-        model="a",
-        quantity=Quantity("accuracy"),
-        value=(b - c) / n,
-        reason=None,
-        n=n,
-        range=(-1.0, 1.0),
-        agreement=table,
-    )
-    p = TESTS[test].function(Pair(a=delta, b=delta, difference=delta)).p_value
+    delta = paired_estimate(n - b - c, b, c, 0)
+    p = TESTS[test].function(Pair(a=delta.a, b=delta.b, difference=delta)).p_value
     assert p is not None
     return float(p)
 

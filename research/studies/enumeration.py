@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from evalreport.comparisons.pairs import unpaired_difference
 from evalreport.intervals import leading, limits, recommended
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Difference, Estimate, unpaired_difference
+from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Influence, Sampling
 from research.studies.tally import LEADING, Tally, count
 
 Floats = npt.NDArray[np.float64]
@@ -36,12 +38,13 @@ def proportion_estimate(successes: int, trials: int) -> Estimate:
     share = np.cumsum(stats.binom.pmf(np.arange(n + 1), n, value))
     at = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     return Estimate(
-        model="model", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(0.0, 1.0),
-        derivative=np.array([1 - value, -value]) / n,
-        counts=np.array([successes, n - successes], dtype=np.float64),
+        model="model", quantity=Quantity("accuracy"), value=value, range=(0.0, 1.0),
+        sampling=Sampling(n=n),
+        evidence=Proportion(float(successes), float(n)),
+        influence=Influence(
+            np.array([1 - value, -value]) / n, np.array([successes, n - successes], dtype=np.float64)
+        ),
         replicates=np.searchsorted(share, at * share[-1]) / n,
-        successes=float(successes),
-        trials=float(n),
     )  # fmt: skip
 
 
@@ -79,16 +82,19 @@ def proportions(n: int, truths: Sequence[float], *, level: float = 0.95) -> dict
     }
 
 
-def paired_estimate(both: int, first: int, second: int, neither: int) -> Estimate:
+def paired_estimate(both: int, first: int, second: int, neither: int) -> Difference:
     """Return the estimate of the difference of two accuracies from the four counts of agreement."""
     n = both + first + second + neither
     value = (first - second) / n
-    return Estimate(
-        model="a", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(-1.0, 1.0),
-        derivative=np.array([1 - value, -1 - value, -value]) / n,
-        counts=np.array([first, second, both + neither], dtype=np.float64),
-        agreement=(float(both), float(first), float(second), float(neither)),
-        is_difference=True,
+    differences = CountedRows(
+        np.array([1.0, -1.0, 0.0]), np.array([first, second, both + neither], dtype=np.float64)
+    )
+    assert differences.counts is not None
+    return Difference(
+        a=_bare_estimate(both + first, n), b=_bare_estimate(both + second, n), value=value, range=(-1.0, 1.0),
+        sampling=Sampling(n=n),
+        evidence=PairedProportion(float(both), float(first), float(second), float(neither), differences),
+        influence=Influence(np.array([1 - value, -1 - value, -value]) / n, differences.counts),
     )  # fmt: skip
 
 
@@ -146,9 +152,9 @@ def independent(n: int, first: float, second: float, *, level: float = 0.95) -> 
     xs, ys = np.nonzero(likely > NEGLIGIBLE_CHANCE)
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in (LEADING, *INDEPENDENT_METHODS)}
     for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
-        estimate = unpaired_difference(_bare_estimate(x, n), _bare_estimate(y, n))
+        delta = unpaired_difference(_bare_estimate(x, n), _bare_estimate(y, n))
         for name in found:
-            one = leading(estimate, level) if name == LEADING else limits(estimate, name, level)
+            one = limits(delta, recommended(delta) if name == LEADING else name, level)
             given = one.low is not None and one.high is not None
             found[name].append((one.low, one.high) if given else (np.nan, np.nan))  # type: ignore[arg-type]
     return {name: count(first - second, np.array(pairs), likely[xs, ys]) for name, pairs in found.items()}
@@ -189,9 +195,10 @@ def _bare_estimate(successes: int, n: int) -> Estimate:
     """Return an estimate without a bootstrap, for what needs counts and influence values only."""
     value = successes / n
     return Estimate(
-        model="model", quantity=Quantity("accuracy"), value=value, reason=None, n=n, range=(0.0, 1.0),
-        derivative=np.array([1 - value, -value]) / n,
-        counts=np.array([successes, n - successes], dtype=np.float64),
-        successes=float(successes),
-        trials=float(n),
+        model="model", quantity=Quantity("accuracy"), value=value, range=(0.0, 1.0),
+        sampling=Sampling(n=n),
+        evidence=Proportion(float(successes), float(n)),
+        influence=Influence(
+            np.array([1 - value, -value]) / n, np.array([successes, n - successes], dtype=np.float64)
+        ),
     )  # fmt: skip

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
 
-from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import TABLE, UNLIKE, By, Shortfall
+from evalreport.comparisons.registry import OF_UNITS, tests_that_need
+from evalreport.intervals.shortfalls import TABLE, By, Shortfall
 from research.studies.known_limits import KNOWN_LIMITS
 from research.studies.rows import Row
 from research.studies.tally import LEADING
@@ -35,10 +35,8 @@ def shortfalls_in(rows: Iterable[Row]) -> list[Shortfall]:
     midway (on the scale of logarithms) between the largest cell that misses and the next one that does not. Beside a
     judge those that people judged are the examples.
     """
-    unlike = {kind for kind in UNLIKE if kind != "judged"}
-    cells = [
-        row for row in rows if row.method == LEADING and row.sets and INTERVALS[row.leader].kind not in unlike
-    ]
+    unlike = {*tests_that_need(*OF_UNITS)} - {"ppi"}
+    cells = [row for row in rows if row.method == LEADING and row.sets and row.leader not in unlike]
     groups = [((row.kind, row.metric, row.leader), row) for row in cells]
     groups += [((row.kind, ANY, row.leader), row) for row in cells
                if row.kind == "difference" and row.leader == OF_ANY_METRIC]  # fmt: skip
@@ -63,7 +61,7 @@ def _by_size(group: Group, by: By, rows: Sequence[Row]) -> Iterator[Shortfall]:
     largest = max(missing)
     above = [size_of(row) for row in rows if size_of(row) > largest]
     most = math.floor(math.sqrt(largest * min(above))) if above else math.ceil(2 * largest)
-    if INTERVALS[group[2]].kind == "judged":
+    if group[2] == "ppi":
         most = max(most, MANY_GOLD - 1)
     covered = [row.coverage for row in rows if size_of(row) <= most]
     yield Shortfall(*group, by, most, min(covered), max(covered))
@@ -87,7 +85,7 @@ def explanation(row: Row, table: Iterable[Shortfall]) -> str | None:
         return f"`few_large_losses` in {100 * row.warned:.0f} % of the data sets"
     code = "short_interval" if row.kind == "value" else "short_difference_interval"
     of = {"n": "examples", "rarest": "examples of the rarest class"}
-    code = "few_gold" if INTERVALS[row.leader].kind == "judged" else code
+    code = "few_gold" if row.leader == "ppi" else code
     for one in table:
         same = (one.kind, one.metric, one.method) == (row.kind, row.metric, row.leader)
         if same and one.by in of and size_of(row) <= one.most:

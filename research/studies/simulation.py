@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.comparisons.pairs import agreement, difference
-from evalreport.intervals import INTERVALS, leading, limits
-from evalreport.intervals.choice import table_function as as_tables
-from evalreport.metrics.estimate import Estimate
+from evalreport.comparisons.pairs import agreement
+from evalreport.intervals import INTERVALS, leading, limits, recommended, resolved
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.evidence import Judged, PairedProportion
 from evalreport.metrics.judged import judged_difference
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
@@ -128,16 +128,17 @@ def _chunk(task: Task) -> tuple[Cell, Found]:
 def measure(sample: Sample, truth: Truth, value: float) -> Measured:
     """Compute every interval of one estimate and say what holds the true value."""
     kind, model, quantity = truth
-    estimate = sample.estimates[model, quantity]
+    estimate: Estimate | Difference = sample.estimates[model, quantity]
     if kind == "difference":
-        estimate = paired_difference(sample, quantity)
+        estimate = difference_of(sample, quantity)
     rarest = _rarest(sample.predictions)
     if not estimate.defined:
         return Measured(undefined=1, rarest=rarest)
-    function = None
-    if estimate.table is not None:
-        function = as_tables(table_function(quantity, sample.predictions))
-    first = leading(estimate, LEVEL, function)
+    first = (
+        leading(estimate, LEVEL)
+        if isinstance(estimate, Estimate)
+        else resolved(estimate, recommended(estimate), LEVEL)
+    )
     tallies = {LEADING: one(value, first.low, first.high)}
     for name in INTERVALS:
         found = limits(estimate, name, LEVEL)
@@ -155,17 +156,19 @@ def _rarest(predictions: Predictions) -> float:
     return float(np.bincount(predictions.y_true, minlength=len(predictions.classes)).min())
 
 
-def paired_difference(sample: Sample, quantity: Quantity) -> Estimate:
+def difference_of(sample: Sample, quantity: Quantity) -> Estimate | Difference:
     """Return a - b as a comparison sets it up: with the table of agreement where it is about accuracy."""
     first, second = (sample.estimates[name, quantity] for name in ("a", "b"))
     if not (first.defined and second.defined):
         return replace(first, value=np.nan)
-    delta = difference(first, second)
-    if first.judged is not None:
+    delta = paired_difference(first, second)
+    if isinstance(first.evidence, Judged):
         of_rows = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
         return replace(first, value=np.nan) if isinstance(of_rows, Message) else of_rows
     if quantity.metric == "accuracy":
-        delta = replace(delta, agreement=agreement(_right(sample.predictions)))
+        right = _right(sample.predictions)
+        differences = CountedRows(right[:, 0] - right[:, 1])
+        delta = replace(delta, evidence=PairedProportion(*agreement(right), differences))
     return delta
 
 

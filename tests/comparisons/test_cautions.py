@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.comparisons.test_selection import MEASURED_OF_SEEDS
+from evalreport.comparisons.measured import MEASURED_OF_SEEDS
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 

@@ -10,8 +10,10 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from evalreport.comparisons.equivalence import tost
 from evalreport.comparisons.registry import Pair
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Paired, Rows
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Influence, Sampling
 from tests.samples.pairs import labels, row, run, values
 
 
@@ -59,14 +61,18 @@ def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:
     replicates = np.linspace(-1, 1, 199) ** 3
     one = np.zeros(50)
     one[0] = 0.1
-    estimate = Estimate(
-        model="m",
-        quantity=Quantity("f1"),
+    influence, sampling = Influence(one, np.ones(50)), Sampling(n=50)
+    first = Estimate(
+        model="m", quantity=Quantity("f1"), value=0.5, range=(0, 1), sampling=sampling, evidence=Rows()
+    )
+    estimate = Difference(
+        a=first,
+        b=first,
         value=0.0,
-        n=50,
         range=(-1.0, 1.0),
-        derivative=one,
-        counts=np.ones(50),
+        sampling=sampling,
+        evidence=Paired(),
+        influence=influence,
         replicates=replicates,
     )
     assert estimate.acceleration == pytest.approx(1 / 6)
@@ -74,6 +80,6 @@ def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:
         found = limits(estimate, "bootstrap_bca", level)
         assert found.high == pytest.approx(1.0), level
         assert found.low < 0
-    turned = dataclasses.replace(estimate, derivative=-one)
+    turned = dataclasses.replace(estimate, influence=influence.scaled(-1))
     assert limits(turned, "bootstrap_bca", 1 - 1e-10).low == pytest.approx(-1.0)
-    assert tost(Pair(a=estimate, b=estimate, difference=estimate), 2.0) == pytest.approx(1 / 200)
+    assert tost(Pair(a=first, b=first, difference=estimate), 2.0) == pytest.approx(1 / 200)

@@ -13,8 +13,10 @@ import evalreport
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.intervals.normal import hodges_lehmann
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Mean, PairedMean
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Sampling
 from evalreport.schema.comparisons import ComparisonRecord
 from tests.reference.second_round import agrees, each
 
@@ -66,15 +68,18 @@ def test_the_distribution_is_that_of_all_signs(seed: int) -> None:
 
 def limits_of(differences: np.ndarray, level: float = 0.95) -> tuple[float | None, float | None]:
     """Return the Hodges-Lehmann limits of differences."""
-    m = len(differences)
+    sampling = Sampling(n=len(differences))
+    estimate = Estimate(
+        model="a", quantity=Quantity("mae"), value=0.0, range=(0, 9), sampling=sampling, evidence=Mean()
+    )
     bounds = hodges_lehmann(
-        Estimate(
-            model="a",
-            quantity=Quantity("mae"),
+        Difference(
+            a=estimate,
+            b=estimate,
             value=0.0,
-            n=m,
             range=(-9, 9),
-            paired=CountedRows(differences),
+            sampling=sampling,
+            evidence=PairedMean(CountedRows(differences)),
         ),
         level,
     )

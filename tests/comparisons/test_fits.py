@@ -12,11 +12,13 @@ import pytest
 import evalreport
 from evalreport.comparisons.fits import DRAWS, critical_difference
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, comparison_test, probability
-from evalreport.comparisons.test_selection import lacks
+from evalreport.comparisons.test_needs import lacks
 from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.ranks import signed_rank_distribution
-from evalreport.metrics.estimate import Estimate, Fits
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Paired, Proportion
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Fits, Sampling
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
@@ -197,10 +199,19 @@ def test_five_by_two_needs_ten_values_of_five_by_two_folds(
     if folds is not None:
         codes, sizes = np.arange(folds), np.full(folds, 20.0)
         fits = Fits(np.linspace(0.1, 0.3, folds), codes // 2, codes % 2, sizes, sizes)
+    sampling = Sampling(n=40)
     estimate = Estimate(
-        model="m", quantity=Quantity("accuracy"), value=0.2, n=40, range=(-1.0, 1.0), fits=fits
+        model="m",
+        quantity=Quantity("accuracy"),
+        value=0.5,
+        range=(0.0, 1.0),
+        sampling=sampling,
+        evidence=Proportion(20, 40),
     )
-    missing = lacks(Pair(a=estimate, b=estimate, difference=estimate, design=design), "5x2cv_f")
+    delta = Difference(
+        a=estimate, b=estimate, value=0.2, range=(-1.0, 1.0), sampling=sampling, evidence=Paired(), fits=fits
+    )
+    missing = lacks(Pair(a=estimate, b=estimate, difference=delta, design=design), "5x2cv_f")
     assert ("needs 5 repeats of 2 folds" in str(missing)) == lacking
     assert (missing is None) != lacking
 

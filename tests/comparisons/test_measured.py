@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.comparisons.registry import TESTS
-from evalreport.comparisons.test_selection import (
+from evalreport.comparisons.measured import (
     ALPHA,
     EXAMPLES,
     MEASURED,
@@ -20,6 +19,7 @@ from evalreport.comparisons.test_selection import (
     MEASURED_OF_SEEDS,
     measured_size,
 )
+from evalreport.comparisons.registry import TESTS
 from evalreport.warnings.layout import FEW_SEEDS
 from research.studies import ties
 from research.studies.algorithms import ALPHA as STUDIED_ALPHA

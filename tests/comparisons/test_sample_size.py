@@ -14,8 +14,11 @@ from evalreport.comparisons.sample_size import (
     detectable_difference,
     examples_needed,
 )
-from evalreport.metrics.estimate import Estimate, Fits
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Evidence, Paired, PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Fits, Sampling
 from tests.samples.pairs import labels, run
 
 FIGURES = [(1000, 0.05, 2.0), (1000, 0.1, 2.8), (1000, 0.2, 4.0), (100, 0.1, 8.8), (5000, 0.1, 1.25)]
@@ -55,15 +58,9 @@ def test_power_at_the_detectable_difference_is_eighty_per_cent(
 
 def test_examples_needed_solve_the_same_equation() -> None:
     """At the n given, the observed difference is the detectable one: the two sentences cannot contradict."""
-    estimate = Estimate(
-        model="m",
-        quantity=Quantity("accuracy"),
-        value=0.01,
-        n=1000,
-        range=(-1.0, 1.0),
-        agreement=(850.0, 55.0, 45.0, 50.0),
-    )
-    needed = examples_needed(estimate, 0.05)
+    values = CountedRows(np.array([0.0, 1.0, -1.0]), np.array([900.0, 55.0, 45.0]))
+    delta = _difference(0.01, 1000, PairedProportion(850.0, 55.0, 45.0, 50.0, values))
+    needed = examples_needed(delta, 0.05)
     assert needed is not None
     assert detectable_accuracy_difference(needed, 0.1, 0.05) == pytest.approx(0.01, rel=1e-4)
     assert needed == math.ceil(
@@ -117,11 +114,33 @@ def test_a_value_that_is_0_by_convention_is_compared(metric: str) -> None:
     assert [(r.model, r.value) for r in single.ranking][1] == ("nobody", 0.0)
 
 
-def _of_fits(kind: str) -> Estimate:
+def _difference(value: float, n: int, evidence: Evidence, fits: Fits | None = None) -> Difference:
+    """Return a difference of two accuracies."""
+    sampling = Sampling(n=n)
+    accuracy = Estimate(
+        model="m",
+        quantity=Quantity("accuracy"),
+        value=0.9,
+        range=(0.0, 1.0),
+        sampling=sampling,
+        evidence=Proportion(0.9 * n, n),
+    )
+    return Difference(
+        a=accuracy,
+        b=accuracy,
+        value=value,
+        range=(-1.0, 1.0),
+        sampling=sampling,
+        evidence=evidence,
+        fits=fits,
+    )
+
+
+def _of_fits(kind: str) -> Difference:
     """Return a difference on four fits, each tested on a third of what it was trained on."""
     codes = np.arange(4)
     fits = Fits(np.array([0.01, 0.03, 0.02, 0.06]), codes, codes, np.full(4, 30.0), np.full(4, 90.0), kind)
-    return Estimate(model="m", quantity=Quantity("accuracy"), value=0.03, n=120, range=(-1.0, 1.0), fits=fits)
+    return _difference(0.03, 120, Paired(), fits)
 
 
 def test_detectable_difference_over_folds_has_one_degree_fewer_than_folds() -> None:

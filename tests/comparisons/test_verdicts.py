@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,10 @@ from evalreport.comparisons.decisions import Decision, agreeing
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.verdicts import verdict
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import Mean, Paired
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.options import Options
 from evalreport.schema.metrics import Interval
 from tests.samples.pairs import labels, row, run, values
@@ -24,17 +24,20 @@ def decision(metric: str, low: float, high: float, *, decided: bool, sign: int =
     turn = 1 if metric == "accuracy" else -1
     limits = sorted([turn * low, turn * high])
     d = turn * sign * 0.05
+    sampling = Sampling(n=200)
     estimate = Estimate(
-        model="a",
-        quantity=Quantity(metric),
-        value=d,
-        n=200,
-        range=(-9.0, 9.0),
-        derivative=np.full(200, 1e-4),
-        counts=np.ones(200),
+        model="a", quantity=Quantity(metric), value=d, range=(-9.0, 9.0), sampling=sampling, evidence=Mean()
     )
-    estimate = dataclasses.replace(estimate, is_difference=True)
-    pair = Pair(a=estimate, b=estimate, difference=estimate)
+    delta = Difference(
+        a=estimate,
+        b=estimate,
+        value=d,
+        range=(-9.0, 9.0),
+        sampling=sampling,
+        evidence=Paired(),
+        influence=Influence(np.full(200, 1e-4), np.ones(200)),
+    )
+    pair = Pair(a=estimate, b=estimate, difference=delta)
     comparison = Comparison("a", "b", Quantity(metric), lambda: pair)
     one = agreeing(Interval(method="t", level=0.95, low=limits[0], high=limits[1]), d, decided=decided)
     return Decision(comparison, 0.01 if decided else 0.4, one, decided, sign, 1)

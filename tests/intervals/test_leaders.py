@@ -9,10 +9,8 @@ import pytest
 from scipy import stats
 
 from evalreport.intervals import leading, limits, recommended
-from evalreport.intervals.choice import table_function as as_tables
 from evalreport.intervals.proportions import covariances, newcombe_independent_limits, wilson_limits
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
@@ -200,8 +198,7 @@ def test_macro_f1_of_large_samples_is_the_normal_interval() -> None:
 def test_at_the_edge_the_weakest_class_leads(quantity: Quantity) -> None:
     """At 1 the interval is the weakest of the classes' Wilson intervals through the definition, with its reason."""
     predictions = classified([[50, 0, 0], [0, 20, 0], [0, 0, 4]])
-    function = as_tables(table_function(quantity, predictions))
-    found = leading(estimated(predictions, quantity), 0.95, function)
+    found = leading(estimated(predictions, quantity), 0.95)
     assert found.high == 1
     assert found.method == "wilson"
     assert found.reason is not None

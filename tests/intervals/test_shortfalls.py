@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import shortfalls
+from evalreport.intervals.shortfalls import shortfalls
 from evalreport.metrics.registry import METRICS
 from research.studies import coverage_page, intervals_page
 from research.studies.coverage import SIZES
@@ -113,15 +113,15 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
     for row in rows:
         sizes[row.method].add(row.size)
     for name, method in INTERVALS.items():
-        if method.kind not in NOT_ON_A_TEST_SET:
-            assert SIZES_OF_UNLIKE.get(method.kind, {30, 1000}) <= sizes[name], name
+        if NOT_ON_A_TEST_SET.isdisjoint(method.needs):
+            assert OTHER_SIZES.get(name, {30, 1000}) <= sizes[name], name
 
 
-SIZES_OF_UNLIKE = {"clusters": {8, 100}, "weights": {200, 1000}, "judged": {30, 500}, "suite": {5, 30}}
+OTHER_SIZES = {"cr2_t": {8, 100}, "weighted_t": {200, 1000}, "ppi": {30, 500}, "suite_t": {5, 30}}
 """The smallest and the largest number of clusters, of weighted examples, of human outcomes, and of tasks."""
 
-NOT_ON_A_TEST_SET = {"fits", "trained_fits", "blocks", "seeds"}
-"""Kinds that need folds or data sets: what their intervals hold depends on the algorithms, not on a formula."""
+NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds"}
+"""Needs of intervals for folds or data sets: what their intervals hold depends on the algorithms, not on a formula."""
 
 
 def test_simulated_cells_are_whole(rows: list[Row]) -> None:

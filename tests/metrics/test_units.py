@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ import statsmodels.api as sm
 from scipy import stats
 from scipy.linalg import sqrtm
 
-from evalreport.comparisons.pairs import difference
 from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
 from evalreport.loading.load import load
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.evidence import EffectiveProportion, Evidence, Mean
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
 from tests.reference.second_round import agrees, each, records_of
@@ -97,14 +97,14 @@ def test_clusters_are_judged_by_bell_and_mccaffreys_matrices() -> None:
     assert (verdict.low, verdict.high) == pytest.approx((found.low, found.high), rel=1e-12)
 
 
-def estimates(columns: Source, metric: str, mu0: float, task: str) -> tuple[Estimate, Units]:
+def estimates(columns: Source, metric: str, mu0: float, task: str) -> tuple[Estimate | Difference, Units]:
     """Return the estimate that a record of the reference is about, against ``mu0``, and its units."""
     predictions = load(columns, options=Options(task=task, cluster="g", positive="1"))  # type: ignore[arg-type]
     units = units_of(predictions, cluster="g", weight=None)
     quantity = Quantity(metric)
     sample = estimate_all(predictions, [quantity], units=units, n_resamples=1, seed=0)
     first = sample.estimates["a", quantity]
-    return (difference(first, sample.estimates["b", quantity]) if "b" in columns else first), units
+    return (paired_difference(first, sample.estimates["b", quantity]) if "b" in columns else first), units
 
 
 @each("cr2")
@@ -130,7 +130,8 @@ def test_reference_values_of_cr2(record: Mapping[str, Any]) -> None:
     found = {
         "estimate": estimate.value, "se": estimate.standard_error, "df": estimate.df,
         "low": limits.low, "high": limits.high, "p_two_sided": 2 * stats.t.sf(t, estimate.df),
-        "gstar_rho1": units.clusters_effective, "gstar_rho0": kish(units.sizes), "n_clusters": estimate.clusters,
+        "gstar_rho1": units.clusters_effective, "gstar_rho0": kish(units.sizes),
+        "n_clusters": estimate.sampling.clusters,
     }  # fmt: skip
     for name, expected in value.items():
         assert agrees(found[name], expected), name
@@ -342,18 +343,16 @@ def held(method: str, estimates: Iterator[Estimate], truth: float) -> float:
     )
 
 
-def estimate_of(value: float, derivative: Floats, **fields: Any) -> Estimate:
-    """Return an accuracy or a difference of two, with its influence by unit."""
-    counts = np.ones(len(derivative))
+def estimate_of(value: float, derivative: Floats, evidence: Evidence, **sampling: Any) -> Estimate:
+    """Return a number with its influence by unit, for intervals that do not ask whether it is a difference."""
     return Estimate(
         model="m",
         quantity=Quantity("accuracy"),
         value=value,
-        n=1000,
         range=(-1.0, 1.0),
-        derivative=derivative,
-        counts=counts,
-        **fields,
+        sampling=Sampling(**{"n": 1000, **sampling}),
+        evidence=evidence,
+        influence=Influence(derivative, np.ones(len(derivative))),
     )
 
 
@@ -374,7 +373,7 @@ def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: 
         for _ in range(SETS):
             right = answers() - (answers() if difference else 0)
             value = float(right.sum() / n)
-            yield estimate_of(value, (right - sizes * value) / n, sizes=sizes)
+            yield estimate_of(value, (right - sizes * value) / n, Mean(), sizes=sizes)
 
     assert held("cr2_t", estimates(False), 0.7) >= least - 0.008
     assert held("cr2_t", estimates(True), 0.0) >= least - 0.008
@@ -393,8 +392,8 @@ def test_effective_numbers_hold_under_log_normal_weights(n: int) -> None:
             w = random.lognormal(0, 1, n)
             y = 1.0 * (random.random(n) < 0.8) - (random.random(n) < 0.8 if difference else 0.0)
             value = float(w @ y / w.sum())
-            effective = {"n_effective": kish(w), "trials_effective": None if difference else kish(w)}
-            yield replace(estimate_of(value, w * (y - value) / w.sum(), **effective), n=n)
+            evidence = Mean() if difference else EffectiveProportion(kish(w))
+            yield estimate_of(value, w * (y - value) / w.sum(), evidence, n_effective=kish(w), n=n)
 
     assert held("wilson", estimates(False), 0.8) >= 0.93
     assert held("weighted_t", estimates(True), 0.0) >= 0.93

@@ -8,7 +8,7 @@ import pytest
 from evalreport.metrics.sample import estimate_all
 from research.studies.designs import Design, every_design
 from research.studies.known_limits import KNOWN_LIMITS
-from research.studies.simulation import paired_difference, simulate
+from research.studies.simulation import difference_of, simulate
 from research.studies.tally import LEADING, Tally, count, one
 
 LARGE = 40_000
@@ -36,7 +36,7 @@ def test_true_values_are_the_limits_of_large_samples(design: Design) -> None:
         for truth in design.truths:
             kind, model, quantity = truth
             pair = kind == "difference"
-            estimate = paired_difference(sample, quantity) if pair else sample.estimates[model, quantity]
+            estimate = difference_of(sample, quantity) if pair else sample.estimates[model, quantity]
             assert estimate.standard_error is not None
             found[truth].append(estimate.value)
             errors[truth].append(estimate.standard_error)

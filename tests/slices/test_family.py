@@ -11,7 +11,9 @@ import pytest
 import evalreport
 from evalreport.comparisons.adjustment import adjust
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Sampling
 from evalreport.options import Options
 from evalreport.schema.metrics import Slice
 from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
@@ -47,7 +49,14 @@ def sides(successes: Any, sizes: Any) -> list[Side]:
     total, n = int(np.sum(successes)), int(np.sum(sizes))
     found = []
     for j, (x, m) in enumerate(zip(successes, sizes, strict=True)):
-        value = Estimate(model="a", quantity=QUANTITY, value=x / m, n=int(m), range=(0.0, 1.0))
+        value = Estimate(
+            model="a",
+            quantity=QUANTITY,
+            value=x / m,
+            range=(0.0, 1.0),
+            sampling=Sampling(n=int(m)),
+            evidence=Proportion(float(x), float(m)),
+        )
         both = Successes(float(x), float(m), float(total - x), float(n - m))
         found.append(
             Side(

@@ -1,0 +1,125 @@
+"""What is known against a test in a layout: error rates measured in studies, and assumptions that cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
+from evalreport.metrics.sampling import Fits
+from evalreport.texts import Message, parts
+
+Rates = Mapping[str, float]
+
+MEASURED: Mapping[tuple[str, str], Rates] = {
+    ("cross-validation", "corrected_resampled_t"): {"naive Bayes": 0.006, "tree": 0.03, "1-NN": 0.033},
+    ("cross-validation", "cv_paired_t"): {"naive Bayes": 0.049, "tree": 0.115, "1-NN": 0.135},
+    ("cross-validation", "wilcoxon"): {"naive Bayes": 0.041, "tree": 0.097, "1-NN": 0.117},
+    ("cross-validation", "mcnemar_midp"): {"naive Bayes": 0.059, "tree": 0.131, "1-NN": 0.145},
+    ("repeated cross-validation", "corrected_resampled_t"): {
+        "naive Bayes": 0.039,
+        "tree": 0.036,
+        "1-NN": 0.106,
+    },
+    ("repeated cross-validation", "cv_paired_t"): {"naive Bayes": 0.542, "tree": 0.561, "1-NN": 0.638},
+    ("repeated cross-validation", "wilcoxon"): {"naive Bayes": 0.532, "tree": 0.556, "1-NN": 0.633},
+    ("repeated-holdout", "corrected_resampled_t"): {"naive Bayes": 0.04, "tree": 0.014, "1-NN": 0.074},
+    ("repeated-holdout", "cv_paired_t"): {"naive Bayes": 0.6, "tree": 0.509, "1-NN": 0.675},
+    ("repeated-holdout", "wilcoxon"): {"naive Bayes": 0.59, "tree": 0.514, "1-NN": 0.658},
+    ("5x2cv", "5x2cv_f"): {"naive Bayes": 0.044, "tree": 0.06, "1-NN": 0.142},
+    ("5x2cv", "5x2cv_t"): {"naive Bayes": 0.041, "tree": 0.056, "1-NN": 0.115},
+    ("5x2cv", "corrected_resampled_t"): {"naive Bayes": 0.021, "tree": 0.006, "1-NN": 0.037},
+    ("test-set", "mcnemar_midp"): {"naive Bayes": 0.047, "tree": 0.076, "1-NN": 0.075},
+}
+"""(layout, test) -> rejection rate at 0.05 by learner."""
+
+ALPHA, EXAMPLES = 0.05, 300
+"""The level and the size of the data sets of the study."""
+
+
+MEASURED_OF_SEEDS: Mapping[int, float] = {2: 0.09, 3: 0.074}
+"""Seeds of each model -> how often ``seeds_t`` at 0.05 tells two equally good algorithms apart, where it misses."""
+
+MEASURED_OF_FEW: Mapping[tuple[int, int], float] = {(10, 2): 0.15, (50, 2): 0.14}
+"""Examples that one model flags and how many of them are wrong, on average -> how often the permutation test at 0.05
+tells two models of equal precision apart, of which the other flags ten times as many."""
+
+
+MEASURED_OF_RARE_ERRORS: Mapping[tuple[int, int], float] = {(35, 350): 0.18}
+"""Examples of a class among all, of which two models of equal balanced accuracy get one wrong on average -> how often
+the permutation test at 0.05 tells them apart."""
+
+
+def measured_of_rare_errors() -> Message:
+    """Say how often tests of two equal balanced accuracies reject where one rests on few errors."""
+    rates = (
+        Message("measured.with_rare_errors", rate=rate, held=held, examples=n)
+        for (held, n), rate in MEASURED_OF_RARE_ERRORS.items()
+    )
+    return Message("measured.of_rare_errors", alpha=ALPHA, rates=tuple(rates))
+
+
+def measured_of_few() -> Message:
+    """Say how often tests of two equal precisions reject where one rests on few errors."""
+    rates = (
+        Message("measured.with_few", rate=rate, flagged=flagged, wrong=wrong)
+        for (flagged, wrong), rate in MEASURED_OF_FEW.items()
+    )
+    return Message("measured.of_few", alpha=ALPHA, rates=tuple(rates))
+
+
+def layout_measured(design: str, fits: Fits | None) -> str:
+    """Return which layout of the study a design is nearest to.
+
+    Examples
+    --------
+    >>> layout_measured("5x2cv", None)
+    '5x2cv'
+    """
+    if design == "cross-validation" and fits is not None:
+        repeats = len(np.unique(fits.repeat))
+        return "repeated cross-validation" if repeats > 1 else "cross-validation"
+    return design
+
+
+def measured_size(design: str, fits: Fits | None, test: str) -> Message | None:
+    """Say how often a test rejects where nothing is to be found; None where that was not measured.
+
+    On one test set the question is about the models at hand, not about the algorithms of the study.
+    """
+    if design == "test-set":
+        return None
+    rates = MEASURED.get((layout_measured(design, fits), test))
+    if rates is None:
+        return None
+    by_learner = tuple(Message("measured.rate", rate=rate, learner=name) for name, rate in rates.items())
+    return Message("measured.type_one_error", alpha=ALPHA, examples=EXAMPLES, rates=by_learner)
+
+
+def caution(pair: Pair, test: str) -> Message | None:
+    """Say what is known against a test in this layout: its measured size, or which assumption cannot hold."""
+    known = [_assumption_broken(pair, test), measured_size(pair.design, pair.difference.fits, test)]
+    return parts(*filter(None, known)) if any(known) else None
+
+
+def _assumption_broken(pair: Pair, test: str) -> Message | None:
+    fits, needs = pair.difference.fits, TESTS[test].needs
+    if needs == "seeds":
+        return None
+    if needs == "swaps" and pair.difference.influence is None:
+        return Message("caution.exchangeable")
+    about_examples = needs in ("replicates", "swaps", "losses", "labels", "agreement", *OF_UNITS)
+    if pair.difference.of_seeds and about_examples:
+        return Message("caution.trained_models")
+    if fits is None:
+        return None
+    if needs == "folds":
+        return Message("caution.shared_training_data")
+    if fits.kind == "datasets":
+        if len(fits.values) < 6 and needs == "blocks":
+            return Message("caution.few_datasets", n=len(fits.values))
+        return Message("caution.one_scale") if needs == "losses" else None
+    if needs in ("blocks", "few_blocks", "ranked"):
+        return Message(f"caution.shared_by.{fits.kind}")
+    return Message("caution.fitted_models") if about_examples else None

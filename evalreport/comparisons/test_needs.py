@@ -1,0 +1,156 @@
+"""What each test needs of the data; one that lacks it is refused, with what would make it possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
+from evalreport.intervals import INTERVALS
+from evalreport.intervals.registry import lacks as interval_lacks
+from evalreport.metrics.estimate import Difference
+from evalreport.metrics.evidence import PairedProportion, TwoProportions
+from evalreport.texts import Message, Text
+
+
+def lacks(pair: Pair, test: str) -> Text | None:
+    """Say what the data lack for a test and what would make it possible; None where nothing is missing."""
+    needs = TESTS[test].needs
+    if pair.independent and needs not in ("independent", "replicates", "margin", *OF_UNITS):
+        return Message("test_lacks.same_examples")
+    if _other_seeds(pair) and needs not in ("replicates", "margin", *OF_UNITS):
+        return Message("test_lacks.same_seeds")
+    return _WHAT_IS_MISSING[needs](pair)
+
+
+def _other_seeds(pair: Pair) -> bool:
+    """Say whether the two models have training seeds of their own."""
+    return pair.difference.of_seeds and pair.difference.fits is None
+
+
+def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | None:
+    """Say why a test of independent examples that count the same does not hold, and what does; None where it may."""
+    if delta.sampling.tasks is not None:
+        return Message("test_lacks.one_task")
+    unlike = delta.sampling.weighted or delta.sampling.clusters is not None
+    return Message(f"test_lacks.{elsewhere}") if unlike else None
+
+
+def _no_agreement(pair: Pair) -> Text | None:
+    delta = pair.difference
+    if isinstance(delta.evidence, PairedProportion):
+        return None
+    return _not_plain(delta) or Message("test_lacks.right_and_wrong")
+
+
+def _no_labels(pair: Pair) -> Text | None:
+    if pair.labels is not None:
+        return None
+    return _not_plain(pair.difference) or Message("test_lacks.labels")
+
+
+def _no_losses(pair: Pair) -> Text | None:
+    delta = pair.difference
+    if delta.over_datasets or delta.sampling.only_sums:
+        return None
+    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.by_example, "losses")
+
+
+def _no_placements(pair: Pair) -> Text | None:
+    if pair.difference.delong_error is not None and pair.difference.metric.is_auc:
+        return None
+    return Message("test_lacks.placements")
+
+
+def _no_replicates(pair: Pair) -> Text | None:
+    metric = pair.difference.metric
+    if not metric.inference.replicates_hold:
+        return metric.inference.no_interval or Message("test_lacks.varied_replicates")
+    if pair.difference.sampling.n_units < 2:
+        return Message("test_lacks.several_examples")
+    return None
+
+
+def _unless(held: object | None, what: str) -> Text | None:
+    """Say that a pair lacks something where it is None."""
+    return Message(f"test_lacks.{what}") if held is None else None
+
+
+def _no_fits(pair: Pair) -> Text | None:
+    fits = pair.difference.fits
+    if fits is None:
+        return Message("test_lacks.folds_or_datasets")
+    undefined = int(np.isnan(fits.values).sum())
+    if fits.of_one_example:
+        return Message("test_lacks.larger_folds")
+    if undefined:
+        return Message(f"test_lacks.defined_{fits.kind}", undefined=undefined, total=len(fits.values))
+    return None
+
+
+def _no_folds(pair: Pair) -> Text | None:
+    if pair.difference.fits is None or not pair.difference.of_folds:
+        return Message("test_lacks.folds_or_repeats")
+    return _no_fits(pair)
+
+
+def _no_trained_folds(pair: Pair) -> Text | None:
+    missing = _no_folds(pair)
+    if missing is not None:
+        return missing
+    assert pair.difference.fits is not None
+    if np.isnan(pair.difference.fits.test_train_ratio):
+        return Message("test_lacks.train_size")
+    return None
+
+
+def _no_halves(pair: Pair) -> Text | None:
+    fits = pair.difference.fits
+    if pair.design != "5x2cv" or fits is None or len(fits.values) != 10:
+        return Message("test_lacks.halves")
+    return _no_fits(pair)
+
+
+def _no_blocks(pair: Pair) -> Text | None:
+    if pair.difference.rows is not None:
+        return None
+    if pair.difference.fits is not None:
+        return _no_fits(pair)
+    return _not_plain(pair.difference, "plain_examples_or_folds") or Message("test_lacks.blocks")
+
+
+def _no_few_blocks(pair: Pair) -> Text | None:
+    missing = _no_fits(pair)
+    return missing or (None if pair.difference.rows is not None else _no_blocks(pair))
+
+
+def _not_independent(pair: Pair) -> Text | None:
+    if not pair.independent:
+        return Message("test_lacks.own_test_sets")
+    if not isinstance(pair.difference.evidence, TwoProportions):
+        return Message("test_lacks.proportions")
+    return None
+
+
+_WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
+    "agreement": _no_agreement,
+    "losses": _no_losses,
+    "labels": _no_labels,
+    "judged": lambda pair: interval_lacks(INTERVALS["ppi"], pair.difference),
+    "clusters": lambda pair: interval_lacks(INTERVALS["cr2_t"], pair.difference),
+    "weights": lambda pair: interval_lacks(INTERVALS["weighted_t"], pair.difference),
+    "suite": lambda pair: interval_lacks(INTERVALS["suite_t"], pair.difference),
+    "placements": _no_placements,
+    "replicates": _no_replicates,
+    "swaps": lambda pair: _unless(pair.swapped, "swaps"),
+    "folds": _no_folds,
+    "trained_folds": _no_trained_folds,
+    "halves": _no_halves,
+    "seeds": lambda pair: interval_lacks(INTERVALS["seeds_t"], pair.difference),
+    "blocks": _no_blocks,
+    "few_blocks": _no_few_blocks,
+    "independent": _not_independent,
+    "ranked": lambda pair: _unless(pair.ranked, "ranked"),
+    "margin": lambda pair: _unless(pair.margin, "margin"),
+}

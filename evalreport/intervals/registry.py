@@ -1,0 +1,197 @@
+"""The registry of intervals: for which evidence each is, and what else it needs of an estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.evidence import (
+    F1Counts,
+    Judged,
+    PairedProportion,
+    PairedRanking,
+    Proportion,
+    Ranking,
+    TwoProportions,
+)
+from evalreport.metrics.metric import Margins
+from evalreport.registry import Registry, summary_of
+from evalreport.texts import Message, Text
+
+Value = Estimate | Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of an interval; None with a reason where they cannot be had honestly."""
+
+    low: float | None
+    high: float | None
+    reason: Text | None = None
+
+
+Function = Callable[[Any, float], Bounds]
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalMethod:
+    """One registered interval.
+
+    Attributes
+    ----------
+    of
+        Types of evidence that it is computed from, or ``Estimate`` or ``Difference`` where it takes any evidence.
+    needs
+        What else it needs of an estimate (``NEEDS``); of several that are missing the first is named.
+    """
+
+    name: str
+    label: str
+    summary: str
+    of: tuple[type, ...]
+    needs: tuple[str, ...]
+    function: Function
+    source: str
+
+    @property
+    def over_fits(self) -> bool:
+        """Whether it is of the mean over folds or repeats."""
+        return "folds" in self.needs
+
+    @property
+    def by_resampling(self) -> bool:
+        """Whether it is made of bootstrap replicates."""
+        return "resampled" in self.needs
+
+    @property
+    def of_one_value(self) -> bool:
+        """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
+        return PairedProportion not in self.of and TwoProportions not in self.of
+
+
+INTERVALS: Registry[IntervalMethod] = Registry("interval")
+
+EXAMPLES_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
+OF_CLASSES = (*EXAMPLES_ALIKE, "one_set", "few_classes")
+REPLICATES = ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units")
+
+
+def interval(
+    label: str,
+    *,
+    of: type | tuple[type, ...] = (Estimate, Difference),
+    needs: tuple[str, ...] = (),
+    source: str = "",
+) -> Callable[[Function], Function]:
+    """Register a function of (estimate, level) that returns ``Bounds``; fields as of ``IntervalMethod``."""
+    types = of if isinstance(of, tuple) else (of,)
+    unknown = [need for need in needs if need not in NEEDS]
+    if unknown:
+        raise ValueError(
+            f"interval {label!r} needs {unknown[0]!r}, which is not in NEEDS: {', '.join(NEEDS)}"
+        )
+
+    def _decorate(function: Function) -> Function:
+        name, summary = function.__name__, summary_of(function)
+        INTERVALS.add(IntervalMethod(name, label, summary, types, needs, function, source))
+        return function
+
+    return _decorate
+
+
+MOST_BLOCKS = 1_000
+"""Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
+
+MOST_CLASSES = 3
+"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
+number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
+"""
+
+
+def _table_of_few_classes(value: Value) -> bool:
+    table = value.table if isinstance(value, Estimate) else None
+    return table is None or len(table.counts) <= MOST_CLASSES
+
+
+def _rows(value: Value) -> int | None:
+    """Count the differences by fit or by example; None where there are none."""
+    rows = value.rows if isinstance(value, Difference) else None
+    return None if rows is None else rows.n
+
+
+NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
+    "folds": lambda _, e: e.of_folds,
+    "train_size": lambda _, e: e.fits is not None and not math.isnan(e.fits.test_train_ratio),
+    "seeds": lambda _, e: e.of_seeds,
+    "seed_influence": lambda _, e: e.crossed is not None,
+    "paired": lambda _, e: _rows(e) is not None,
+    "few_blocks": lambda _, e: (_rows(e) or 0) <= MOST_BLOCKS,
+    "some_interval": lambda _, e: not e.metric.inference.no_interval,
+    "resampled": lambda _, e: e.metric.inference.resampled,
+    "smooth": lambda m, e: e.metric.inference.smooth or m.name in e.metric.inference.intervals,
+    "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
+    "several_units": lambda _, e: e.sampling.clusters != 1,
+    "influence": lambda _, e: e.influence is not None,
+    "no_gold": lambda _, e: not isinstance(e.evidence, Judged),
+    "clusters": lambda _, e: e.sampling.clusters is not None and not e.over_datasets,
+    "weights": lambda _, e: e.sampling.weighted,
+    "tasks": lambda _, e: e.sampling.tasks is not None,
+    "one_task": lambda _, e: e.sampling.tasks is None,
+    "equal_weights": lambda _, e: not e.sampling.weighted,
+    "independent": lambda _, e: e.sampling.clusters is None,
+    "independent_or_weighted": lambda _, e: e.sampling.clusters is None or e.sampling.weighted,
+    "independent_or_datasets": lambda _, e: e.sampling.clusters is None or e.over_datasets,
+    "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
+    "one_set": lambda _, e: not (e.over_datasets or e.sampling.two_sets),
+    "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
+    "losses": lambda m, e: m.name in e.metric.inference.intervals,
+    "few_classes": lambda _, e: _table_of_few_classes(e),
+    "class_recalls": lambda _, e: (
+        bool(e.metric.recall_slope)
+        and (isinstance(e.metric.computation, Margins) or e.quantity.average == "macro")
+    ),
+    "macro_f1": lambda m, e: m.name in e.metric.inference.intervals and e.quantity.average == "macro",
+    "auc": lambda _, e: e.metric.is_auc,
+}
+"""What intervals need of an estimate beside its evidence; the reason for a missing one is the text of its name."""
+
+OTHER_EVIDENCE: Mapping[type, str] = {
+    Proportion: "proportion",
+    F1Counts: "jaccard",
+    Judged: "gold",
+    PairedProportion: "agreement",
+    TwoProportions: "independent_proportions",
+    Difference: "paired",
+    Estimate: "one_model",
+}
+"""The text of the reason, by the first type that an interval is of."""
+
+
+def missing(method: IntervalMethod, estimate: Value, *, but: str = "") -> str | None:
+    """Return the first need of a method that an estimate does not meet; None where the interval is honest."""
+    unmet = (name for name in method.needs if name != but and not NEEDS[name](method, estimate))
+    need = next(unmet, None)
+    if need is not None or isinstance(estimate, method.of) or isinstance(estimate.evidence, method.of):
+        return need
+    if Ranking in method.of:
+        return "one_model" if isinstance(estimate.evidence, PairedRanking) else "one_ranking"
+    return OTHER_EVIDENCE[method.of[0]]
+
+
+def why_missing(need: str, estimate: Value) -> Text:
+    """Say that an estimate does not meet a need."""
+    if need == "some_interval":
+        return estimate.metric.inference.no_interval
+    if need == "enough_of_a_class":
+        return Message("interval_needs.enough_of_a_class", least=estimate.metric.inference.least_of_a_class)
+    most = {"few_blocks": MOST_BLOCKS, "few_classes": MOST_CLASSES}
+    return Message(f"interval_needs.{need}", **({"most": most[need]} if need in most else {}))
+
+
+def lacks(method: IntervalMethod, estimate: Value) -> Text | None:
+    """Say why a method is not honest for an estimate; None if it is."""
+    need = missing(method, estimate)
+    return None if need is None else why_missing(need, estimate)

@@ -1,0 +1,141 @@
+"""How the examples behind a value are drawn, and how the value follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.engine.distributions import powers
+from evalreport.predictions.arrays import Floats, Indices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """The units that are drawn: examples, clusters or the examples of each task; and how much they weigh.
+
+    Attributes
+    ----------
+    n
+        Examples.
+    sizes
+        (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
+    tasks
+        (u,) task of each unit of a suite, within which units are drawn; of what people say the rows with gold and those
+        without apart. None: no suite.
+    n_effective
+        Kish's effective number of examples where they weigh differently.
+    only_sums
+        Whether only sums over the examples are known: influence values then stand for those of all examples.
+    two_sets
+        Whether two models have a test set each, drawn independently.
+    """
+
+    n: int
+    sizes: Floats | None = None
+    tasks: Indices | None = None
+    n_effective: float | None = None
+    only_sums: bool = False
+    two_sets: bool = False
+
+    @cached_property
+    def clusters(self) -> int | None:
+        """Number of clusters where whole clusters are drawn."""
+        return None if self.sizes is None else int((self.sizes > 0).sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether examples weigh differently."""
+        return self.n_effective is not None
+
+    @property
+    def alike(self) -> bool:
+        """Whether single examples are drawn, each as likely and as heavy as the others."""
+        return self.sizes is None and self.tasks is None and not self.weighted
+
+    @property
+    def n_units(self) -> int:
+        """Resampling units: examples, or clusters."""
+        return self.n if self.clusters is None else self.clusters
+
+
+@dataclass(frozen=True)
+class Influence:
+    """Derivative of a value by the multiplicity of each resampling unit; n times it is the influence function.
+
+    Attributes
+    ----------
+    values
+        (u,) derivatives, by atom: distinct cell, row or cluster. What is 0/0 and counts 0 has none.
+    counts
+        (u,) units in each atom.
+    by_fit
+        Training seeds: makes the derivatives (u, J) by the multiplicity of a unit in one fit; rows sum to ``values``.
+    """
+
+    values: Floats
+    counts: Floats
+    by_fit: Callable[[], Floats] | None = None
+
+    @cached_property
+    def powers(self) -> tuple[float, float, float]:
+        """The largest absolute value, and the sums of squares and of cubes relative to it."""
+        return powers(self.values, self.counts)
+
+    def error(self, factors: Floats | float) -> float:
+        """Return the square root of the sum of squared derivatives, each times its factor."""
+        largest, squares, _ = self.powers
+        if isinstance(factors, np.ndarray):
+            squares = float((factors * self.counts * (self.values / largest) ** 2).sum())
+        else:
+            squares *= factors
+        return float(largest * np.sqrt(squares))
+
+    def scaled(self, factor: float) -> Influence:
+        """Return the influence on the value in other units."""
+        by_fit = self.by_fit
+        return Influence(
+            self.values * factor, self.counts, None if by_fit is None else lambda: by_fit() * factor
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """A quantity's values on single fits (folds, repeats ...), one of each a fit.
+
+    Attributes
+    ----------
+    values
+        (J,); nan where undefined, as of all but means over examples on folds of one. Label metrics: 0 by convention.
+    repeat, fold
+        (J,) codes in the order of the files' names.
+    n_test, n_train
+        (J,) examples tested on and trained on; the latter nan where the files do not say.
+    kind
+        ``folds`` (folds or repeated hold-out: training sets overlap), ``replicates``, ``seeds`` or ``datasets``.
+    by_convention
+        On how many fits a label metric is 0/0 and counts 0.
+    names
+        Seeds: (J,) the files' names, which say whether two models' seeds are the same.
+    """
+
+    values: Floats
+    repeat: Indices
+    fold: Indices
+    n_test: Floats
+    n_train: Floats
+    kind: str = "folds"
+    by_convention: int = 0
+    names: tuple[str, ...] = ()
+
+    @property
+    def test_train_ratio(self) -> float:
+        """Mean over the fits of test examples by training examples; nan where the files do not say."""
+        return float((self.n_test / self.n_train).mean())
+
+    @property
+    def of_one_example(self) -> bool:
+        """Whether these are folds of one example each, on which the metric has no value."""
+        return self.kind == "folds" and bool(self.n_test.max() <= 1 and np.isnan(self.values).any())
