@@ -8,7 +8,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Text
 
 SQUARES_OF = {"squared": "values", "brier": "probabilities"}
-"""Losses that are squared errors, and of what."""
+"""Losses that are squared errors, by the quantity they are errors of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +17,12 @@ class DecompositionRecord:
 
     ``loss``: ``squared`` (numbers), ``brier`` (probabilities), ``0-1`` (labels, Domingos) or ``kohavi_wolpert``.
     ``variance`` has divisor K. ``variance_unbiased``: squared losses and Kohavi-Wolpert: with divisor K - 1; 0-1: the
-    part on examples whose main prediction is right. ``variance_biased``: 0-1, what the others gain by straying.
-    ``bias_unbiased``: ``bias`` without the variance / K that it holds, with its limits over examples; below 0 where
-    chance has it so, None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
+    part on examples whose main prediction is right. ``variance_biased``: 0-1, the part on the other examples.
+    ``bias_unbiased``: ``bias`` less the variance / K that it contains, with its limits over examples; it may be below 0
+    by chance, and is None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
     predictions. ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
     ``expected_loss`` over examples. ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging
-    the replicates removes the rest. ``*_monte_carlo``: how far the figure moves with other replicates.
+    the replicates removes the rest. ``*_monte_carlo``: standard errors over replicates.
     """
 
     model: str
@@ -73,7 +73,12 @@ class ExampleVarianceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEstimateRecord:
-    """One resampling estimate of a learning algorithm's error; a missing one has its reason and what would give it."""
+    """One resampling estimate of an algorithm's error, in units of ``metric``.
+
+    ``value`` is null where it cannot be computed; ``reason`` says why, and which plan of fits gives it. ``details`` has
+    the numbers of folds, repeats or replicates, and those of the .632+ estimator. ``low`` and ``high`` are limits by
+    ``interval_method``, null where there is none.
+    """
 
     model: str
     estimator: str
@@ -99,7 +104,7 @@ class ChosenRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionChoiceRecord:
-    """Which model a penalised criterion chooses, how far the runner-up is, and over which family."""
+    """The model with the least value of a penalised criterion among ``models``, and the runner-up's ``distance``."""
 
     criterion: str
     model: str

@@ -14,7 +14,7 @@ ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRecord:
-    """How one model's value changed since an earlier run of the series: ``difference`` is now - then.
+    """The change of one model's value since an earlier run of the series: ``difference`` is now - then.
 
     ``reference`` is ``accepted`` or ``last``, ``run`` and ``time`` say which run that was. ``paired``: both runs on
     the same examples. ``text`` names the compared examples; the p-value is that of one look.

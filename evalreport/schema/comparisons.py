@@ -11,7 +11,14 @@ from evalreport.texts import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRecord:
-    """One test (or one interval) of the difference a - b of one metric."""
+    """One test, or one interval, of the difference a - b of one metric.
+
+    ``b`` null: a test of one model alone. ``df`` are the degrees of freedom of a t, F or chi-squared ``statistic``.
+    ``p_value`` is two-sided and null where there is none, with a ``reason``; ``p_adjusted`` is set in the family of the
+    verdicts alone, by ``correction``. ``difference``, ``low`` and ``high`` (at ``level``) are in the metric's units.
+    ``effect`` names the size ``effect_size``. ``recommended``: the test that leads on this metric. ``caution``: what
+    speaks against the test in this layout.
+    """
 
     a: str
     b: str | None
@@ -41,7 +48,10 @@ class ComparisonRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OmnibusRecord:
-    """One test of all models at once; ``by`` and ``blocks`` say what the models were compared on, and on how many."""
+    """One test of all ``models`` at once on ``blocks`` examples, folds or data sets (``by``).
+
+    ``df2`` are the second degrees of freedom of an F statistic. ``p_value`` is null with a ``reason`` where undefined.
+    """
 
     metric: str
     test: str
@@ -73,7 +83,7 @@ class AverageRankRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceRecord:
-    """How much a value varies, and with what: ``source`` is ``seeds``, ``replicates`` or ``test set``.
+    """The variance of a value by its ``source``: ``seeds``, ``replicates`` or ``test set``.
 
     Between seeds or replicates: the variance (divisor J - 1) of the values of single fits on the same test
     examples. Test set: the squared standard error of the mean value, from the examples.
@@ -88,12 +98,12 @@ class VarianceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptVarianceRecord:
-    """How much of a variance lies between questions and how much between the attempts at one question.
+    """The variance of an estimate, split into that between questions and that between attempts at one question.
 
-    It is that of one model's mean, or where ``b`` is given of the difference ``model`` - ``b`` by question.
+    The estimate is one model's mean, or with ``b`` the difference ``model`` - ``b`` by question.
     ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
-    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` what twice the attempts at these
-    questions would make of it, ``se_more_questions`` twice the questions. ``within`` and what follows from it is null
+    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` the standard error with twice
+    the attempts, ``se_more_questions`` with twice the questions. ``within`` and what follows from it is null
     where each question was answered once.
     """
 
@@ -113,7 +123,7 @@ class AttemptVarianceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRecord:
-    """One model's place on the primary metric; models that share a letter cannot be told apart."""
+    """One model's rank on the primary metric, 1 the best; pairs that share one of ``letters`` are undecided."""
 
     model: str
     metric: str
@@ -124,9 +134,9 @@ class RankingRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRecord:
-    """How large a difference is, in one of the usual sizes with its limits; ``text`` says it in words.
+    """A size of the difference a - b in one of the usual measures, with its limits; ``text`` is a sentence about it.
 
-    ``unit`` is what the size is over: example, fold, replicate, seed or dataset.
+    ``unit`` is the unit of sampling: example, fold, replicate, seed or dataset.
     """
 
     a: str

@@ -30,7 +30,10 @@ class CurveRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSummaryRecord:
-    """One number of one curve, from all its points, not the thinned ones: an area, or its height ``at`` a place."""
+    """One number of one curve, computed from all its points: an area, or its height ``at`` an x.
+
+    ``low`` and ``high`` are limits at ``level`` by ``method``; null, with a ``reason``, where there are none.
+    """
 
     model: str
     curve: str
@@ -51,7 +54,7 @@ EQUAL_ERRORS = "eer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPointRecord:
-    """One threshold of one model that some criterion chooses on these very data, and what it gives there.
+    """One threshold of one model, chosen by a criterion on these data, with its counts and value.
 
     ``threshold`` is null where no example is to be called positive. The counts are those at the threshold;
     ``value`` is of ``metric``. ``optimistic`` says that the threshold was chosen on the data it is judged on.
@@ -85,8 +88,8 @@ Relation = Literal["above", "below", "crosses", "same"]
 class DominanceRecord:
     """Whether one model's curve is above the other's, seen from a, with the false positive rates where they cross.
 
-    ``a_most`` and ``b_most`` are by how much each is higher at most, and ``..._at`` where. ``clear`` says that each
-    is higher by so much that it matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
+    ``a_most`` and ``b_most`` are the largest distances by which each is higher, at ``..._at``. ``clear``: each is
+    higher by a distance that matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
     and ``beyond_bands`` whether each leaves the other's pointwise band somewhere (null without bands).
     """
 
@@ -108,7 +111,7 @@ class DominanceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdChangeRecord:
-    """What another threshold than the model's own decisions would change, in cases.
+    """The change in cases if a model's decisions were made at ``threshold``.
 
     ``fewer_alarms`` is positive predictions before less those after, and of these ``fewer_false_alarms`` are
     negatives and ``fewer_hits`` positives; negative numbers mean more.
@@ -130,7 +133,7 @@ class ThresholdChangeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreHistogramRecord:
-    """How one model's scores are distributed among the examples of one class: ``counts`` between ``edges``.
+    """The histogram of one model's scores in one class: ``counts`` between ``edges``.
 
     ``positive``: whether that class is the positive one. ``scale`` is ``probability`` (of the positive class) or
     ``score``; the first and the last bin of bare scores include all scores beyond their edge.

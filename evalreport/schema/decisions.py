@@ -73,7 +73,10 @@ class TaskVerdictRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRecord:
-    """One gate: pass, fail or undecided, by the interval."""
+    """The outcome of one gate, decided by the interval of its value; ``text`` says why.
+
+    ``value``, ``low`` and ``high`` are in the units of the metric or test that the gate names; null where undefined.
+    """
 
     gate: str
     outcome: Literal["pass", "fail", "undecided"]

@@ -14,7 +14,7 @@ JsonObject = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRecord:
-    """One input file: path relative to MODELS, SHA-256 of its bytes, rows used, model (null: several)."""
+    """One input file: its path relative to MODELS, SHA-256 of its bytes, rows used, and model (null: several)."""
 
     path: str
     sha256: str

@@ -9,7 +9,7 @@ from evalreport.texts import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeEstimateRecord:
-    """What the judge gains: one model's mean outcome, or a pair's difference a - b, by the judge, by people, by both.
+    """One model's mean outcome, or a pair's difference a - b: by the judge, by people, and by both.
 
     ``judge`` is over all n examples, ``human`` over the ``n_gold`` that people judged (of both models), ``value`` is
     the estimate from both (PPI++), in which the judge counts ``lam`` (0 to 1). Limits are at ``level``; those of a
@@ -44,7 +44,7 @@ class JudgeEstimateRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAgreementRecord:
-    """How judge and people agree on the answers that people judged; ``model`` None: on those of all models.
+    """The agreement of judge and people on the answers that people judged; ``model`` null: of all models.
 
     Of outcomes of 0 and 1: on how many both say 1, only the judge, only people, neither; Cohen's kappa. ``bias`` is the
     mean of the judge's outcome less people's. ``clusters``: how many hold such answers, where whole clusters are drawn.

@@ -10,7 +10,10 @@ from evalreport.texts import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """One interval; ``low`` and ``high`` are None where the method is dishonest or undefined, with a reason."""
+    """One interval of a value, in the metric's units; ``level`` is its confidence, 0 to 1.
+
+    ``low`` and ``high`` are null, with a reason, where the method is undefined or does not hold its level.
+    """
 
     method: str
     level: float
@@ -31,6 +34,10 @@ class Slice:
 class MetricRecord:
     """One model's value of one metric with its intervals, the recommended one first.
 
+    ``average`` (macro, micro, weighted) or ``label`` (the class) where the metric has one; ``slice`` null: over all
+    examples. ``value`` and ``standard_error`` are in the metric's units, null where undefined, with a ``reason``; a
+    value by convention has a reason, too. ``n``: the examples it is computed from.
+
     ``trials``: the number of independent, equally weighted examples whose proportion the value is; None where it is no
     such proportion. Gates are decided by the exact limits that follow from it.
     """
@@ -48,11 +55,11 @@ class MetricRecord:
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
     n_effective: float | None = None
-    """Under weights Kish's effective number of examples."""
+    """With weights, Kish's effective number of examples; else null."""
     clusters_effective: float | None = None
-    """The effective number of clusters G* where examples of one are wholly alike."""
+    """The effective number of clusters G*, as if the examples of a cluster were identical; null without clusters."""
     clusters: int | None = None
-    """How many clusters hold the ``n`` examples, where whole clusters are drawn."""
+    """The number of clusters that hold the ``n`` examples; null without clusters."""
     trials: float | None = None
 
 
@@ -75,7 +82,7 @@ class BaselineRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldRecord:
-    """One model's value of one metric on one fold."""
+    """One model's value of one metric on one fold; null where it is undefined there. ``n``: examples of the fold."""
 
     model: str
     repeat: str | None
@@ -89,7 +96,7 @@ class FoldRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionRecord:
-    """One cell of one model's confusion matrix."""
+    """One cell of one model's confusion matrix; ``count`` is a sum of weights where examples have weights."""
 
     model: str
     true: str

@@ -188,12 +188,17 @@ def _change(view: View, record: AuditRecord) -> str:
         _size(view, details[when]) + (f" (n = {int(details[n]):,})" if (n := f"n_{when}") in details else "")
         for when in ("then", "now")
     )
-    many = len({r.about.split(",")[0] for r in view.results.audit if r.question == "slice"}) > 1
-    model, _, place = record.about.partition(", ")
+    slices = {
+        f"{r.model}, {r.slice.column} = {r.slice.value}": (r.model, r.slice)
+        for r in view.results.metrics
+        if r.slice is not None
+    }
+    model, subgroup = slices[record.about]
+    models = {slices[r.about][0] for r in view.results.audit if r.question == "slice"}
     return say(
-        "audit.fell_of" if many else "audit.fell",
+        "audit.fell_of" if len(models) > 1 else "audit.fell",
         model=text_of(view, model),
-        about=text_of(view, sentence_start(place.replace(" = ", " "))),
+        about=text_of(view, sentence_start(f"{subgroup.column} {subgroup.value}")),
         then=then,
         now=now,
     )
