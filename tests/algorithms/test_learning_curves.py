@@ -7,33 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.algorithms.learning_curves import PointLosses, extrapolated
+from evalreport.algorithms.learning_curves import extrapolated
 from evalreport.errors import InputError
-from evalreport.schema.results import Results
 from evalreport.texts import Message
 from tests.samples.algorithms import evaluate
-
-
-def curve(
-    points: dict[str, dict[float, float]], axis: str = "train_size", *, n: int = 60, repeats: int = 1
-) -> dict[str, list[Any]]:
-    """Write rows in which each model errs on the given share of the examples at each point."""
-    rows: dict[str, list[Any]] = {name: [] for name in ("id", "model", "repeat", axis, "y_true", "y_pred")}
-    for model, shares in points.items():
-        for x, share in shares.items():
-            for r in range(repeats):
-                wrong = round(share * n)
-                for i in range(n):
-                    truth = i % 2
-                    values = (f"{i:03d}", model, str(r), x, truth, 1 - truth if i < wrong else truth)
-                    for column, value in zip(rows.values(), values, strict=True):
-                        column.append(value)
-    return rows
-
-
-def errors_on_test(results: Results, model: str) -> dict[float, float | None]:
-    """Return a model's errors on test rows by place."""
-    return {p.x: p.value for p in results.learning_curves if p.model == model and p.part == "test"}
+from tests.samples.learning_curves import SIZES, curve, errors_on_test, points
 
 
 def test_models_are_compared_at_the_largest_size() -> None:
@@ -60,17 +38,6 @@ def test_complexity_is_chosen_on_the_test_rows_and_that_is_warned_of() -> None:
     assert not results.learning_fits
 
 
-def test_the_order_of_rows_changes_nothing() -> None:
-    """A curve's rows in any order give the same bytes."""
-    from evalreport.schema.results import to_json
-
-    rows = curve({"a": {10.0: 0.5, 20.0: 0.3}, "b": {10.0: 0.4, 20.0: 0.35}}, repeats=2)
-    order = np.random.default_rng(1).permutation(len(rows["id"]))
-    mixed = {name: [values[i] for i in order] for name, values in rows.items()}
-    first, second = (to_json(evaluate(r, task="binary")) for r in (rows, mixed))
-    assert first.split(b'"inputs"')[0] == second.split(b'"inputs"')[0]
-
-
 def test_training_rows_are_the_other_curve() -> None:
     """Rows with part = train at each size are the training error there, and test nothing."""
     rows = curve({"a": {10.0: 0.5, 20.0: 0.3}})
@@ -85,33 +52,6 @@ def test_training_rows_are_the_other_curve() -> None:
     train = {p.x: p.value for p in results.learning_curves if p.part == "train"}
     assert train == pytest.approx({10.0: 0.1, 20.0: 0.05})
     assert errors_on_test(results, "a") == pytest.approx({10.0: 0.5, 20.0: 0.3})
-
-
-def test_sizes_that_differ_a_little_between_folds_are_one_point() -> None:
-    """Of folds of unequal size the smaller and the larger sample are two points, at their mean sizes."""
-    rows: dict[str, list[Any]] = {n: [] for n in ("id", "model", "fold", "train_size", "y_true", "y_pred")}
-    for i in range(40):
-        fold = i % 3
-        for size in ((10, 20), (11, 22), (12, 24))[fold]:
-            for column, value in zip(
-                rows.values(), (f"{i:02d}", "a", str(fold), size, i % 2, i % 2 if i % 5 else 1), strict=True
-            ):
-                column.append(value)
-    results = evaluate(rows, task="binary")
-    places = sorted(errors_on_test(results, "a"))
-    assert len(places) == 2
-    assert 10 < places[0] < 12
-    assert 20 < places[1] < 24
-    assert results.design == "cross-validation"
-
-
-def test_both_axes_at_once_are_refused() -> None:
-    """A grid of sizes and complexities is no curve."""
-    rows = curve({"a": {10.0: 0.5, 20.0: 0.3}})
-    double = {name: values * 2 for name, values in rows.items()}
-    double["complexity"] = [1.0] * len(rows["id"]) + [2.0] * len(rows["id"])
-    with pytest.raises(InputError, match="both train_size and complexity vary"):
-        evaluate(double, task="binary")
 
 
 def test_points_of_other_examples_cannot_be_compared() -> None:
@@ -156,21 +96,6 @@ def test_a_family_of_models_is_one_complexity_curve() -> None:
     assert {(p.model, p.x): p.value for p in results.learning_curves} == pytest.approx(
         {("degree1", 1.0): 0.5, ("degree2", 2.0): 0.2, ("degree3", 3.0): 0.3}
     )
-
-
-# --- extrapolation ----------------------------------------------------------------------------------------------------
-
-SIZES = (50, 100, 200, 400, 800, 1600)
-
-
-def points(errors: list[float], *, seed: int = 0, n: int = 2000) -> list[PointLosses]:
-    """Draw losses of 0 and 1 whose shares are the errors, on the same examples at every size."""
-    threshold = np.random.default_rng(seed).random(n)
-    none = np.zeros(n, dtype=np.int64)
-    return [
-        PointLosses(float(x), (threshold < e).astype(float), np.arange(n), none, 1)
-        for x, e in zip(SIZES, errors, strict=False)
-    ]
 
 
 def test_a_power_law_is_found_and_carried_to_twice_the_size() -> None:

@@ -1,13 +1,23 @@
 """Sorting scores by whole numbers gives the order of the scores, equal ones by their row."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 
 from evalreport.engine.distributions import running_sum
-from evalreport.engine.ranks import descending_order, group_weights
+from evalreport.engine.ranks import (
+    absolute_deviations,
+    ascending,
+    descending_order,
+    group_weights,
+    weighted_median,
+)
 
 RNG = np.random.default_rng(1)
+
 NEIGHBOURS = np.nextafter(1.0, 2) - 1
+
 SCORES = {
     "normal": RNG.normal(size=5000),
     "ties": RNG.integers(-3, 3, size=5000) / 4,
@@ -60,3 +70,25 @@ def test_running_sums_that_are_kept_follow_their_vector() -> None:
         vector = np.full(200_000, float(value))
         assert running_sum(vector)[-1] == 200_000 * value
         del vector
+
+
+SEEDS = range(4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weighted_medians_and_deviations_equal_the_repeated_values(seed: int) -> None:
+    """Under whole-number weights: numpy's median and mean absolute deviation of the repeated values.
+
+    One row of weights puts all mass on few values, far outside the window that bootstrap weights stay in.
+    """
+    random = np.random.default_rng(seed)
+    values = np.round(random.normal(size=400), 1)
+    weights = random.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
+    weights[0] = 0
+    weights[0, :3] = 5, 2, 7
+    table = ascending(values)
+    copies = [np.repeat(values, w.astype(int)) for w in weights]
+    assert weighted_median(table, weights) == pytest.approx([np.median(c) for c in copies], abs=1e-14)
+    means = np.array([c.mean() for c in copies])
+    expected = [np.abs(c - c.mean()).sum() for c in copies]
+    assert absolute_deviations(table, weights, means) == pytest.approx(expected, rel=1e-12)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -12,32 +13,10 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.errors import UsageError
-from evalreport.gates.outcomes import decide, judge, outcome_of, parse
+from evalreport.gates.outcomes import judge, outcome_of
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import Interval, MetricRecord, Slice
-from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-
-
-def metric(model, name, value, low, high, *, average=None, label=None, slice=None, reason=None):  # noqa: A002
-    """One record whose recommended interval, the first, is narrower than the second."""
-    intervals = (
-        Interval(method="wilson", level=0.95, low=low, high=high, reason=reason),
-        Interval(method="normal", level=0.95, low=-9.0, high=9.0),
-    )
-    return MetricRecord(
-        model=model,
-        metric=name,
-        average=average,
-        label=label,
-        slice=slice,
-        value=value,
-        standard_error=0.01,
-        n=500,
-        intervals=intervals,
-        reason=None,
-    )
+from tests.samples.gates import metric, outcome, results_with
 
 
 def comparison(a, b, name, difference, low, high, *, recommended=True, average=None):
@@ -49,21 +28,6 @@ def comparison(a, b, name, difference, low, high, *, recommended=True, average=N
         recommended=recommended, df=None, p_adjusted=None, correction=None, effect=None, effect_size=None,
         caution=None, reason=None,
     )  # fmt: skip
-
-
-def results_with(metrics=(), comparisons=(), *, task="binary", models=("forest", "logreg")):
-    """Results that hold just these records."""
-    classes = ("0", "1") if task == "binary" else ("1", "2", "3")
-    return Results(
-        signature="s", options={}, task=task, design="test-set", n=500, classes=classes,
-        positive="1" if task == "binary" else None, models=models, primary_metric="accuracy",
-        inputs=(), metrics=tuple(metrics), comparisons=tuple(comparisons), baseline=None,
-    )  # fmt: skip
-
-
-def outcome(text, results):
-    """Parse and decide one gate."""
-    return decide(parse(text, models=results.models), results)
 
 
 ACCURACY = results_with(
@@ -163,107 +127,6 @@ def test_without_an_interval_a_gate_is_undecided_and_says_why():
     assert "one class only" in record.text
 
 
-def test_the_longest_known_name_wins_and_quotes_settle_doubts():
-    """Names may hold dots, dashes, blanks, comparison signs and quotes."""
-    models = ["gpt-5", "gpt-5-mini", "C4", "C4.5", "a > b", 'say "hi"', "n"]
-    for text, names in {
-        "gpt-5.f1 - gpt-5-mini.f1 > 0": ["gpt-5", "gpt-5-mini"],
-        '"gpt-5".f1 - "gpt-5-mini".f1 > 0': ["gpt-5", "gpt-5-mini"],
-        "C4.5.accuracy >= 0.8": ["C4.5"],
-        '"C4.5".accuracy >= 0.8': ["C4.5"],
-        "C4.accuracy>=.8": ["C4"],
-        "a > b.f1 <= 1e-3": ["a > b"],
-        r'"say \"hi\"".f1 < 1': ['say "hi"'],
-        "n.accuracy > 0.5": ["n"],
-    }.items():
-        assert [term.model for term in parse(text, models=models).terms] == names, text
-
-
-@pytest.mark.parametrize(
-    "text, models, comparator, limit",
-    [
-        ("0.9 <= a.accuracy", "a", ">=", 0.9),
-        ("0.9>a.accuracy", "a", "<", 0.9),
-        ("a.rmse <= b.rmse", "ab", "<=", 0.0),
-        ("b.rmse<a.rmse", "ba", "<", 0.0),
-        ('a.f1 > "b".f1', "ab", ">", 0.0),
-        ("-0.01 < a.f1 - b.f1", "ab", ">", -0.01),
-        ("500 <= n", "", ">=", 500),
-        ("0 >= alarms", "", "<=", 0),
-        ("accepted - 0.02 <= a.f1", "a", ">=", -0.02),
-    ],
-)
-def test_a_model_or_a_number_may_stand_on_either_side(text, models, comparator, limit):
-    """The sides change places with the comparator; two models mean their difference."""
-    gate = parse(text, models=["a", "b"])
-    assert ("".join(t.model for t in gate.terms), gate.comparator, gate.limit) == (models, comparator, limit)
-    assert (gate.reference, gate.count) == (
-        "accepted" if "accepted" in text else None,
-        "alarms" if "alarms" in text else "n",
-    )
-    assert gate.text == text
-
-
-def test_averages_and_classes_are_spelled_as_for_metric():
-    """For several classes bare f1 is macro; recall[class=3] is one class's own value."""
-    rows = [
-        metric("forest", "f1", 0.7, 0.6, 0.8, average="macro"),
-        metric("forest", "f1", 0.9, 0.85, 0.95, average="micro"),
-        metric("forest", "recall", 0.5, 0.4, 0.6, label="3"),
-        metric("forest", "recall", 0.1, 0.0, 0.2, label="3", slice=Slice(column="site", value="x")),
-    ]
-    results = results_with(rows, task="multiclass")
-    assert outcome("forest.f1 > 0", results).value == 0.7
-    assert outcome("forest.f1_macro > 0", results).value == 0.7
-    assert outcome("forest.f1_micro > 0", results).value == 0.9
-    assert outcome("forest.recall[class=3] > 0", results).value == 0.5
-    assert outcome('forest.recall[class="3"] > 0', results).value == 0.5
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("forst.accuracy > 0", "character 1: unknown model 'forst'; did you mean forest?"),
-        ("forest.accuracy - logrg.accuracy > 0", "character 19: unknown model 'logrg'; did you mean logreg?"),
-        ("forest.acuracy > 0", "character 8: unknown metric 'acuracy'; did you mean"),
-        ("forest.accuracy", "character 16: expected one of >=, >, <=, < and a number"),
-        ("forest.accuracy >=", "character 19: expected a number"),
-        ("forest.accuracy >= nan", "character 20: expected a number"),
-        ("forest.accuracy >= 1e999", "too large"),
-        ("forest.accuracy >= 90 %", "character 23: expected the end of the gate, not '%'"),
-        ("forest.accuracy == 0.9", "character 17: '==' can never be decided by an interval"),
-        ("forest.accuracy - forest.accuracy > 0", "two models, and both are 'forest'"),
-        ("forest.accuracy - logreg.f1 > 0", "one metric, not accuracy and f1"),
-        ("forest.accuracy >= logreg.f1", "character 20: a difference needs one metric"),
-        ("forest.accuracy >= logrg.accuracy", "character 20: unknown model 'logrg'; did you mean logreg?"),
-        ("0.9 <= forest.accuracy <= 1", "character 24: expected the end of the gate"),
-        ("0.9 <= 0.95", "character 1: unknown model '0'"),
-        ("forest accuracy > 0", "unknown model 'forest'"),
-        ("forest. > 0", "character 8: expected the name of a metric"),
-        ('"forest.accuracy > 0', "a quote is opened and not closed"),
-        ("forest.recall[class=3 > 0", "expected ']'"),
-        ("forest.mcc > 0", "mcc is not computed for forest; add -m mcc"),
-        ("forest.accuracy - logreg.accuracy > 0", "forest and logreg are not compared"),
-        ("forest.rmse > 0", "metric 'rmse' is for regression tasks; these data are binary"),
-        ("", "expected MODEL.METRIC or n"),
-        ("n", "unknown model 'n'"),
-    ],
-)
-def test_what_cannot_be_read_or_found_is_refused_with_its_place(text, message):
-    """A malformed gate, or one about something the results do not hold, is bad usage: exit code 2."""
-    with pytest.raises(UsageError) as caught:
-        outcome(text, ACCURACY)
-    assert message in str(caught.value)
-    assert repr(text) in str(caught.value)
-
-
-@given(st.text(max_size=40))
-def test_any_text_is_a_gate_or_a_usage_error(text):
-    """No input makes the parser fail otherwise."""
-    with contextlib.suppress(UsageError):
-        parse(text, models=["forest", "n"])
-
-
 def test_judge_decides_the_gates_of_the_options_in_their_order():
     """Without gates the results come back as they are."""
     judged = judge(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
@@ -335,3 +198,22 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
 def test_a_value_on_its_limit_is_not_promised_a_decision():
     """However many examples there are, half of the intervals lie on either side."""
     assert "no feasible number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
+
+
+PROGRAM = """
+import sys
+import evalreport as er
+
+labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
+results = er.evaluate(labels, truth=[1, 0, 1, 0], gates=["forest.accuracy >= 0.1"], resamples=50)
+assert len(results.gates) == 1
+print(*sorted(name for name in sys.modules if name.startswith(("evalreport", "sqlalchemy"))))
+"""
+
+
+def test_gates_of_a_run_load_no_history() -> None:
+    """Neither the store of runs nor the comparison with earlier ones is imported."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    words = ("history", "store", "connection", "run_differences", "past", "sqlalchemy")
+    loaded = {name for name in done.stdout.split() if name.rpartition(".")[2] in words}
+    assert loaded == set()

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import parse, terms_of
 from evalreport.intervals.proportions import clopper_pearson_limits
 from tests.samples.slices import Source, run, values_of
 
 RANDOM = np.random.default_rng(6)
+
 N = 300
+
 TRUTH = RANDOM.integers(0, 3, N).astype(str)
+
 SEX = RANDOM.choice(["f", "m"], N)
+
 REGION = RANDOM.choice(["north", "south"], N)
 
 
@@ -23,52 +26,6 @@ def three_classes(**columns) -> Source:
     random = np.random.default_rng(7)
     wrong = {"a": random.random(N) < 0.2, "b": random.random(N) < 0.4}
     return {name: {**facts, "y_pred": np.where(w, "0", TRUTH).tolist()} for name, w in wrong.items()}
-
-
-@pytest.mark.parametrize(
-    "text, label, slices",
-    [
-        ("a.f1[sex=f] > 0", None, (("sex", "f"),)),
-        ("a.recall[class=3,sex=f] > 0", "3", (("sex", "f"),)),
-        ("a.recall[sex=f, class=3] > 0", "3", (("sex", "f"),)),
-        ("a.recall[sex=f,region=north] > 0", None, (("sex", "f"), ("region", "north"))),
-        ('a.recall["my, column"="a]b"] > 0', None, (("my, column", "a]b"),)),
-        ('a.recall["class"=x] > 0', None, (("class", "x"),)),
-        ("a.recall[class=a,b] > 0", "a,b", ()),
-        ("a.recall[age=18 to under 40] > 0", None, (("age", "18 to under 40"),)),
-        ("a.recall[sex*age=f * under 18] > 0", None, (("sex*age", "f * under 18"),)),
-        (r'a.recall[v="say \"hi\""] > 0', None, (("v", 'say "hi"'),)),
-    ],
-)
-def test_brackets_name_a_class_columns_or_both(text, label, slices):
-    """Keys in any order, quotes where a name or value needs them; a comma splits only before another key."""
-    (term,) = parse(text, models=["a"]).terms
-    assert (term.label, term.slices) == (label, slices)
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("a.f1[sex] > 0", "expected [class=LABEL], [COLUMN=VALUE]"),
-        ("a.f1[sex=f,sex=m] > 0", "'sex' stands there twice"),
-        ("a.f1[class=1,class=2] > 0", "'class' stands there twice"),
-        ("a.f1[x=1,y=2,z=3] > 0", "at most 2 columns"),
-        ("a.f1[sex=f > 0", "expected ']'"),
-        ("a.f1[sex=f] - b.f1[sex=m] > 0", "the same examples on both sides"),
-        ("a.f1[sex=f] - b.f1 > 0", "the same examples on both sides"),
-    ],
-)
-def test_what_is_not_meant_is_refused_with_its_place(text, message):
-    """The character is counted, the spelling is shown."""
-    with pytest.raises(UsageError, match="character") as error:
-        parse(text, models=["a", "b"])
-    assert message in str(error.value)
-
-
-def test_terms_are_found_before_the_limit_can_be_read():
-    """What has to be computed does not depend on what it is compared with; nonsense names nothing."""
-    assert terms_of("a.f1[sex=f] >= last - 0.02", models=["a"])[0].slices == (("sex", "f"),)
-    assert terms_of("nonsense", models=["a"]) == ()
 
 
 def test_the_interval_of_the_slice_decides():

@@ -16,6 +16,7 @@ from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 
 Write = Callable[[str, str], Path]
+
 HEAD = "id,y_true,y_pred\n"
 
 
@@ -128,94 +129,6 @@ def test_a_row_twice_names_both_places(write: Write) -> None:
     assert "first of 2" in caught.value.problem
 
 
-def test_truths_that_disagree_name_both_files(two: Callable[[str, str], Path]) -> None:
-    """Two files about different versions of the data are found by their truths."""
-    with pytest.raises(InputError, match=r"'2' disagree: here '1', in .*a\.csv, line 3 '0'") as caught:
-        load(two("1,1,1\n2,0,1\n", "2,1,1\n1,1,1\n"))
-    assert Path(caught.value.file or "").name == "b.csv"
-    assert caught.value.line == 2
-
-
-def test_truths_are_compared_as_values(two: Callable[[str, str], Path]) -> None:
-    """42.0 and 42 are one number."""
-    assert load(two("1,42.0,1.5\n2,0.5,1\n", "1,42,1\n2,0.50,1\n")).task == "regression"
-
-
-def test_truth_in_one_file_serves_all(write: Write) -> None:
-    """Models whose files lack y_true are judged by the others' true values."""
-    write("models/a.csv", HEAD + "1,1,1\n2,0,1\n")
-    folder = write("models/b.csv", "id,y_pred\n2,0\n1,0\n").parent
-    predictions = load(folder)
-    assert predictions.y_true is not None
-    assert predictions.y_true.tolist() == [1, 0]
-
-
-TRUTHS = {
-    "in the folder": ("models/truth.csv", {}),
-    "compressed": ("models/Truth.tsv.gz", {}),
-    "named": ("apart/labels.csv", {"truth": "apart/labels.csv"}),
-}
-
-
-@pytest.mark.parametrize("case", TRUTHS)
-def test_truth_may_stand_apart(
-    case: str, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """truth.* of the folder, or the file that --truth names, gives true values and metadata by id."""
-    monkeypatch.chdir(tmp_path)
-    name, options = TRUTHS[case]
-    content = "id,label,town\n2,yes,x\n1,no,y\n3,no,x\n"
-    write(name, content.replace(",", "\t") if ".tsv" in name else content)
-    folder = write("models/a.csv", "id,y_pred\n1,yes\n2,yes\n").parent
-    predictions = load(folder, options=Options(**options))
-    assert predictions.y_true is not None
-    assert [predictions.classes[code] for code in predictions.y_true] == ["no", "yes"]
-    assert predictions.metadata["town"].categories == ("x", "y")
-    assert predictions.metadata["town"].values.tolist() == [1, 0]
-    assert [m.name for m in predictions.models] == ["a"]
-    assert "truth" in [record.what for record in predictions.found]
-    (odd,) = [w for w in predictions.warnings if w.code == "truth_without_prediction"]
-    assert "1 of 3" in odd.text
-    assert [record.rows for record in predictions.inputs if record.model is None] == [3]
-
-
-@pytest.mark.parametrize("unused", ["a0", "a15", "a9"], ids=["first", "between", "last"])
-def test_a_true_value_that_no_model_predicts_is_no_missing_id(write: Write, unused: str) -> None:
-    """Wherever its id stands among the others, it is left out; results call the file by its name alone."""
-    write("models/forest.csv", "id,y_pred\na1,0\na2,1\na3,0\n")
-    path = write("apart/gold.csv", f"id,y_true\na1,0\na2,1\na3,1\n{unused},1\n")
-    predictions = load(path.parent.parent / "models", options=Options(truth=str(path)))
-    assert predictions.ids.to_pylist() == ["a1", "a2", "a3"]
-    assert predictions.y_true is not None
-    assert predictions.y_true.tolist() == [0, 1, 1]
-    (odd,) = [w for w in predictions.warnings if w.code == "truth_without_prediction"]
-    assert odd.about == ("gold.csv",)
-
-
-@pytest.mark.parametrize(
-    "truth, line, problem",
-    [
-        ("id,y_true\n1,1\n2,0\n1,1\n", 4, "'1' appears twice"),
-        ("id,y_true\n1,1\n", 3, "'2' has no true value"),
-        ("id,y_true\n1,0\n2,0\n", 2, "'1' disagree"),
-        ("id,kind\n1,0\n2,0\n", 1, "no column 'y_true'"),
-        ("y_true\n1\n0\n", 1, "no column 'id'"),
-        ("id,y_true\n1,1\n2,nan\n", 3, "'nan' is not a finite number"),
-    ],
-)
-def test_a_bad_file_of_true_values_is_refused(write: Write, truth: str, line: int, problem: str) -> None:
-    """Its own faults name its own lines."""
-    write("models/truth.csv", truth)
-    own = "y_true," if "disagree" in problem else ""
-    rows = "1,1,1\n2,0,1\n" if own else "1,1\n2,1\n"
-    folder = write("models/a.csv", f"id,{own}y_pred\n" + rows).parent
-    with pytest.raises(InputError) as caught:
-        load(folder)
-    assert problem in caught.value.problem
-    assert caught.value.line == line
-    assert Path(caught.value.file or "").name == ("a.csv" if "no true value" in problem else "truth.csv")
-
-
 def test_rows_without_ids_are_numbered_only_for_one_model(write: Write) -> None:
     """One model in one file needs no join; that its rows were numbered is said."""
     predictions = load(write("m.csv", "y_true,y_pred\n" + "1,1\n" * 11))
@@ -239,26 +152,6 @@ def test_packing_keeps_the_order_when_codes_are_many() -> None:
     packed = _pack([(column.astype(np.int64), 1000) for column in columns])
     expected: Any = np.lexsort(columns[::-1])
     np.testing.assert_array_equal(np.argsort(packed, kind="stable"), expected)
-
-
-def test_inputs_are_recorded(write: Write) -> None:
-    """Path relative to MODELS, SHA-256 of the bytes, rows and model of every file."""
-    write("models/b.csv", HEAD + "1,1,1\n")
-    folder = write("models/a.csv", "id,model,y_true,y_pred\n1,x,1,1\n1,y,1,1\n").parent
-    records = load(folder).inputs
-    assert [(r.path, r.rows, r.model) for r in records] == [("a.csv", 2, None), ("b.csv", 1, "b")]
-    # sha256sum of "id,y_true,y_pred\n1,1,1\n", by coreutils.
-    assert records[1].sha256 == "08c4b781a3c726887b0a68857bed0d8eaa435ecd12d0491e113e4298c028417d"
-
-
-def test_equal_content_has_an_equal_digest() -> None:
-    """In memory the digest is over what was understood, not over how it lay there."""
-    a: dict[str, Any] = {"id": ["x", "y"], "y_true": [1, 0], "y_pred": [1, 1]}
-    b: dict[str, Any] = {"id": np.array(["y", "x"]), "y_true": [0.0, 1.0], "y_pred": ["1", "1"]}
-    first, second = load({"m": a}).inputs[0], load({"m": b}).inputs[0]
-    assert first.sha256 == second.sha256
-    assert first.path == "<memory>"
-    assert load({"m": a | {"y_pred": [1, 0]}}).inputs[0].sha256 != first.sha256
 
 
 def test_predictions_are_the_same_type(write: Write) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from evalreport.loading.load import load
 from evalreport.predictions.table import ModelOutputs, Predictions
 
 Loaded = Callable[..., Predictions]
+
 ModelOf = Callable[[Predictions, str], ModelOutputs]
+
 CodesOf = Callable[[Predictions], list[str]]
 
 
@@ -158,33 +159,3 @@ def test_regression_values_are_exact(loaded: Loaded) -> None:
     assert predictions.y_true.tolist() == [0.1, 123456789.123456789]
     assert only(predictions).y_pred is not None
     assert only(predictions).y_pred.tolist() == [1e-300, -0.30000000000000004]
-
-
-WARNINGS = {
-    "one_example": "a,1,1\n",
-    "few_examples": "".join(f"{i},{i % 2},{i % 2}\n" for i in range(29)),
-    "one_class": "a,1,1\nb,1,0\n",
-    "constant_model": "a,1,1\nb,0,1\n",
-    "class_never_predicted": "a,1,1\nb,0,1\n",
-    "label_never_true": "a,x,x\nb,y,y\nc,x,z\n",
-    "positive_class_guessed": "a,x,x\nb,y,y\n",
-}
-
-
-@pytest.mark.parametrize("code", WARNINGS)
-def test_what_is_odd_is_warned_of(loaded: Loaded, codes_of: CodesOf, code: str) -> None:
-    """Each oddity of the contract has its stable code."""
-    assert code in codes_of(loaded("id,y_true,y_pred\n" + WARNINGS[code]))
-
-
-def test_an_ordinary_file_has_no_warning(loaded: Loaded, codes_of: CodesOf) -> None:
-    """Thirty examples of two classes, both predicted, give none."""
-    rows = "".join(f"{i},{i % 2},{(i // 2) % 2}\n" for i in range(30))
-    assert codes_of(loaded("id,y_true,y_pred\n" + rows)) == []
-
-
-def test_a_constant_score_or_value_is_constant_too(loaded: Loaded, codes_of: CodesOf) -> None:
-    """Scores, regressions and outcomes can be constant as labels can."""
-    assert "constant_model" in codes_of(loaded("id,y_true,score\na,1,3\nb,0,3\n"))
-    assert "constant_model" in codes_of(loaded("id,y_true,y_pred\na,1.5,3\nb,0,3\n"))
-    assert "constant_model" in codes_of(loaded("id,outcome\na,1\nb,1\n"))

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.errors import InputError
+from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 
 Loaded = Callable[..., Predictions]
+
 PREDICTIONS = Path(__file__).parents[1] / "data" / "predictions"
 
 
@@ -141,73 +142,6 @@ def grid(header: str, rows: Sequence[Sequence[object]]) -> str:
     return f"id,{header},y_true,y_pred\n" + "".join(lines)
 
 
-DESIGNS: dict[str, tuple[str, str]] = {
-    "one fold": ("test-set", grid("fold", [(i, 1) for i in range(4)])),
-    "one of each": ("test-set", grid("repeat,seed,dataset", [(i, 1, 1, "d") for i in range(4)])),
-    "folds": ("cross-validation", grid("fold", [(i, i % 2) for i in range(4)])),
-    "leave one out": ("cross-validation", grid("fold", [(i, i) for i in range(4)])),
-    "repeats of folds": (
-        "cross-validation",
-        grid("repeat,fold", [(i, r, i % 2) for i in range(4) for r in range(3)]),
-    ),
-    "5x2": ("5x2cv", grid("repeat,fold", [(i, r, (i + r) % 2) for i in range(4) for r in range(5)])),
-    "5x3": ("cross-validation", grid("repeat,fold", [(i, r, i % 3) for i in range(6) for r in range(5)])),
-    "folds of some examples": (
-        "repeated-holdout",
-        grid("repeat,fold", [(i, r, i % 2) for r in range(5) for i in range(r, r + 5)]),
-    ),
-    "folds that overlap": (
-        "repeated-holdout",
-        grid("fold", [(i, f) for f in range(4) for i in range(f, f + 5)]),
-    ),
-    "halves that are none": (
-        "repeated-holdout",
-        grid("repeat,fold", [(i, r, int(i % 10 == r)) for i in range(30) for r in range(5)]),
-    ),
-    "uneven halves": (
-        "5x2cv",
-        grid("repeat,fold", [(i, r, int((i + r) % 11 < 5)) for i in range(11) for r in range(5)]),
-    ),
-    "one division in two folds": (
-        "cross-validation",
-        grid("fold", [(i, int(i % 10 == 0)) for i in range(30)]),
-    ),
-    "folds with seeds": (
-        "cross-validation",
-        grid("fold,seed", [(i, i % 5, s) for i in range(10) for s in range(3)]),
-    ),
-    "folds of each seed": (
-        "cross-validation",
-        grid("fold,seed", [(i, (i * (2 * s + 1) // 2) % 5, s) for i in range(10) for s in range(3)]),
-    ),
-    "5x2 with seeds": (
-        "5x2cv",
-        grid(
-            "repeat,fold,seed", [(i, r, (i + r) % 2, s) for i in range(4) for r in range(5) for s in range(2)]
-        ),
-    ),
-    "hold-outs with seeds": (
-        "repeated-holdout",
-        grid("repeat,seed", [(i, r, s) for r in range(3) for i in range(r, r + 3) for s in range(2)]),
-    ),
-    "seeds with test sets of their own": (
-        "repeated-holdout",
-        grid("seed", [(i, s) for s in range(4) for i in range(s, s + 4)]),
-    ),
-    "repeats": ("repeated-holdout", grid("repeat", [(i, r) for r in range(3) for i in range(r, r + 3)])),
-    "replicates": ("bootstrap", grid("replicate", [(i, b) for b in range(3) for i in range(4)])),
-    "replicates and resubstitution": (
-        "bootstrap",
-        grid("replicate,part", [(i, b, "test" if b else "train") for b in ("", 1, 2) for i in range(4)]),
-    ),
-    "seeds": ("seeds", grid("seed", [(i, s) for s in range(2) for i in range(4)])),
-    "data sets": ("datasets", grid("dataset", [(i, d) for d in "xy" for i in range(4)])),
-    "folds of data sets": ("datasets", grid("dataset,fold", [(i, d, i % 2) for d in "xy" for i in range(4)])),
-    "learning curve": ("test-set", grid("train_size", [(i, s) for s in (10, 20, 40) for i in range(4)])),
-    "train and test rows": ("test-set", grid("part", [(i, p) for p in ("train", "test") for i in range(4)])),
-}
-
-
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "one id in two folds": (
         ["'3' stands in two folds of one repeat", "in the column repeat"],
@@ -244,62 +178,6 @@ def test_an_id_out_of_place_is_refused_by_name(loaded: Loaded, name: str) -> Non
     assert re.search(r"\.csv, line \d+", message)
 
 
-def test_each_model_s_own_folds_are_divisions_of_their_own(tmp_path: Path) -> None:
-    """With test sets of their own the same id may stand in another fold of another model."""
-    for name, shift in (("a", 0), ("b", 1)):
-        rows = [(i, (i + shift) % 2) for i in range(8 + shift)]
-        (tmp_path / f"{name}.csv").write_text(grid("fold", rows))
-    assert load(tmp_path, options=Options(join="independent")).design == "cross-validation"
-
-
-def test_seeds_with_a_division_of_their_own_are_repeats(loaded: Loaded) -> None:
-    """The seed becomes the repeat, beside the repeat where there are several; why says so."""
-    content = grid("fold,seed", [(i, (i * (2 * s + 1) // 2) % 5, s) for i in range(10) for s in range(3)])
-    predictions = loaded(content)
-    assert predictions.keys["repeat"].categories == ("0", "1", "2")
-    assert "seed" not in predictions.keys
-    assert "counts as a repeat" in next(r.why for r in predictions.found if r.what == "design")
-    both = [(i, r, (i * (2 * s + r) // 2) % 5, s) for i in range(10) for s in (1, 2) for r in (1, 2)]
-    names = loaded(grid("repeat,fold,seed", both)).keys["repeat"].categories
-    assert names == ("1, seed 1", "1, seed 2", "2, seed 1", "2, seed 2")
-
-
-@pytest.mark.parametrize("name", DESIGNS)
-def test_the_design_is_found(loaded: Loaded, name: str) -> None:
-    """The key columns decide, and the reason is said."""
-    design, content = DESIGNS[name]
-    predictions = loaded(content)
-    assert predictions.design == design
-    (said,) = [record for record in predictions.found if record.what == "design"]
-    assert (said.value, bool(said.why)) == (design, True)
-
-
-def test_a_replicate_predicts_every_example_again(loaded: Loaded) -> None:
-    """Rows are (id, fit) in order of the ids, then of the replicates by number; ids stand once."""
-    predictions = loaded(grid("replicate,inbag", [(i, b, b % 2) for b in (10, 2) for i in ("b", "a")]))
-    assert predictions.ids.to_pylist() == ["a", "b"]
-    assert predictions.example.tolist() == [0, 0, 1, 1]
-    assert predictions.keys["replicate"].categories == ("2", "10")
-    assert predictions.keys["replicate"].values.tolist() == [0, 1, 0, 1]
-    assert predictions.keys["inbag"].values.tolist() == [0, 0, 0, 0]
-
-
-def test_an_empty_part_is_a_test_row(loaded: Loaded) -> None:
-    """`test` is the default of the column part."""
-    predictions = loaded(grid("part", [(1, "train"), (1, ""), (2, "test")]))
-    assert predictions.keys["part"].categories == ("test", "train")
-    assert predictions.keys["part"].values.tolist() == [0, 1, 0]
-
-
-def test_scores_on_folds_have_no_ids(loaded: Loaded) -> None:
-    """Fold scores without a data set are cross-validation, one row a fold."""
-    rows = "".join(f"{m},{f},{f / 10}\n" for m in "kl" for f in (2, 1, 3))
-    predictions = loaded("model,fold,value\n" + rows)
-    assert (predictions.task, predictions.design, predictions.n) == ("scores", "cross-validation", 3)
-    assert predictions.models[0].outcome is not None
-    assert predictions.models[0].outcome.tolist() == [0.1, 0.2, 0.3]
-
-
 # File: task, design, rows, classes, positive class, models (as its origin describes it).
 REAL = {
     "default_test.csv.gz": ("binary", "test-set", 3000, ("No", "Yes"), "Yes", 5),
@@ -318,3 +196,58 @@ def test_real_files_are_understood(name: str) -> None:
     """Files of genuinely different models are read as their authors describe them."""
     p = load(PREDICTIONS / name, options=Options())
     assert (p.task, p.design, p.n, p.classes, p.positive, len(p.models)) == REAL[name]
+
+
+GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\nc,1,0\n"
+
+
+def test_over_a_thousand_classes_are_refused(refused: Callable[..., InputError]) -> None:
+    """A free-text column taken for labels is not analysed as 1,001 classes."""
+    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1001))
+    error = refused("m.csv", "id,y_true,y_pred\n" + rows)
+    assert "1001 classes" in error.problem
+    assert "--task regression" in (error.remedy or "")
+
+
+def test_a_thousand_classes_are_accepted(loaded: Callable[..., object]) -> None:
+    """The limit itself is allowed."""
+    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1000))
+    assert len(loaded("id,y_true,y_pred\n" + rows).classes) == 1000  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "task, content, words",
+    [
+        ("binary", "id,y_true,y_pred\na,x,x\nb,y,z\n", "3 classes"),
+        ("regression", "id,y_true,p_1\na,1,.5\nb,0,.5\n", "belong to classes"),
+        ("outcome", GOOD, "no column 'outcome'"),
+        ("scores", GOOD, "no column 'value'"),
+        ("binary", "id,outcome\na,1\nb,0\n", "means the task outcome"),
+    ],
+)
+def test_a_task_that_contradicts_the_columns_is_refused(
+    refused: Callable[..., InputError], task: str, content: str, words: str
+) -> None:
+    """--task does not bend columns into what they are not."""
+    error = refused("m.csv", content, task=task)
+    assert f"task {task} contradicts" in error.problem
+    assert words in error.problem
+    assert error.remedy
+
+
+def test_text_cannot_be_regressed(refused: Callable[..., InputError]) -> None:
+    """--task regression with text as truth names the first text."""
+    error = refused("m.csv", "id,y_true,y_pred\na,1.5,2\nb,cat,2\n", task="regression")
+    assert (error.line, error.column) == (3, "y_true")
+
+
+def test_an_unknown_positive_class_is_refused(write: Callable[[str, str], Path]) -> None:
+    """--positive must be one of the classes, and the message names them."""
+    with pytest.raises(UsageError, match="none of the classes '0', '1'"):
+        load(write("m.csv", GOOD), options=Options(positive="yes"))
+
+
+def test_several_classes_have_no_positive_one(write: Callable[[str, str], Path]) -> None:
+    """--positive belongs to a binary task."""
+    with pytest.raises(UsageError, match="only a binary task"):
+        load(write("m.csv", "id,y_true,y_pred\na,x,x\nb,y,z\n"), options=Options(positive="x"))

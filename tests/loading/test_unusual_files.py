@@ -22,6 +22,7 @@ from evalreport.predictions.table import Predictions
 from tests.samples.prediction_files import Write
 
 GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\n"
+
 Refused = Callable[..., InputError]
 
 
@@ -92,19 +93,6 @@ def test_an_array_without_dimensions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="0 dimensions") as caught:
         load(path)
     assert caught.value.column == "y_pred"
-
-
-def test_a_row_off_its_learning_curve_is_refused(refused: Refused) -> None:
-    """Each id at two training sizes, and one row that does not say its own: it is no point of the curve."""
-    rows = [f"{i},{i % 2},1,{size}" for size in (10, 20) for i in range(4)]
-    error = refused("m.csv", "\n".join(["id,y_true,y_pred,train_size", *rows, "4,1,1,"]) + "\n")
-    assert (error.line, error.column) == (10, "train_size")
-
-
-def test_training_sizes_may_be_unknown_where_they_make_no_curve(loaded: Callable[..., Predictions]) -> None:
-    """Along a complexity curve the training size is a fact beside it, and may be empty."""
-    rows = [f"{i},{i % 2},1,{100 if i else ''},{c}" for c in (1, 2) for i in range(4)]
-    assert loaded("\n".join(["id,y_true,y_pred,train_size,complexity", *rows]) + "\n").n == 8
 
 
 def test_a_name_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
@@ -182,18 +170,6 @@ def test_folds_that_leave_nothing_to_train_on_have_no_ratio(write: Write) -> Non
     """Found by the fuzzer: one fold a seed, so that every example of it is tested; numpy warned of a division by 0."""
     path = write("m.csv", "id,y_true,y_pred,fold,seed\na,0,0,0,0\na,0,0,1,1\n")
     assert evalreport.evaluate(path, resamples=20).n == 1
-
-
-def test_rows_that_are_not_analysed_need_no_weight(
-    refused: Callable[..., InputError], tmp_path: Path
-) -> None:
-    """The line that is named is that of a test row; of a training row the weight may be empty."""
-    rows = "id,part,y_true,y_pred,w\na,train,1,1,\nb,test,0,1,1\nc,test,1,1,"
-    error = refused("m.csv", f"{rows}\n", weight="w")
-    assert (error.line, error.column) == (4, "w")
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "whole/m.csv").write_text(f"{rows}2\n")
-    assert load(tmp_path / "whole", options=Options(weight="w")).n == 3
 
 
 def test_a_weight_that_is_empty_beside_the_truth_is_refused(tmp_path: Path) -> None:

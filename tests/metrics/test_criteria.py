@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
 
 import evalreport
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import UsageError
 from tests.samples.metrics import ids
 
 RNG = np.random.default_rng(5)
+
 N = 120
+
 X = RNG.normal(size=(N, 3))
 
 
@@ -115,22 +116,3 @@ def test_a_criterion_cannot_be_the_primary_metric() -> None:
     source = {"m": {"id": ids(4), "y_true": list("1010"), "y_pred": list("1000")}}
     with pytest.raises(UsageError, match="criterion of training rows"):
         evalreport.evaluate(source, metrics=["aic"])
-
-
-@pytest.mark.parametrize(
-    ("parts", "found", "remedy"),
-    [
-        (["train"], "every row is a training row", "shown beside a metric of test rows, never alone"),
-        (["validation"], "every row is a validation row", "write part = test in the validation rows"),
-        (["train", "validation"], "is a training row .*or a validation row", "add test predictions"),
-    ],
-)
-def test_rows_of_other_parts_alone_are_refused_by_their_name(
-    parts: list[str], found: str, remedy: str
-) -> None:
-    """A run compares models on test rows: without any, the message says which rows there are and what to do."""
-    rows: dict[str, Any] = {"id": ids(6), "y_true": list("101010"), "y_pred": list("100010")}
-    source = {"m": {**rows, "part": (parts * 6)[:6], "n_parameters": [2.0] * 6}}
-    for metrics in ((), ("aic",)):
-        with pytest.raises(InputError, match=f"{found}.*{remedy}"):
-            evalreport.evaluate(source, metrics=list(metrics), resamples=50)

@@ -15,7 +15,7 @@ from evalreport.metrics.operating_points import best_index, criteria, curve_repl
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.threshold_counts import counts_at
 from evalreport.metrics.units import Units
-from tests.samples.curves import counts_along, evaluated, rows, two_normals
+from tests.samples.curves import counts_along, evaluated, rows, two_models, two_normals
 
 ROUNDING = 1e-12
 
@@ -27,6 +27,7 @@ def points_of(results, model="m"):
 
 # Ten examples by hand, best first: + + - + + - - + - -. P = N = 5.
 SCORES = [0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]
+
 TRUTH = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0]
 
 
@@ -205,3 +206,62 @@ def test_criteria_do_not_repeat_youden():
     names = [(c.name, c.metric) for c in criteria((Quantity("informedness"),), None)]
     assert names.count(("youden", "informedness")) == 1
     assert ("best", "informedness") not in names
+
+
+# --- what another threshold changes ---------------------------------------------------------------------------------
+
+
+def test_cases_that_change_sides():
+    """From 0.5 to 0.7 by hand: 0.6 (negative) and 0.55 (positive) are called no more; TP 1, FP 0, FN 2, TN 2."""
+    results = evaluated(
+        {"bank": rows([1, 0, 1, 0, 1], p_1=[0.9, 0.6, 0.55, 0.2, 0.3])}, what_if_threshold=0.7
+    )
+    (change,) = results.threshold_changes
+    assert (change.changed, change.fewer_alarms, change.fewer_false_alarms, change.fewer_hits) == (2, 2, 1, 1)
+    assert (change.tp, change.fp, change.fn, change.tn) == (1, 0, 2, 2)
+    assert "2 cases change sides: 2 fewer alarms, of which 1 false and 1 true" in change.text
+
+
+def test_a_lower_threshold_raises_more_alarms():
+    """From 0.5 to 0.25 in the same five cases only 0.3, a positive, is called in addition."""
+    results = evaluated(
+        {"bank": rows([1, 0, 1, 0, 1], p_1=[0.9, 0.6, 0.55, 0.2, 0.3])}, what_if_threshold=0.25
+    )
+    assert (
+        "1 case changes sides: 1 more alarm, of which 0 false and 1 true" in results.threshold_changes[0].text
+    )
+
+
+def test_decisions_of_no_threshold_may_change_both_ways():
+    """By hand: two negatives of low probability are called no more, and the positive of high probability is."""
+    results = evaluated(
+        {"bank": rows([1, 0, 0, 1], p_1=[0.9, 0.3, 0.2, 0.1], y_pred=["0", "1", "1", "0"])},
+        what_if_threshold=0.5,
+    )
+    (change,) = results.threshold_changes
+    assert (change.changed, change.fewer_alarms) == (3, 1)
+    assert (change.fewer_false_alarms, change.fewer_hits) == (2, -1)
+    said = "3 cases change sides: 2 fewer false alarms, 1 more true ones (1 fewer alarm in all)."
+    assert said in change.text
+
+
+def test_models_without_decisions_or_scores_say_so():
+    """Bare scores have nothing to compare with, labels no threshold to move: both with a reason."""
+    truth = [1, 0, 1, 0]
+    results = evaluated(
+        {
+            "labels": rows(truth, y_pred=["1", "0", "0", "0"]),
+            "scores": rows(truth, score=[3.0, 2.0, 1.0, 0.0]),
+        },
+        what_if_threshold=1.5,
+    )
+    labels, scores = results.threshold_changes
+    assert labels.changed is None
+    assert "labels only" in labels.reason
+    assert (scores.changed, scores.tp, scores.fp) == (None, 1, 1)
+    assert scores.reason
+
+
+def test_nothing_is_said_of_thresholds_that_nobody_asked_about():
+    """Without the option the list is empty."""
+    assert two_models().threshold_changes == ()

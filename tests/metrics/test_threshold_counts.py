@@ -9,14 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import evalreport
 from evalreport.loading.load import load
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.threshold_counts import ThresholdCounts, all_threshold_counts, counts_at
+from evalreport.metrics.threshold_counts import ThresholdCounts, all_threshold_counts, counts_at, hull_corners
 from evalreport.metrics.units import units_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+
 FILES = {
     "breast_cancer_test": ("breast_cancer_test.csv", "malignant"),
     "default_test": ("default_test.csv.gz", "Yes"),
@@ -64,3 +66,32 @@ def test_the_table_holds_the_expected_number_of_models() -> None:
     """Twelve rankings, counted once from the file, so that one that is lost on the way is seen."""
     assert len(TABLE) == 12
     assert sum(map(len, TABLE.values())) == 9249
+
+
+@pytest.mark.parametrize("kind", ["noise", "sorted", "reversed", "two arcs", "weights"])
+def test_hulls_are_those_of_isotonic_regression(kind: str) -> None:
+    """The value on the hull at every corner of the curve is the running sum of scipy's isotonic regression."""
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        size = int(random.integers(1, 120))
+        positives = random.integers(0, 4, size) * (random.random(size) < 0.7).astype(float)
+        negatives = random.integers(0, 4, size) * (random.random(size) < 0.7).astype(float)
+        positives[0] += 1
+        if kind == "weights":
+            positives, negatives = positives * random.random(size), negatives * random.random(size)
+        if kind in ("sorted", "reversed", "two arcs"):
+            order = np.argsort(-positives / np.maximum(positives + negatives, 1e-9))
+            order = order[::-1] if kind == "reversed" else order
+            order = np.concatenate([order[::2], order[1::2]]) if kind == "two arcs" else order
+            positives, negatives = positives[order], negatives[order]
+        found, wrong = (np.concatenate([[0], np.cumsum(x)]) for x in (positives, negatives))
+        corners = hull_corners(found, wrong)
+        held = positives + negatives > 0
+        weight = (positives + negatives)[held]
+        shares = optimize.isotonic_regression(positives[held] / weight, weights=weight, increasing=False).x
+        expected = np.concatenate([[0], np.cumsum(shares * weight)])
+        along = np.concatenate([[0], np.cumsum(weight)])
+        at = found[corners] + wrong[corners]
+        assert np.interp(along, at, found[corners]) == pytest.approx(expected, abs=1e-9), seed
+        slopes = np.diff(found[corners]) / np.diff(at)
+        assert (np.diff(slopes) < 0).all()

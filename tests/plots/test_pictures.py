@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from evalreport.plots.pictures import panels
+from evalreport.plots.pictures import Figure, panels
 from evalreport.plots.style import to_svg
 
 
@@ -38,3 +40,35 @@ def test_numbers_out_of_reach_of_an_axis_are_said_and_do_not_end_the_report(
     svg = to_svg(figure, name="extremes", title="t", description="d")
     assert "out of any axis" in svg
     assert "beside it" in svg
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_row_with_fewer_panels_than_columns_is_laid_out() -> None:
+    """Two panels in three columns, as in the last row of five, are as large as those of a full row."""
+
+    def draw(ax: object) -> None:
+        ax.plot([0, 1], [0, 1])  # type: ignore[attr-defined]
+
+    full, short = (panels([draw] * n, width=9.0, height=2.0, columns=3) for n in (3, 2))
+    sizes = [tuple(round(x, 6) for x in ax.get_position().size) for ax in (*full.axes, *short.axes)]
+    assert len(set(sizes)) == 1
+
+
+def test_a_single_small_panel_is_kept_small() -> None:
+    """One panel of 4.4 inches is marked narrow for the style sheets; two panels, or one of 6.6 inches, are not."""
+
+    def figure(panels: int, width: float) -> Figure:
+        return Figure(name="x", title="", description="", caption="", draw=(print,) * panels, width=width)
+
+    assert figure(1, 4.4).narrow
+    assert not figure(2, 4.4).narrow
+    assert not figure(1, 6.6).narrow
+
+
+def test_the_style_sheets_know_narrow_figures() -> None:
+    """Screen and paper both limit the width of a figure that the page marks narrow."""
+    for name in ("report.css", "print.css"):
+        style = (ROOT / "templates" / name).read_text(encoding="utf-8")
+        assert re.search(r"\.plot\.narrow (> )?svg \{ max-width:", style)

@@ -29,9 +29,12 @@ SIGHT = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
+
 # CIE 1976 distance. 2.3 is just noticeable side by side (Mahy et al. 1994); thin lines apart need several times that.
 LEAST_APART = 10.0
+
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], LUMINANCE, [0.0193, 0.1192, 0.9505]])
 
 Floats = npt.NDArray[np.float64]
@@ -95,3 +98,11 @@ def test_marker_dash_and_symbol_differ_too() -> None:
     for look in ("marker", "dash", "symbol", "colour"):
         assert len({getattr(mark, look) for mark in first}) == 7, look
     assert len({(m.colour, m.marker, m.dash) for m in map(mark_of, range(49))}) == 49
+
+
+def test_no_two_models_look_alike_before_the_fiftieth() -> None:
+    """After seven models colours come again with another marker, so that colour and marker differ for 49."""
+    marks = [mark_of(i) for i in range(len(MARKS) ** 2)]
+    assert len({(mark.colour, mark.marker) for mark in marks}) == 49
+    assert len({(mark.colour, mark.dash) for mark in marks}) == 49
+    assert len({(mark.colour, mark.symbol) for mark in marks}) == 49

@@ -13,21 +13,19 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.refit.prediction_tables import journal_path, open_journal
+from evalreport.refit.prediction_tables import journal_path
 from evalreport.refit.resampling import resample
-from tests.refit.conftest import BAYES, TREE
+from tests.refit.conftest import BAYES
+from tests.samples.refits import bytes_of, make_journal
 
 Write = Callable[..., Path]
+
 FOREST = (
     '[[estimator]]\nname = "forest"\nimport = "sklearn.ensemble:RandomForestClassifier"\n'
     "parameters = {n_estimators = 5}\n"
 )
+
 LOGISTIC = '[[estimator]]\nname = "logistic"\nimport = "sklearn.linear_model:LogisticRegression"\n'
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder by its name."""
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def test_the_bytes_depend_on_no_backend_and_no_number_of_jobs(folder: Path, plan: Write):
@@ -54,23 +52,6 @@ def test_another_estimator_moves_no_prediction(folder: Path, plan: Write):
     table = pq.read_table(both.predictions)
     forest = table.filter(pc.equal(table.column("model"), "forest"))
     assert forest.equals(pq.read_table(alone.predictions))
-
-
-@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
-def test_every_written_format_holds_the_same_numbers_twice_over(folder: Path, plan: Write, name):
-    """Two runs give the same bytes, and a CSV reads back to the very numbers of the Parquet file."""
-    import evalreport
-
-    path = plan('name = "kfold"\nfolds = 3', BAYES)
-    resample(path, output=folder / name)
-    first = (folder / name).read_bytes()
-    resample(path, output=folder / name)
-    assert (folder / name).read_bytes() == first
-    reference = resample(path, output=folder / "reference")
-    assert reference.predictions is not None
-    one, two = evalreport.load(folder / name), evalreport.load(reference.predictions)
-    assert (one.models[0].proba == two.models[0].proba).all()
-    assert (folder / "p.resample.json").exists()
 
 
 def test_a_failed_fit_is_tried_again_and_the_others_are_kept(folder: Path, plan: Write, capsys):
@@ -183,101 +164,9 @@ def test_an_interrupted_plan_goes_on_and_gives_the_same_bytes(folder: Path, plan
     assert not list(folder.glob(".*"))
 
 
-def test_a_torn_journal_loses_its_last_record_only(folder: Path, plan: Write):
-    """Cut anywhere, and with a byte turned: the whole records before are kept, the bytes are the same."""
-    path = plan('name = "kfold"\nfolds = 6', BAYES)
-    whole = resample(path, output=folder / "whole")
-    journal = journal_path(folder / "out")
-    kept: list[int] = []
-    written = make_journal(path, folder)
-    for size in (0, 5, 40, len(written) // 2, len(written) - 1, len(written)):
-        journal.write_bytes(written[:size])
-        again = resample(path, output=folder / "out")
-        kept.append(again.n_reused)
-        assert bytes_of(folder / "out") == bytes_of(folder / "whole")
-    assert kept[0] == kept[1] == kept[2] == 0
-    assert 0 < kept[3] < 6
-    assert kept[4:] == [5, 6]
-    journal.write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
-    assert resample(path, output=folder / "out").n_reused == 5
-    assert whole.n_fits == 6
-
-
-def make_journal(path: Path, folder: Path) -> bytes:
-    """The journal of a finished plan, which a run that ends well removes."""
-    from evalreport.refit import resampling
-
-    seen: list[bytes] = []
-    usual = resampling._write
-
-    def spy(*arguments, **named):
-        seen.append(journal_path(folder / "out").read_bytes())
-        return usual(*arguments, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resampling, "_write", spy)
-        resample(path, output=folder / "out")
-    return seen[0]
-
-
-@pytest.mark.parametrize(
-    "scheme, parameters, top",
-    [
-        ('name = "kfold"\nfolds = 6', "", "seed = 1"),
-        ('name = "kfold"\nfolds = 5', "", ""),
-        ('name = "kfold"\nfolds = 6', "parameters = {var_smoothing = 0.1}\n", ""),
-    ],
-    ids=["seed", "folds", "parameters"],
-)
-def test_fits_of_another_plan_are_not_taken_for_this_one(folder: Path, plan: Write, scheme, parameters, top):
-    """Seed, scheme and parameters are part of what a finished fit is known by."""
-    written = make_journal(plan('name = "kfold"\nfolds = 6', BAYES), folder)
-    path = plan(scheme, BAYES + parameters, top=top)
-    journal_path(folder / "out").write_bytes(written)
-    assert resample(path, output=folder / "out").n_reused == 0
-
-
-def test_fits_of_other_data_are_not_taken_for_these(folder: Path, plan: Write):
-    """One value that is changed in the file is enough."""
-    path = plan('name = "kfold"\nfolds = 6', BAYES)
-    written = make_journal(path, folder)
-    text = (folder / "examples.csv").read_text()
-    (folder / "examples.csv").write_text(text.replace("e7,", "e7,1", 1))
-    journal_path(folder / "out").write_bytes(written)
-    assert resample(path, output=folder / "out").n_reused == 0
-
-
 def test_more_replicates_go_on_from_the_ones_that_are_there(folder: Path, plan: Write):
     """Of 12 replicates the first 8 are those of the shorter plan."""
     written = make_journal(plan('name = "bootstrap"\nreplicates = 8', BAYES), folder)
     journal_path(folder / "out").write_bytes(written)
     longer = plan('name = "bootstrap"\nreplicates = 12', BAYES)
     assert resample(longer, output=folder / "out").n_reused == 8
-
-
-def test_two_processes_do_not_write_one_journal(folder: Path, plan: Write, capsys):
-    """The second one is refused by name."""
-    pytest.importorskip("fcntl")
-    path = plan('name = "kfold"\nfolds = 3', TREE)
-    with open_journal(journal_path(folder / "out")):
-        assert main(["resample", str(path), "-o", str(folder / "out"), "-q"]) == 2
-    assert "another evalreport resample is at work on this output" in capsys.readouterr().err
-
-
-def test_an_earlier_output_stays_until_the_new_one_is_whole(folder: Path, plan: Write, monkeypatch):
-    """A disk that is full at the end: the old predictions byte for byte, and the fits are not lost."""
-    from evalreport.errors import OutputError
-
-    resample(plan('name = "kfold"\nfolds = 3', BAYES), output=folder / "out")
-    before = bytes_of(folder / "out")
-
-    def full(_stream: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    path = plan('name = "kfold"\nfolds = 4', BAYES)
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
-        with pytest.raises(OutputError, match="No space left on device; the finished fits are kept"):
-            resample(path, output=folder / "out")
-    assert bytes_of(folder / "out") == before
-    assert resample(path, output=folder / "out").n_reused == 4

@@ -7,26 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.cli import main
 from evalreport.errors import InputError
 from evalreport.refit.examples import read_examples
 from evalreport.refit.plans import DataSource
 from tests.refit.conftest import BAYES, TREE
+from tests.samples.refits import refused
 
 Write = Callable[..., Path]
-
-
-def refused(plan: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Run the command quietly; return its one line on standard error."""
-    code = main(["resample", str(plan), "-q", "-o", str(plan.parent / "out"), *words])
-    out, err = capsys.readouterr()
-    assert code == 2, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert len(err.strip().splitlines()) == 1, err
-    assert not (plan.parent / "out").exists()
-    assert not [path for path in plan.parent.iterdir() if path.name.endswith(".fits")]
-    return err
 
 
 @pytest.mark.parametrize(
@@ -110,29 +97,6 @@ def test_a_bad_scheme_or_estimator_is_named(plan: Write, capsys, scheme, estimat
 
 
 @pytest.mark.parametrize(
-    "data, message",
-    [
-        ('target = "lable"', "there is no column 'lable'; expected one of id, first,"),
-        ('target = "label"\ngroups = "ward"', "[data]: unknown key 'groups'; did you mean group?"),
-        ('target = "label"\ngroup = "town"', "there is no column 'town'"),
-        ('target = "label"\ntime = "day"', "in the scheme kfold time would run backwards"),
-        ('target = "label"\ntask = "regression"', "'yes' is not a finite number"),
-        ('target = "ward"\ntask = "binary"', "the target holds 6 classes"),
-        ('target = "label"\npositive = "maybe"', "positive 'maybe' is none of the classes no, yes"),
-        ('target = "label"\ntask = "ranking"', "unknown task 'ranking'"),
-        ('target = "label"\nid = "ward"', "the id 'w0' appears twice"),
-        ('target = "label"\nfeatures = ["id"]', "'id' names the examples, so it is no feature"),
-        ('target = "value"\npositive = "yes"', "only a binary task has a positive class"),
-        ('target = "ward"\npositive = "w1"', "only a binary task has a positive class"),
-        ('target = "label"\nkeep = ["label"]', "target 'label' has another part as well"),
-    ],
-)
-def test_bad_data_are_named(plan: Write, capsys, data, message):
-    """No target column, a group that is not there, times that cannot be ordered, a class that nobody has."""
-    assert message in refused(plan('name = "kfold"', data=data), capsys)
-
-
-@pytest.mark.parametrize(
     "code, message",
     [
         ("import nothing_of_the_kind\n", "module 'failing_{n}' cannot be imported: ModuleNotFoundError"),
@@ -189,43 +153,6 @@ def test_two_estimators_cannot_make_one_model(plan: Write, capsys):
     assert "two estimators have a model 'tree (max_depth=2)'" in refused(
         plan('name = "kfold"', varied, other), capsys
     )
-
-
-def test_data_that_are_not_there(folder: Path, plan: Write, capsys):
-    """The file is looked for in the plan's folder."""
-    path = plan('name = "kfold"', TREE)
-    (folder / "examples.csv").unlink()
-    assert "examples.csv: there is no such file" in refused(path, capsys)
-
-
-def test_an_empty_target_is_named_with_its_line(folder: Path, plan: Write, capsys):
-    """Line 3 of the file lacks the label."""
-    text = (folder / "examples.csv").read_text().splitlines()
-    text[2] = text[2].replace(",no,", ",,")
-    (folder / "examples.csv").write_text("\n".join(text) + "\n")
-    said = refused(plan('name = "kfold"', TREE), capsys)
-    assert "examples.csv, line 3, column 'label': the target is empty (1 of 60 rows)" in said
-
-
-def test_flags_are_checked_as_the_plan_is(plan: Write, capsys):
-    """Dask without a scheduler, a scheduler of nothing, an output of a foreign format."""
-    path = plan('name = "kfold"', TREE)
-    assert "needs the address of its scheduler" in refused(path, capsys, "--backend", "dask")
-    assert "a scheduler belongs to the backend dask" in refused(
-        path, capsys, "--backend", "loky", "--scheduler", "tcp://127.0.0.1:1"
-    )
-    assert "are written as .parquet" in refused(path, capsys, "-o", str(path.parent / "a.npz"))
-
-
-@pytest.mark.parametrize("library", ["sklearn", "joblib"])
-def test_a_missing_library_is_named_with_what_to_install(plan: Write, capsys, monkeypatch, library):
-    """Without the extra there is no refitting, and the message says how to get it."""
-    import sys
-
-    monkeypatch.setitem(sys.modules, library, None)
-    said = refused(plan('name = "kfold"', BAYES), capsys)
-    assert f"{library} is not installed; " in said
-    assert "install evalreport with its extra refit" in said
 
 
 def test_a_path_that_the_system_refuses_is_no_file(tmp_path: Path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import io
-import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -15,16 +14,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from evalreport.options import OutputOptions
 from evalreport.report import render
-from evalreport.report.markdown import escaped, summary_markdown
+from evalreport.report.markdown import summary_markdown
 from evalreport.report.page import html_page, paper_page
 from evalreport.report.sections import describe, figures_of
 from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import view_of
-from evalreport.report.visible import SHAPELESS, code_point, short_names, visible
+from evalreport.report.visible import SHAPELESS, short_names
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
@@ -32,12 +30,15 @@ from research.campaign.names import NASTY, structure, tokens
 
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)
+
 ANY = st.one_of(
     st.sampled_from(NASTY),
     st.text(alphabet=st.characters(), max_size=40),
     st.lists(st.sampled_from(NASTY[:-3]), min_size=2, max_size=3).map("".join),
 )
+
 SIGNALS = (1.9, 1.4, 0.6)
+
 # Without shrinking: what fails is short already, and shrinking takes minutes.
 QUICK = settings(
     max_examples=15,
@@ -86,6 +87,7 @@ def plain_elements(simulate: Callable[..., Results], paper: bool) -> list[tuple[
 
 
 NAMES = st.lists(ANY, min_size=3, max_size=3, unique=True)
+
 # An empty text has no mark-up around it either.
 TEXTS = st.lists(ANY.filter(str.strip), min_size=3, max_size=3).filter(lambda texts: texts[0] != "No")
 
@@ -123,24 +125,6 @@ def test_no_text_changes_the_structure_of_the_summary(
     assert tokens(summary_markdown(view_of(results_with(simulate, names, texts)), title=title)) == tokens(
         summary_markdown(view_of(results_with(simulate, *PLAIN)), title="title")
     )
-
-
-@given(text=ANY)
-@settings(max_examples=300, deadline=None)
-def test_escaped_markdown_says_what_was_meant(text: str) -> None:
-    """Another program reads the escaped text back as the visible form of what was escaped."""
-    shown = " ".join(visible(text).split(" "))
-    inline = MarkdownIt("commonmark").parseInline("x" + escaped(text) + "x")[0]
-    read = "".join(mark.content for mark in inline.children or ())
-    assert read == f"x{shown}x"
-
-
-@pytest.mark.parametrize(
-    "address", ["https://example.org", "http://x.y", "www.example.org", "WWW.example.org"]
-)
-def test_a_bare_address_is_no_link_in_the_summary(address: str) -> None:
-    """GitHub makes links of what begins with a scheme or www: both are broken by a backslash."""
-    assert not re.search(r"(?<!\\)://|www\.", escaped(f"see {address}"), flags=re.IGNORECASE)
 
 
 @given(names=NAMES, texts=TEXTS)
@@ -195,9 +179,3 @@ def test_the_pdf_has_neither_links_outwards_nor_actions(folder: Path) -> None:
             if isinstance(item, pikepdf.Dictionary):
                 assert not {"/URI", "/JS", "/JavaScript", "/Launch", "/GoToR"} & set(map(str, item.keys()))
                 assert str(item.get("/S", "")) not in {"/URI", "/JavaScript", "/Launch", "/SubmitForm"}
-
-
-def test_shapeless_characters_are_those_that_unicode_says() -> None:
-    """The override of direction, which turns file names round, is one; a letter is none."""
-    assert visible("\u202e") == code_point("\u202e") == "U+202E"
-    assert visible("é") == "é"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import evalreport as er
 from evalreport.report.sections import decision
 from evalreport.report.view import view_of
+from evalreport.report.visible import distinct_names, short_names
 from evalreport.texts import say
 
 
@@ -31,3 +33,28 @@ def test_warnings_name_metrics_in_words() -> None:
     said = [str(w.text) for w in results.warnings if w.code in ("undefined_value", "few_errors_of_a_class")]
     assert said
     assert not [text for text in said if "_" in text or "[class=" in text]
+
+
+def test_names_lose_what_all_share_up_to_the_joint_that_leaves_enough() -> None:
+    """After the last joint two characters would remain; after the one before there are enough."""
+    names = [f"team/release_candidate_{i:02}" for i in range(12)]
+    assert list(short_names(names).values())[:2] == ["candidate_00", "candidate_01"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"resnet-152_finetuned_imagenet21k_cosine-schedule_seed{i:02d}_final" for i in range(12)],
+        [f"{i}_resnet-152_finetuned_imagenet21k_cosine-schedule_final" for i in range(12)],
+        [f"resnet152finetunedimagenet21kcosine{i:02d}" for i in range(12)],
+        ["a", "a" * 50, "a" * 50 + "b"],
+    ],
+    ids=["middle", "beginning", "no joints", "one inside the other"],
+)
+@pytest.mark.parametrize("limit", [18, 24, 40])
+def test_what_tells_long_names_apart_is_not_cut(names: list[str], limit: int) -> None:
+    """Cut to the width of a column, names stay distinct without a number behind them, and no longer than it."""
+    shown = distinct_names(names, limit)
+    assert len(set(shown.values())) == len(names)
+    assert all(len(text) <= limit for text in shown.values())
+    assert not any("(#" in text for text in shown.values())

@@ -13,11 +13,8 @@ import pytest
 
 from evalreport.options import OutputOptions
 from evalreport.report import render
-from evalreport.report.glyphs import without_missing_glyphs
-from evalreport.report.markdown import escaped
 from evalreport.report.notebook import leaderboard_html
 from evalreport.report.terminal import oneliner, summary
-from evalreport.report.visible import distinct_names, visible
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 
@@ -169,28 +166,3 @@ def test_terminal_and_notebook_are_escaped(hostile: Results) -> None:
     assert "\x00" not in oneliner(hostile)
     assert "\n" not in oneliner(hostile)
     assert "<script" not in leaderboard_html(hostile)
-
-
-def test_two_names_never_look_alike() -> None:
-    """Names that are cut or composed to the same text get a number."""
-    long = [f"{'a' * 100}{i}{'b' * 100}" for i in range(3)]
-    names = distinct_names([*long, "e\u0301", "\u00e9", ""])
-    assert len(set(names.values())) == 6
-    assert names[""] == "(empty name)"
-    assert all(len(name) <= 66 for name in names.values())
-
-
-def test_a_character_that_no_font_has_becomes_its_code_point() -> None:
-    """A supplementary private character, which no font draws, is written out; Latin and Greek stay."""
-    assert without_missing_glyphs("Inter αβ − \U0010fffd") == "Inter αβ − U+10FFFD"
-
-
-@pytest.mark.parametrize("joined", ["\u0646\u200c\u0647", "\u0915\u094d\u200d\u0937"])
-def test_joiners_stay_inside_words(joined: str) -> None:
-    """Scripts that need a zero-width joiner between letters keep it."""
-    assert visible(joined) == joined
-
-
-def test_escaping_markdown_keeps_plain_text() -> None:
-    """A plain name is not changed by escaping."""
-    assert escaped("ResNet-50 (v1.8)") == "ResNet-50 (v1.8)"

@@ -11,7 +11,6 @@ from rich.console import Console
 
 import evalreport as er
 from evalreport.report.markdown import summary_text
-from evalreport.report.notebook import leaderboard_html
 from evalreport.report.terminal import not_summarised, oneliner, summary
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
@@ -88,15 +87,6 @@ def test_chat_line_says_the_state_of_the_gates(simulate: Callable[..., Results])
         assert re.search(r"forest over boosting \+0\.003 \[−0\.0\d+, \+0\.0\d+\], n = 1,200\.$", line)
     assert "forest leads on accuracy: 0.21 ahead of tree" in oneliner(simulate({"forest": 1.85, "tree": 0.6}))
     assert " only reaches accuracy " in oneliner(simulate({"only": 1.0}))
-
-
-def test_notebook_table_has_a_row_for_each_model(simulate: Callable[..., Results]) -> None:
-    """The table that a notebook shows has the models in rank order and no script or style."""
-    page = leaderboard_html(simulate())
-    order = [page.index(f"<th>{name}</th>") for name in ("forest", "boosting", "logreg", "knn", "tree")]
-    assert order == sorted(order)
-    assert "<script" not in page
-    assert "style=" not in page
 
 
 def test_slices_are_spoken_of_also_where_none_differs() -> None:

@@ -52,3 +52,10 @@ def of_classes(n: int, seed: int = 0) -> dict[str, Any]:
         "y_true": [f"c{k}" for k in truth],
         **{f"p_c{k}": p[:, k].tolist() for k in range(3)},
     }
+
+
+def two_models(n: int = 90, **options):
+    """Evaluate a model with probabilities and one with bare scores."""
+    truth, scores = two_normals(n)
+    p = 1 / (1 + np.exp(1 - scores))
+    return evaluated({"proba": rows(truth, p_1=p), "score": rows(truth, score=scores)}, **options)

@@ -95,3 +95,8 @@ def by_quantity(sample: Sample) -> Mapping[Quantity, Estimate]:
 def value(task: str, rows: Rows, name: str, average: str | None = None, label: str | None = None) -> float:
     """Return one value."""
     return estimates_of(task, rows)[Quantity(name, average, label)].value  # type: ignore[arg-type]
+
+
+def truth_and_scores(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return which examples are positive, and the probabilities."""
+    return np.array(rows["y_true"]) == "1", np.array(rows["p_1"])

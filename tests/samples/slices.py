@@ -13,6 +13,7 @@ from evalreport.schema.results import Results
 from evalreport.schema.slices import DisparityRecord
 
 Columns = dict[str, Any]
+
 Source = dict[str, Columns]
 
 
@@ -65,3 +66,18 @@ def comparisons_in(results: Results, value: str) -> list[ComparisonRecord]:
 def values_of(results: Results, column: str) -> list[str]:
     """Return the slices of one column in the order of the results."""
     return list(dict.fromkeys(r.slice.value for r in results.metrics if r.slice and r.slice.column == column))
+
+
+def score(metric, truth, p):
+    """One metric by scikit-learn."""
+    from sklearn import metrics
+
+    by_labels = {"f1": "f1_score", "mcc": "matthews_corrcoef", "balanced_accuracy": "balanced_accuracy_score"}
+    if metric in by_labels:
+        return getattr(metrics, by_labels[metric])(truth, p >= 0.5)
+    names = {
+        "roc_auc": "roc_auc_score",
+        "log_loss": "log_loss",
+        "average_precision": "average_precision_score",
+    }
+    return getattr(metrics, names[metric])(truth, p)

@@ -6,21 +6,27 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 from scipy.linalg import sqrtm
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from evalreport.schema.slices import distinct_tests
-from evalreport.slices.limits import Successes, fisher, proportions_ratio
-from tests.samples.slices import answers, disparity, run, values_of
+from evalreport.slices.limits import Successes, proportions_ratio
+from tests.samples.slices import answers, disparity, run, score, values_of
 
 RANDOM = np.random.default_rng(11)
+
 N = 400
+
 GROUP = RANDOM.choice(["u", "v", "w"], N, p=[0.2, 0.3, 0.5])
+
 RIGHT = {name: RANDOM.random(N) < np.where(GROUP == "u", 0.6, 0.8) for name in "ab"}
+
 TRUTH = RANDOM.normal(size=N)
+
 PREDICTED = TRUTH + RANDOM.normal(size=N) * np.where(GROUP == "u", 2.0, 1.0)
+
 LOSS = np.abs(PREDICTED - TRUTH)
 
 
@@ -67,65 +73,6 @@ def test_adjusted_p_values_are_holms_over_slices_and_models():
     assert [r.p_adjusted for r in rows] == pytest.approx(adjusted.tolist(), rel=1e-12)
     assert [r.flagged for r in rows] == [p <= 0.05 for p in adjusted]
     assert any(r.flagged for r in rows)
-
-
-@pytest.mark.parametrize("table", [(3, 4, 1, 4), (7, 12, 1, 7), (20, 60, 290, 300), (0, 30, 12, 200)])
-def test_midp_is_fishers_p_less_half_of_the_observed_table(table):
-    """Scipy's fisher_exact, less half of the probability of the tables that are as probable as the observed one."""
-    x1, n1, x2, n2 = table
-    exact = stats.fisher_exact([[x1, n1 - x1], [x2, n2 - x2]]).pvalue
-    tables = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1))
-    observed = stats.hypergeom(n1 + n2, x1 + x2, n1).pmf(x1)
-    equal = tables[np.isclose(tables, observed, rtol=1e-7, atol=0)].sum()
-    assert fisher(Successes(*table)) == pytest.approx(exact - equal / 2, rel=1e-6)
-
-
-@pytest.mark.parametrize("n1, n2, p", [(30, 150, 0.7), (60, 150, 0.85), (40, 80, 0.5)])
-@pytest.mark.parametrize("alpha", [0.05, 0.005, 0.0005])
-def test_midp_holds_its_size_far_out(n1, n2, p, alpha):
-    """Over all tables of two equal proportions it rejects at most 5 % more often than it says, in the tails too."""
-    x1, x2 = np.arange(n1 + 1), np.arange(n2 + 1)
-    probability = np.outer(stats.binom.pmf(x1, n1, p), stats.binom.pmf(x2, n2, p))
-    likely = np.argwhere(probability > 1e-8)
-    rejected = sum(probability[i, j] for i, j in likely if fisher(Successes(i, n1, j, n2)) <= alpha)
-    assert 0 < rejected <= 1.05 * alpha
-
-
-def test_midp_of_a_million_is_quick_and_never_zero():
-    """Tables far from the mean are left out, the observed one never: equal shares give 1, unlike ones a tiny p."""
-    assert fisher(Successes(90_000, 100_000, 810_000, 900_000)) == pytest.approx(1.0, abs=0.01)
-    assert 0 < fisher(Successes(10_000, 100_000, 810_000, 900_000)) < 1e-300
-
-
-@pytest.mark.parametrize("table", [(56, 70, 48, 80), (20, 60, 290, 300), (3, 40, 1, 50), (0, 30, 12, 200)])
-def test_ratio_limits_solve_their_equations(table):
-    """(p1 - R p2)^2 = (p1 - l1)^2 + R^2 (u2 - p2)^2 below and its mirror above, with statsmodels' Wilson limits."""
-    x1, n1, x2, n2 = table
-    p1, p2 = x1 / n1, x2 / n2
-    l1, u1 = proportion_confint(x1, n1, method="wilson")
-    l2, u2 = proportion_confint(x2, n2, method="wilson")
-    found = proportions_ratio(Successes(*table), 0.95)
-    assert found.low is not None
-    assert found.high is not None
-
-    def lower(r):
-        return (p1 - r * p2) ** 2 - (p1 - l1) ** 2 - (r * (u2 - p2)) ** 2
-
-    def upper(r):
-        return (p1 - r * p2) ** 2 - (u1 - p1) ** 2 - (r * (p2 - l2)) ** 2
-
-    if p1 > 0:
-        assert found.low == pytest.approx(optimize.brentq(lower, 0, p1 / p2), abs=1e-9)
-    else:
-        assert found.low == 0
-    assert found.high == pytest.approx(optimize.brentq(upper, p1 / p2, 1e4), rel=1e-6)
-
-
-def test_ratio_limits_lie_near_the_score_limits():
-    """Statsmodels' score interval of the ratio, another method, differs by a few per cent on a hundred examples."""
-    found = proportions_ratio(Successes(56, 70, 48, 80), 0.95)
-    low, high = confint_proportions_2indep(56, 70, 48, 80, compare="ratio", method="score")
-    assert (found.low, found.high) == pytest.approx((low, high), rel=0.02)
 
 
 def test_ratio_to_a_reference_that_may_be_zero_has_no_upper_limit():
@@ -345,21 +292,6 @@ def test_error_of_the_difference_from_the_whole_is_that_of_the_bootstrap(metric)
     )
     # The standard deviation of 300 draws has a standard error of 4 %.
     assert (row.high - row.low) / (2 * z) == pytest.approx(np.std(draws), rel=0.15)
-
-
-def score(metric, truth, p):
-    """One metric by scikit-learn."""
-    from sklearn import metrics
-
-    by_labels = {"f1": "f1_score", "mcc": "matthews_corrcoef", "balanced_accuracy": "balanced_accuracy_score"}
-    if metric in by_labels:
-        return getattr(metrics, by_labels[metric])(truth, p >= 0.5)
-    names = {
-        "roc_auc": "roc_auc_score",
-        "log_loss": "log_loss",
-        "average_precision": "average_precision_score",
-    }
-    return getattr(metrics, names[metric])(truth, p)
 
 
 # --- the family -----------------------------------------------------------------------------------------------------

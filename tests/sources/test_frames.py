@@ -1,255 +1,230 @@
-"""The API's sources, and what `evalreport check` says about them."""
+"""Data frames, series and arrays are matched by their index as pandas does, and what libraries return is taken."""
 
 from __future__ import annotations
 
-import sys
+import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 
+import evalreport as er
+import evalreport.metrics
 from evalreport.errors import InputError
 from evalreport.loading.load import load
-from evalreport.options import Options
-from evalreport.predictions.possible_analyses import survey, why_not_analysed
 from evalreport.predictions.table import Predictions
 
-Content = Callable[[Predictions], dict[str, Any]]
-LONG = {
-    "id": ["b", "a", "a", "b"],
-    "model": ["k", "k", "l", "l"],
-    "y_true": [0, 1, 1, 0],
-    "y_pred": [1, 1, 0, 0],
-    "town": ["x", "y", "y", "x"],
-}
+N = 40
+
+ROWS = np.arange(100, 100 + N)
+
+TRUTH = pd.Series(np.arange(N) % 2, index=ROWS)
+
+RIGHT = np.where(np.arange(N) % 10 == 0, 1 - TRUTH, TRUTH)
+"""Labels of which nine in ten are right: matched by anything but their index, half of them are."""
+
+
+def accuracy(predictions: Predictions) -> list[float]:
+    """Return each model's share of right labels."""
+    return [float((np.asarray(m.y_pred) == predictions.y_true).mean()) for m in predictions.models]
+
+
+def shuffled(values: Any) -> pd.Series:
+    """Return a series of the values whose rows are in another order."""
+    return pd.Series(values, index=ROWS).sample(frac=1, random_state=1)
 
 
 @pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, pa.table, lambda t: pl.DataFrame(t).lazy(), dict]
-)
-def test_long_format_is_read_from_any_library(make: Callable[[Any], Any], content: Content) -> None:
-    """pandas, polars (lazy too), pyarrow and a mapping of columns give what the file gives."""
-    predictions = load(make(LONG))
-    assert [m.name for m in predictions.models] == ["k", "l"]
-    assert predictions.ids.to_pylist() == ["a", "b"]
-    assert content(predictions) == content(load(pa.table(LONG)))
-
-
-def test_one_frame_a_model(content: Content) -> None:
-    """A mapping of names to frames or columns, in any order, is the long format."""
-    frame = pd.DataFrame(LONG)
-    each = {name: frame[frame["model"] == name].drop(columns="model") for name in ("l", "k")}
-    assert content(load(each)) == content(load(frame))
-    mixed = {"k": pl.from_pandas(each["k"]), "l": each["l"].to_dict(orient="list")}
-    assert content(load(mixed)) == content(load(frame))
-
-
-def test_arrays_without_ids_are_matched_by_position() -> None:
-    """In memory rows have an order: position is the id, padded so that text order is row order."""
-    y = np.arange(11) % 2
-    predictions = load({"b": {"y_pred": y}, "a": {"y_pred": 1 - y}}, truth=y)
-    assert predictions.ids.to_pylist()[:2] == ["00", "01"]
-    assert predictions.y_true is not None
-    assert predictions.y_true.tolist() == y.tolist()
-    assert [m.name for m in predictions.models] == ["a", "b"]
-    assert predictions.models[1].y_pred is not None
-    assert predictions.models[1].y_pred.tolist() == y.tolist()
-
-
-def test_predictions_by_model_name() -> None:
-    """{"y_true": ..., "forest": ..., "logreg": ...} is the shortest way to compare two models."""
-    predictions = load({"y_true": [1.5, 2.5], "forest": np.array([1, 2]), "logreg": [2.0, 2.5]})
-    assert predictions.task == "regression"
-    assert [m.name for m in predictions.models] == ["forest", "logreg"]
-
-
-def test_one_model_as_columns() -> None:
-    """A mapping of columns without `model` is one model."""
-    predictions = load({"y_true": ["n", "y"], "y_pred": ["y", "y"], "p_y": [0.5, 0.75]})
-    assert [m.name for m in predictions.models] == ["model"]
-    assert predictions.positive == "y"
-
-
-@pytest.mark.parametrize(
-    "truth",
+    "models, truth",
     [
-        {"a": 1, "b": 0, "c": 1},
-        {"id": ["b", "a"], "y_true": [0, 1]},
-        pd.DataFrame({"id": ["b", "a"], "label": [0, 1]}),
-        pl.DataFrame({"id": ["b", "a"], "y_true": [0, 1]}),
+        ({"m": shuffled(RIGHT)}, TRUTH),
+        ({"m": shuffled(RIGHT).to_frame("y_pred")}, TRUTH),
+        ({"m": {"y_pred": shuffled(RIGHT), "y_true": TRUTH}}, None),
+        ({"m": {"y_pred": shuffled(RIGHT), "age": pd.Series(ROWS, index=ROWS)}}, TRUTH),
+        ({"y_true": TRUTH, "m": shuffled(RIGHT)}, None),
+        ({"m": RIGHT}, TRUTH),
+        ({"m": list(RIGHT)}, TRUTH.to_frame("target")),
+        ({"m": pd.Series(RIGHT, index=ROWS)}, TRUTH.tolist()),
+        ({"m": pd.DataFrame({"id": ROWS[::-1], "y_pred": RIGHT[::-1]})}, TRUTH),
+        (dd.from_pandas(shuffled(RIGHT).to_frame("y_pred").assign(model="m"), npartitions=2), TRUTH),
     ],
-    ids=["by id", "columns", "pandas", "polars"],
-)
-def test_truth_in_memory_is_matched_by_id(truth: Any) -> None:
-    """A mapping of id to value, columns or a frame."""
-    predictions = load({"m": {"id": ["a", "b"], "y_pred": [1, 1]}}, truth=truth)
-    assert predictions.y_true is not None
-    assert predictions.y_true.tolist() == [1, 0]
-
-
-def test_truth_in_memory_may_be_a_series() -> None:
-    """Arrays, lists and series of any library hold true values by position."""
-    for truth in (
-        [1, 0],
-        np.array([1, 0]),
-        pd.Series([1, 0], index=[7, 3]),
-        pl.Series([1, 0]),
-        pa.array([1, 0]),
-    ):
-        predictions = load({"m": {"y_pred": [1, 1]}}, truth=truth)
-        assert predictions.y_true is not None
-        by_id = dict(zip(predictions.ids.to_pylist(), predictions.y_true.tolist(), strict=True))
-        first, second = ("7", "3") if isinstance(truth, pd.Series) else ("0", "1")
-        assert by_id == {first: 1, second: 0}
-
-
-def test_truth_in_a_file_serves_memory(write: Callable[..., Path]) -> None:
-    """options.truth, or a path as truth, names a file for predictions from memory; both are recorded."""
-    path = write("labels.csv", "id,y_true\na,1\nb,0\n")
-    source = {"m": {"id": ["a", "b"], "y_pred": [1, 1]}}
-    for got in (load(source, options=Options(truth=str(path))), load(source, truth=path)):
-        assert [record.path for record in got.inputs] == ["<memory>", "labels.csv"]
-
-
-def test_truth_by_position_is_refused_for_ids() -> None:
-    """True values in some order cannot be matched with ids."""
-    with pytest.raises(InputError, match="no column 'id'"):
-        load({"m": {"id": ["a", "b"], "y_pred": [1, 1]}}, truth=[1, 0])
-
-
-def test_truth_of_another_length_is_refused() -> None:
-    """Three true values do not belong to two predictions."""
-    with pytest.raises(InputError, match="3 true values for 2 predictions"):
-        load({"m": {"y_pred": [1, 1]}}, truth=[1, 0, 1])
-
-
-@pytest.mark.parametrize(
-    "source, words",
-    [
-        ([1, 2], "type 'list'"),
-        (3, "type 'int'"),
-        ({}, "empty"),
-        ({"m": {"y_true": [], "y_pred": []}}, "empty"),
-        ({"m": {"y_true": [1], "x": [1]}}, "no usable column"),
-        ({"m": {"y_true": [1, 0], "y_pred": [[1, 2], [3, 4]]}}, "2 dimensions.*multilabel"),
-        ({"m": {"y_true": [1, 0], "y_pred": [1, "x"]}}, "cannot be read as text or numbers"),
-        ({"m": {"y_true": [1, 0], "y_pred": [1]}}, "different lengths"),
-        ({"m": {"y_true": [1, 0], "score": [1.0, float("nan")]}}, "row 2: the cell is empty"),
-        ({"model": ["k", "l"], "y_true": [1, 0], "y_pred": [1, 1]}, "no column 'id'"),
-        ({"": {"y_true": [1, 0], "y_pred": [1, 1]}}, "the model has no name"),
-        (pd.DataFrame([[1, 1, 0]], columns=["y_true", "y_pred", "y_pred"]), "cannot be read"),
-        (pd.DataFrame({"y_true": [1, 0], "y_pred": [1, "x"]}), "cannot be read"),
-        ({"k": {"y_true": [1, 0], "y_pred": [1, 1]}, "l": {"y_pred": [1, 1, 1]}}, "lacks"),
+    ids=[
+        *(
+            "series",
+            "frame",
+            "columns",
+            "column beside",
+            "wide",
+            "array",
+            "list beside a frame",
+            "truth as a list",
+        ),
+        *("ids beside an index", "dask"),
     ],
 )
-def test_bad_sources_are_refused(source: Any, words: str) -> None:
-    """Memory is checked as files are."""
+def test_rows_are_matched_by_their_index(models: Any, truth: Any) -> None:
+    """Nine in ten are right in whatever order rows come; a plain array is in the order of the true values."""
+    assert accuracy(load(models, truth=truth)) == [0.9]
+
+
+def test_a_permuted_default_index_is_the_id() -> None:
+    """The labels 0, 1, 2 ... in another order say more than the position."""
+    order = np.random.default_rng(0).permutation(N)
+    truth = TRUTH.reset_index(drop=True)
+    assert accuracy(load({"m": pd.Series(RIGHT)[order]}, truth=truth)) == [0.9]
+    assert accuracy(load({"m": pd.Series(RIGHT)}, truth=truth[order])) == [0.9]
+
+
+def test_an_index_of_several_levels_is_one_id() -> None:
+    """Two levels whose texts could be read two ways stay apart: a/b with c, and a with b/c."""
+    index = pd.MultiIndex.from_tuples([("a/b", "c"), ("a", "b/c"), ("a", "c")])
+    truth = pd.Series([1, 0, 1], index=index)
+    found = load({"m": truth.iloc[::-1]}, truth=truth)
+    assert accuracy(found) == [1.0]
+    assert len(found.ids) == 3
+
+
+def test_levels_that_are_columns_of_ours_become_columns() -> None:
+    """pd.concat({"k": ..., "l": ...}, names=["model"]) is the long format."""
+    frames = {"k": shuffled(RIGHT).to_frame("y_pred"), "l": TRUTH.to_frame("y_pred")}
+    found = load(pd.concat(frames, names=["model"]), truth=TRUTH)
+    assert [m.name for m in found.models] == ["k", "l"]
+    assert accuracy(found) == [0.9, 1.0]
+
+
+@pytest.mark.parametrize(
+    "models, truth, words",
+    [
+        ({"m": pd.Series(RIGHT)}, TRUTH, r"default one.*40 of its labels.*X_test.index"),
+        ({"m": shuffled(RIGHT).iloc[1:]}, TRUTH.iloc[:-1], "no true value"),
+        ({"m": shuffled(RIGHT).iloc[1:], "n": RIGHT}, TRUTH, "the model 'm' lacks 1 of 40 ids"),
+        ({"m": pd.Series(RIGHT, index=[*ROWS[1:], 101])}, TRUTH, "the id '101' appears twice"),
+        ({"m": RIGHT}, pd.Series(RIGHT, index=[*ROWS[1:], 101]), "appears twice"),
+        ({"m": RIGHT[1:]}, TRUTH, "39 values without labels.*has 40"),
+        ({"m": shuffled(RIGHT), "n": TRUTH, "o": RIGHT}, TRUTH.to_numpy(), "no index.*different orders"),
+        ({"m": {"y_pred": shuffled(RIGHT), "x": TRUTH, "z": RIGHT}}, TRUTH, "no index.*different orders"),
+        ({"m": {"y_pred": shuffled(RIGHT), "x": TRUTH.iloc[1:]}}, TRUTH, "have not the same labels: '100'"),
+        (
+            {"m": {"y_pred": shuffled(RIGHT), "x": pd.Series(RIGHT, index=[*ROWS[1:], 101])}},
+            TRUTH,
+            "appears twice",
+        ),
+    ],
+)
+def test_labels_that_do_not_match_are_refused(models: Any, truth: Any, words: str) -> None:
+    """No row is dropped, doubled or matched by its place where labels say otherwise."""
     with pytest.raises(InputError, match=words) as caught:
-        load(source)
+        load(models, truth=truth)
     assert caught.value.remedy
 
 
-def possible(predictions: Predictions) -> set[str]:
-    """Return the analyses that are possible."""
-    rows = survey(predictions)
-    assert all(row.reason for row in rows)
-    assert all(row.remedy for row in rows if not row.possible)
-    return {row.analysis for row in rows if row.possible}
+def test_several_frames_of_dask_without_ids_are_matched_by_their_index() -> None:
+    """They cannot be counted where they lie, which is no reason to refuse them."""
+    frame = pd.DataFrame({"y_true": TRUTH, "y_pred": RIGHT})
+    models = {"k": dd.from_pandas(frame, npartitions=2), "l": dd.from_pandas(frame, npartitions=3)}
+    assert accuracy(load(models)) == [0.9, 0.9]
 
 
-def test_the_survey_follows_what_models_give() -> None:
-    """Labels, scores and probabilities open one analysis each."""
-    y = {"y_true": [1, 0, 1], "id": ["a", "b", "c"]}
-    assert possible(load({"m": y | {"y_pred": [1, 0, 0]}})) == {"label metrics"}
-    assert possible(load({"m": y | {"score": [1, 0, 0]}})) == {"ranking metrics and curves"}
-    both = load({"m": y | {"p_1": [1, 0, 0.5]}, "n": y | {"y_pred": [1, 1, 1]}})
-    names = {"label metrics", "ranking metrics and curves", "probability metrics", "paired tests"}
-    assert possible(both) == names
-    (row,) = [row for row in survey(both) if row.analysis == "probability metrics"]
-    assert "n do not" in row.reason
-    assert possible(load({"m": {"y_true": [1.5, 2], "y_pred": [1, 2]}})) == {"regression metrics"}
-    assert possible(load({"m": {"outcome": [1, 0]}})) == {"mean outcome"}
+def test_probabilities_in_frames_of_dask_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In as many partitions as its group-bys leave several; what narwhals advises users of Dask is not said."""
+    import narwhals as nw
 
+    frame = pd.DataFrame({"id": ROWS, "y_true": TRUTH, "y_pred": RIGHT, "proba": np.linspace(0, 1, N)})
+    plain = nw.from_native
 
-def test_ranking_needs_two_classes() -> None:
-    """With one class only there is nothing to rank."""
-    predictions = load({"m": {"y_true": [1, 1], "score": [1, 0]}})
-    (row,) = [row for row in survey(predictions) if row.analysis == "ranking metrics and curves"]
-    assert not row.possible
-    assert "one class only" in row.reason
+    def advising(*args: Any, **keywords: Any) -> Any:
+        warnings.warn("Hint: install narwhals-dask", FutureWarning, stacklevel=2)
+        return plain(*args, **keywords)
+
+    monkeypatch.setattr(nw, "from_native", advising)
+    found = (load({name: dd.from_pandas(frame, npartitions=n) for name in "kl"}).scores for n in (1, 20))
+    whole, in_parts = (scores.histograms for scores in found if scores is not None)
+    assert in_parts == whole
 
 
 @pytest.mark.parametrize(
-    "analysis, command",
+    "make",
     [
-        ("5x2cv tests", "evalreport resample PLAN"),
-        ("cross-validation tests", "evalreport resample PLAN"),
-        ("bias and variance", "evalreport resample PLAN"),
-        ("error estimators (.632, .632+)", "evalreport resample PLAN"),
-        ("tests over many data sets", "evalreport resample PLAN"),
-        ("learning curves", "evalreport resample PLAN"),
-        ("slices", "--slice"),
-        ("clusters", "--cluster"),
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda t: pl.DataFrame(t).lazy(),
+        pa.table,
+        lambda t: pa.table(t).to_batches()[0],
+        lambda t: pa.table(t).to_reader(),
+        lambda t: ds.dataset(pa.table(t)),
+        lambda t: duckdb.from_arrow(pa.table(t)),
+        lambda t: dd.from_pandas(pd.DataFrame(t), npartitions=2),
     ],
+    ids=["pandas", "polars", "lazy", "arrow", "batch", "reader", "dataset", "duckdb", "dask"],
 )
-def test_what_one_test_set_cannot_serve_names_the_command(analysis: str, command: str) -> None:
-    """5x2cv asked of one prediction file is refused with what makes the data."""
-    predictions = load({"k": {"y_true": [1, 0], "y_pred": [1, 1]}, "l": {"y_pred": [1, 0]}})
-    (row,) = [row for row in survey(predictions) if row.analysis == analysis]
-    assert not row.possible
-    assert command in (row.remedy or "")
+def test_frames_of_every_library_are_read(make: Callable[[Any], Any], content: Callable[..., Any]) -> None:
+    """A model's frame from any of them gives what its columns give."""
+    columns = {"id": [f"{row}" for row in ROWS], "y_pred": RIGHT, "town": ["x", "y"] * (N // 2)}
+    found, wanted = (content(load({"m": source}, truth=TRUTH)) for source in (make(columns), columns))
+    assert found == wanted
 
 
-def test_designs_that_this_version_does_not_analyse_are_said(
-    loaded: Callable[..., Predictions], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A design may be read and found while its analysis is not there: it is said then, not done wrongly."""
-    # By name: the package's function of the same name hides the module.
-    module = sys.modules[survey.__module__]
-    monkeypatch.setattr(module, "ANALYSED_DESIGNS", frozenset({"test-set"}))
-    rows = "".join(f"{i},{m},{i % 2},1,{i % 3 % 2}\n" for i in range(6) for m in "kl")
-    predictions = loaded("id,model,fold,y_true,y_pred\n" + rows)
-    assert predictions.design == "cross-validation"
-    assert possible(predictions) == set()
-    (row,) = [row for row in survey(predictions) if row.analysis == "cross-validation tests"]
-    assert "the data allow it" in row.reason
-    assert "version" in row.reason
+# --- probabilities ----------------------------------------------------------------------------------------------------
+
+PROBABILITIES = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4]])
+
+
+def proba_of(predictions: Predictions) -> dict[str, list[float]]:
+    """Return the first row's probability of each class."""
+    proba = predictions.models[0].proba
+    assert proba is not None
+    return dict(zip(predictions.classes, proba[0].tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
-    "column, cells, words",
+    "models",
+    [{"m": PROBABILITIES}, {"m": {"y_prob": PROBABILITIES}}, {"m": PROBABILITIES.tolist()},
+     {"m": {"y_prob": pd.DataFrame(PROBABILITIES)}}],
+    ids=["array", "column", "lists", "frame"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "truth, order",
     [
-        ("train_size", ("10", "20"), None),
-        ("part", ("train", "test"), None),
-        ("town", ("x", "x"), None),
+        ([10, 9, 2, 9], ["2", "9", "10"]),
+        (["10", "9", "2", "9"], ["10", "2", "9"]),
+        (list("bcaa"), list("abc")),
     ],
+    ids=["numbers", "digits as text", "text"],
 )
-def test_only_one_prediction_an_example_is_one_test_set(
-    loaded: Callable[..., Predictions], column: str, cells: tuple[str, str], words: str | None
+def test_an_array_of_probabilities_follows_the_sorted_labels(
+    models: Any, truth: list[Any], order: list[str]
 ) -> None:
-    """The points of a learning curve are told apart by their size; training rows and other columns harm nothing."""
-    second = "b" if column == "town" else "a"
-    predictions = loaded(f"id,{column},y_true,y_pred\na,{cells[0]},1,1\n{second},{cells[1]},1,0\n")
-    reason = why_not_analysed(predictions)
-    assert (words is None) == (reason is None)
-    assert words is None or words in (reason or "")
-    assert ("label metrics" in possible(predictions)) == (words is None)
+    """Its columns are those of np.unique(truth), as scikit-learn has them: numbers by value, text by code point."""
+    assert order == [str(label) for label in np.unique(truth)]
+    found = load(models, truth=truth)
+    assert proba_of(found) == dict(zip(order, PROBABILITIES[0].tolist(), strict=True))
+    assert any(record.what == "probabilities" for record in found.found)
 
 
-def test_very_many_ids_in_memory_have_a_digest_that_tells_them_apart() -> None:
-    """Beyond 100,000 ids the digest is taken piece by piece: one id that differs changes it, nothing raises."""
-    n = 100_001
-    ids = [f"{i:06d}" for i in range(n)]
-    label = np.arange(n) % 2
-    digests = {
-        load({"a": {"id": [*ids[:-1], last], "y_true": label, "y_pred": label}}, options=Options())
-        .inputs[0]
-        .sha256
-        for last in (ids[-1], "x")
-    }
-    assert len(digests) == 2
+def test_classes_name_the_columns() -> None:
+    """classes= gives the order, also of a class that the truth lacks; a wrong number of them is refused."""
+    found = er.load({"m": PROBABILITIES}, truth=["a", "b", "b", "a"], classes=["c", "b", "a"])
+    assert proba_of(found) == {"c": 0.7, "b": 0.2, "a": 0.1}
+    with pytest.raises(InputError, match="3 columns of probabilities for 2 classes"):
+        er.load({"m": PROBABILITIES}, truth=["a", "b", "b", "a"], classes=["b", "a"])
+    with pytest.raises(InputError, match="3 columns of probabilities, but 2 true labels.*classes=") as caught:
+        er.load({"m": PROBABILITIES}, truth=["a", "b", "b", "a"])
+    assert "classes=model.classes_" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_npz_holds_an_array_of_probabilities(tmp_path: Any, named: bool) -> None:
+    """y_prob (n, K) with the array classes, else the sorted labels of the truth."""
+    more = {"classes": np.array(["c", "b", "a"])} if named else {}
+    path = tmp_path / "m.npz"
+    np.savez(path, y_true=np.array(list("abca")), y_prob=PROBABILITIES, **more)
+    assert proba_of(load(path)) == dict(
+        zip("cba" if named else "abc", PROBABILITIES[0].tolist(), strict=True)
+    )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.numbers import interval
-from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import cases, decision, leaderboard
 from evalreport.report.terminal import oneliner
-from evalreport.report.view import difference_decimals, verdict_between, view_of
+from evalreport.report.view import verdict_between, view_of
 from evalreport.report.visible import short_names
 from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import GateRecord, VerdictRecord
@@ -133,51 +132,6 @@ def test_against_a_baseline_only_its_pairs_are_spoken_of(simulate: Simulate, bas
     assert f"the baseline {baseline}" in decision.describe(view).headline
     assert board.n_brackets == 0
     assert [row.model.id for row in board.rows if row.word == "baseline"] == [baseline]
-
-
-def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> None:
-    """The board and the summary give the verdict's limits, turned so that they are of the worse minus the best."""
-    found = simulate({"forest": 1.85, "tree": 0.6}, n=300)
-    (one,) = found.verdicts
-    view = view_of(found)
-    board = leaderboard.describe(view)
-    assert board is not None
-    assert one.low is not None
-    assert one.high is not None
-    turned = interval(-one.high, -one.low, difference_decimals(view, view.primary), signed=True)
-    assert board.panels[0].gaps[1].title.endswith(turned)
-    assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
-
-
-def test_right_is_better_also_for_a_loss() -> None:
-    """On an error the model with the larger one stands left of the best; summary.md and the chat line agree."""
-    truth = [float(i % 7) for i in range(60)]
-    models = {"near": [t + 0.1 * (i % 3) for i, t in enumerate(truth)], "far": [t + 2.0 for t in truth]}
-    view = view_of(er.evaluate(models, truth=truth, metrics=["mae"], resamples=50))
-    board = leaderboard.describe(view)
-    assert board is not None
-    best, behind = board.panels[0].gaps
-    assert best.text == "best"
-    assert best.at is not None
-    assert behind.at is not None
-    assert behind.at < best.at
-    assert board.heading == "MAE ↓"
-    assert "near over far +1.9" in oneliner(view.results)
-    assert "| far | 2.0" in summary_markdown(view)
-    assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
-
-
-def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
-    """A member that is missing from the middle leaves a gap; a model by itself has no bracket."""
-    found = simulate()
-    letters = {"forest": "a", "boosting": "b", "logreg": "a", "knn": "b", "tree": "c"}
-    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
-    board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
-    assert board is not None
-    assert [row.model.id for row in board.rows] == ["forest", "boosting", "logreg", "knn", "tree"]
-    assert [row.pieces for row in board.rows] == [
-        ("top", ""), ("gap", "top"), ("bottom", "gap"), ("", "bottom"), ("", ""),
-    ]  # fmt: skip
 
 
 def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simulate) -> None:
@@ -328,10 +282,40 @@ def test_short_names(names: list[str], short: list[str]) -> None:
     assert list(short_names(names).values()) == short
 
 
-def test_an_axis_has_round_ticks_at_every_width() -> None:
-    """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
-    for k in range(-300, 301):
-        width = 10.0 ** (k / 40)
-        ticks = leaderboard.Axis(-0.9 * width, 0.1 * width).ticks()
-        assert 1 <= len(ticks) <= 5
-        assert "0" in [text for _, text in ticks]
+@pytest.mark.parametrize(
+    "sizes, said",
+    [
+        ((4,) * 30, "in 30 clusters of “patient”"),
+        ((2,) * 40 + (40,), "in 41 clusters of “patient” (effective number "),
+    ],
+)
+def test_clusters_stand_beside_the_examples_and_in_what_would_settle(
+    sizes: tuple[int, ...], said: str
+) -> None:
+    """120 examples; what is needed is a number of clusters: the examples that are, divided by their mean size."""
+    patient = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(patient)
+    rng = np.random.default_rng(4)
+    right = rng.random(n) < 0.8
+    other = np.where(rng.random(n) < 0.3, rng.random(n) < 0.75, right)
+    models = {
+        name: {"outcome": values.astype(float), "patient": [f"p{i}" for i in patient]}
+        for name, values in (("forest", right), ("svm", other))
+    }
+    results = er.evaluate(models, cluster="patient", resamples=50)
+    assert {r.clusters for r in results.metrics} == {len(sizes)}
+    view = view_of(results)
+    about, settle = decision.about(view), decision.describe(view).settle
+    assert f"{n} examples, {said}" in about
+    assert ("effective" in about) == ("effective" in said)
+    assert "clusters" in settle
+    assert f"(now {len(sizes)})" in settle or f"these {len(sizes)} clusters" in settle
+    assert "examples" not in settle
+
+
+def test_without_clusters_none_are_counted() -> None:
+    """Independent examples are not said to be clusters."""
+    models = {"forest": {"outcome": [1.0, 0.0] * 40}, "svm": {"outcome": [1.0, 1.0, 0.0, 0.0] * 20}}
+    results = er.evaluate(models, resamples=50)
+    assert {r.clusters for r in results.metrics} == {None}
+    assert "cluster" not in decision.about(view_of(results))

@@ -6,30 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import evalreport
-from evalreport.report.sections import describe
-from evalreport.report.view import view_of
-from evalreport.schema.results import Results
-
-HOSTILE = "<script>alert(1)</script>"
-
-
-def table(rows: list[tuple[Any, ...]], names: str) -> dict[str, list[Any]]:
-    """Turn rows into columns."""
-    return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
-
-
-def evaluated(source: dict[str, list[Any]], **options: Any) -> Results:
-    """Evaluate columns with few replicates."""
-    return evalreport.evaluate(source, options=evalreport.Options(resamples=20, **options))
-
-
-def sections(results: Results) -> dict[str, Any]:
-    """Return the described sections by name."""
-    return {section.name: section.content for section in describe(view_of(results))}
+from evalreport.report.sections import estimates
+from evalreport.report.view import Row, Table
+from tests.samples.algorithm_sections import HOSTILE, evaluated, replicated, sections, table
 
 
 def plain() -> dict[str, list[Any]]:
@@ -38,27 +20,6 @@ def plain() -> dict[str, list[Any]]:
         [(f"{i:02d}", m, i % 2, (i // k) % 2) for m, k in (("a", 1), ("b", 3)) for i in range(40)],
         "id model y_true y_pred",
     )
-
-
-def replicated() -> dict[str, list[Any]]:
-    """Return bootstrap replicates of two regressions with in-bag counts, training rows and an input x."""
-    generator = np.random.default_rng(0)
-    rows: list[tuple[Any, ...]] = []
-    truth = generator.normal(size=12)
-    for k in range(31):
-        inbag = generator.multinomial(12, np.full(12, 1 / 12))
-        for model, spread in (("rigid", 0.1), (HOSTILE, 1.0)):
-            for i in range(12):
-                said = float(truth[i] + spread * generator.normal())
-                rows.append(
-                    (f"{HOSTILE}{i:02d}", model, k, int(inbag[i]), "test", float(truth[i]), said, i / 7)
-                )
-    for model in ("rigid", HOSTILE):
-        rows += [
-            (f"{HOSTILE}{i:02d}", model, None, None, "train", float(truth[i]), float(truth[i]) + 0.2, i / 7)
-            for i in range(12)
-        ]
-    return table(rows, "id model replicate inbag part y_true y_pred x")
 
 
 def sized(axis: str = "train_size") -> dict[str, list[Any]]:
@@ -85,44 +46,6 @@ def nested() -> dict[str, list[Any]]:
 def test_a_plain_test_set_has_none_of_these_sections() -> None:
     """Nothing is said about algorithms where one fit of each was tested."""
     assert not {"estimates", "learning", "decomposition"} & set(sections(evaluated(plain(), task="binary")))
-
-
-def test_replicates_give_estimates_and_bias_and_variance() -> None:
-    """A row for each estimator, a bar for each model, the most variable examples, and what single fits predict."""
-    found = sections(evaluated(replicated(), task="regression"))
-    labels = [row.label for row in found["estimates"].main.rows]
-    assert labels == [
-        "Resubstitution",
-        "Bootstrap, optimism (B1)",
-        "Bootstrap, out of bag, 31 replicates",
-        ".632",
-        ".632+",
-    ]
-    assert [(t.headings, len(t.rows)) for t in found["estimates"].tables] == [(("R", "γ", "ω"), 2)]
-    assert "hold-out (scheme" in found["estimates"].missing
-    assert [f.name for f in found["decomposition"].figures] == ["decomposition", "replicates"]
-    assert found["decomposition"].examples.rows
-    assert any("noise" in note for note in found["decomposition"].notes)
-
-
-def test_the_unbiased_bias_leads_the_table_and_the_bars() -> None:
-    """The unbiased pair stands before the plug-in pair, with its interval, and is what the bars are made of."""
-    results = evaluated(replicated(), task="regression")
-    content = sections(results)["decomposition"]
-    ((_, table_of_parts),) = content.tables
-    assert table_of_parts.headings[1:5] == (
-        "Bias², unbiased",
-        "Variance, unbiased",
-        "Bias², plug-in",
-        "Variance, plug-in",
-    )
-    for row in table_of_parts.rows:
-        (record,) = [r for r in results.decomposition if r.model == row.model.id]
-        values = [cell.order for cell in row.cells[1:5]]
-        assert values == [record.bias_unbiased, record.variance_unbiased, record.bias, record.variance]
-        assert row.cells[1].beside
-    (bars,) = [figure for figure in content.figures if figure.name == "decomposition"]
-    assert "bias² + noise (unbiased)" in bars.description
 
 
 def test_a_learning_curve_says_where_models_are_compared() -> None:
@@ -191,28 +114,11 @@ def test_every_output_is_made_and_names_stay_text(
             assert HOSTILE not in path.read_text(encoding="utf-8"), path.name
 
 
-def test_the_plots_draw_on_axes_of_their_own() -> None:
-    """In a notebook each function makes axes where none are given, and returns them."""
-    from matplotlib import pyplot as plt
-
-    from evalreport.plots.estimates import (
-        EstimatorRow,
-        LearningCurve,
-        bias_variance,
-        bias_variance_course,
-        estimates,
-        learning,
-        replicate_lines,
-    )
-
-    found = evaluated(replicated(), task="regression")
-    model = found.models[0]
-    drawn = [
-        estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
-        bias_variance(found),
-        bias_variance_course(found, model),
-        replicate_lines(found, model),
-        learning([LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]),
-    ]
-    assert len({id(axes.figure) for axes in drawn}) == len(drawn)
-    plt.close("all")
+def test_estimates_of_one_kind_are_one_table() -> None:
+    """A row for each metric, headed by the estimator; with two estimators each metric keeps its table."""
+    rows = (Row(None, (), "5 folds", about="about"), Row(None, (), "Hold-out", about="about"))
+    one, two = (Table("", (), rows[:1], first=metric) for metric in ("F1", "MCC"))
+    (together,) = estimates._together((one, two))
+    assert (together.first, [row.label for row in together.rows]) == ("5 folds", ["F1", "MCC"])
+    several = (one, Table("", (), rows, first="MCC"))
+    assert estimates._together(several) == several

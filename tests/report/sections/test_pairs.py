@@ -15,90 +15,21 @@ from evalreport.plots.pairs import Strip, strip
 from evalreport.plots.pictures import drawn
 from evalreport.report import render
 from evalreport.report.sections import pairs
-from evalreport.report.sections.methods import holds_here, why_chosen
 from evalreport.report.view import view_of
 from evalreport.schema.comparisons import (
-    AgreementRecord,
     AverageRankRecord,
-    DisagreementRecord,
-    EffectRecord,
     OmnibusRecord,
     RankingRecord,
 )
-from evalreport.schema.metrics import BaselineRecord, FoldRecord
+from evalreport.schema.metrics import FoldRecord
 from evalreport.schema.results import Results
-
-TWO = {"forest": 1.8, "tree": 0.6}
-BAD = "<script>alert('x')</script>\u202e{{ 7 * 7 }}"
+from tests.samples.differences import TWO, with_differences
 
 
 def page(results: Results, folder: Path) -> str:
     """Return the HTML of a report."""
     render(results, folder, options=OutputOptions(formats=("html",)))
     return (folder / "report.html").read_text(encoding="utf-8")
-
-
-def with_differences(results: Results) -> Results:
-    """Add sizes, agreement, disagreements and baselines of the two models."""
-    a, b = results.models
-    return dataclasses.replace(
-        results,
-        effects=(
-            EffectRecord(
-                a=a,
-                b=b,
-                metric="accuracy",
-                effect="odds_ratio_discordant",
-                value=2.5,
-                low=1.2,
-                text="25 : 10",
-                high=None,
-            ),
-            EffectRecord(
-                a=a,
-                b=b,
-                metric="error_rate",
-                effect="misses_per_1000",
-                value=-12.34,
-                low=-20.0,
-                high=-4.0,
-                text="12 fewer misses",
-            ),
-        ),
-        agreement=(
-            AgreementRecord(a=a, b=b, metric="accuracy", both=900.0, only_a=25.0, only_b=10.0, neither=265.0),
-        ),
-        disagreements=(
-            DisagreementRecord(
-                id=BAD,
-                truth="Yes",
-                model=a,
-                answer="Yes",
-                correct=True,
-                spread=1.0,
-                measure="pairs of models that disagree",
-            ),
-            DisagreementRecord(
-                id=BAD,
-                truth="Yes",
-                model=b,
-                answer="No" + BAD,
-                correct=False,
-                spread=1.0,
-                measure="pairs of models that disagree",
-            ),
-        ),
-        baselines=(
-            BaselineRecord(
-                name="majority_class",
-                metric="accuracy",
-                average=None,
-                label=None,
-                value=0.65,
-                text="always answers No",
-            ),
-        ),
-    )
 
 
 def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]) -> None:
@@ -212,12 +143,3 @@ def test_plots_draw_on_the_given_axes_and_survive_hostile_labels() -> None:
     axes = Canvas().subplots()
     assert strip([Strip("$x - <b>", (0.1, -0.2), 0, "m0_m1")], axes, axis_label="$d") is axes
     axes.figure.canvas.draw()
-
-
-def test_each_test_says_why_it_is_there(simulate: Callable[..., Results]) -> None:
-    """The deciding test says why, a companion that it stands beside; few disagreements are counted."""
-    view = view_of(with_differences(simulate(TWO)))
-    assert why_chosen(view, "mcnemar_midp").startswith("the models answer the same examples")
-    assert "beside" in why_chosen(view, "mcnemar_exact")
-    assert "b + c is 35: enough" in holds_here(view, "mcnemar")
-    assert "independence of the examples is assumed" in holds_here(view, "mcnemar_midp")

@@ -1,4 +1,4 @@
-"""Each kind of bad input that the contract lists gives one message: where, what came, what was expected, what to do."""
+"""Each kind of bad file gives one message: where, what came, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.analysis import evaluate
-from evalreport.errors import InputError, UsageError
-from evalreport.loading.load import load
-from evalreport.options import Options
+from evalreport.errors import InputError
 
 GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\nc,1,0\n"
 
@@ -391,104 +388,3 @@ def test_a_long_value_is_cut(refused: Callable[..., InputError]) -> None:
 def test_the_column_is_named_as_the_file_spells_it(refused: Callable[..., InputError]) -> None:
     """An alias stands in the message, not the standard name."""
     assert refused("m.csv", "doc_id,truth,y_score\na,1,.5\nb,0,nan\n").column == "y_score"
-
-
-def test_over_a_thousand_classes_are_refused(refused: Callable[..., InputError]) -> None:
-    """A free-text column taken for labels is not analysed as 1,001 classes."""
-    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1001))
-    error = refused("m.csv", "id,y_true,y_pred\n" + rows)
-    assert "1001 classes" in error.problem
-    assert "--task regression" in (error.remedy or "")
-
-
-def test_a_thousand_classes_are_accepted(loaded: Callable[..., object]) -> None:
-    """The limit itself is allowed."""
-    rows = "".join(f"{i},class {i},class {i}\n" for i in range(1000))
-    assert len(loaded("id,y_true,y_pred\n" + rows).classes) == 1000  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    "task, content, words",
-    [
-        ("binary", "id,y_true,y_pred\na,x,x\nb,y,z\n", "3 classes"),
-        ("regression", "id,y_true,p_1\na,1,.5\nb,0,.5\n", "belong to classes"),
-        ("outcome", GOOD, "no column 'outcome'"),
-        ("scores", GOOD, "no column 'value'"),
-        ("binary", "id,outcome\na,1\nb,0\n", "means the task outcome"),
-    ],
-)
-def test_a_task_that_contradicts_the_columns_is_refused(
-    refused: Callable[..., InputError], task: str, content: str, words: str
-) -> None:
-    """--task does not bend columns into what they are not."""
-    error = refused("m.csv", content, task=task)
-    assert f"task {task} contradicts" in error.problem
-    assert words in error.problem
-    assert error.remedy
-
-
-def test_text_cannot_be_regressed(refused: Callable[..., InputError]) -> None:
-    """--task regression with text as truth names the first text."""
-    error = refused("m.csv", "id,y_true,y_pred\na,1.5,2\nb,cat,2\n", task="regression")
-    assert (error.line, error.column) == (3, "y_true")
-
-
-def test_an_unknown_positive_class_is_refused(write: Callable[[str, str], Path]) -> None:
-    """--positive must be one of the classes, and the message names them."""
-    with pytest.raises(UsageError, match="none of the classes '0', '1'"):
-        load(write("m.csv", GOOD), options=Options(positive="yes"))
-
-
-def test_several_classes_have_no_positive_one(write: Callable[[str, str], Path]) -> None:
-    """--positive belongs to a binary task."""
-    with pytest.raises(UsageError, match="only a binary task"):
-        load(write("m.csv", "id,y_true,y_pred\na,x,x\nb,y,z\n"), options=Options(positive="x"))
-
-
-@pytest.mark.parametrize("option", ["slices", "cluster", "weight"])
-def test_an_unknown_column_is_refused(write: Callable[[str, str], Path], option: str) -> None:
-    """A column that --slice, --cluster or --weight names must be there; the closest name is offered."""
-    path = write("m.csv", "id,y_true,y_pred,group\na,1,1,x\nb,0,1,y\n")
-    with pytest.raises(UsageError, match="did you mean group"):
-        load(path, options=Options(**{option: ("gruop",) if option == "slices" else "gruop"}))
-
-
-@pytest.mark.parametrize("option", ["cluster", "weight", "same_input"])
-def test_a_column_in_which_models_differ_is_refused(write: Callable[[str, str], Path], option: str) -> None:
-    """What groups or weighs examples must be the same for all models; the column is not called unknown."""
-    folder = write("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n").parent
-    write("n.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,3\n")
-    with pytest.raises(
-        UsageError, match=f"--{option.replace('_', '-')} w: the models have different values of 'w'"
-    ):
-        load(folder, options=Options(**{option: "w"}))
-
-
-def test_a_negative_weight_is_refused(refused: Callable[..., InputError]) -> None:
-    """Weights are 0 or more."""
-    error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,-1\n", weight="w")
-    assert (error.line, error.column, error.remedy) == (3, "w", "correct the value")
-
-
-def test_an_empty_weight_is_refused(tmp_path: Path) -> None:
-    """An example of unknown weight made every value 0; a weight that another file gives is known."""
-    (tmp_path / "m.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,\n")
-    with pytest.raises(InputError, match=r"m\.csv, line 3, column 'w': the id 'b' has no weight"):
-        evaluate(tmp_path, options=Options(weight="w", resamples=20))
-    (tmp_path / "n.csv").write_text("id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n")
-    results = evaluate(tmp_path, options=Options(weight="w", resamples=20))
-    assert results.metrics[0].value == pytest.approx(2 / 3, rel=1e-12)
-
-
-def test_weights_that_are_all_0_are_refused(refused: Callable[..., InputError]) -> None:
-    """Of examples that weigh nothing no value follows; it ended as a defect."""
-    error = refused("m.csv", "id,y_true,y_pred,w\na,1,1,0\nb,0,1,0\n", weight="w")
-    assert (error.column, "every example weighs 0" in str(error)) == ("w", True)
-
-
-def test_scores_on_data_sets_are_not_joined_independently(tmp_path):
-    """Values on different data sets have no common scale: without pairs by data set nothing can be said."""
-    file = tmp_path / "scores.csv"
-    file.write_text("dataset,model,value\na,m,0.5\nb,m,0.6\na,n,0.7\nb,n,0.8\n")
-    with pytest.raises(UsageError, match="only comparable data set by data set"):
-        evaluate(file, options=Options(join="independent"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import re
 
 import numpy as np
 import pytest
@@ -17,21 +16,11 @@ from evalreport.metrics.curves import CURVES
 from evalreport.plots import curves, lookups, thresholds
 from evalreport.plots.style import to_svg
 from evalreport.report import render
-from evalreport.report.sections import curves as curves_section
-from evalreport.report.sections import describe
-from evalreport.report.view import view_of
 from evalreport.schema.results import to_json
 from evalreport.texts import Message
-from tests.samples.curves import evaluated, of_classes, rows, two_normals
+from tests.samples.curves import evaluated, of_classes, rows, two_models, two_normals
 
 HOSTILE = "<script>alert('$x^2$')</script>"
-
-
-def two_models(n: int = 90, **options):
-    """Evaluate a model with probabilities and one with bare scores."""
-    truth, scores = two_normals(n)
-    p = 1 / (1 + np.exp(1 - scores))
-    return evaluated({"proba": rows(truth, p_1=p), "score": rows(truth, score=scores)}, **options)
 
 
 def test_every_curve_of_a_binary_task():
@@ -109,6 +98,7 @@ def test_same_results_twice_and_for_any_order_of_models():
 
 
 TRUTH = [1, 0] * 15
+
 DEGENERATE = {
     "every score the same": (TRUTH, {"score": [1.0] * 30}),
     "scores near the largest double": (TRUTH, {"score": (np.sin(np.arange(30)) * 1e308).tolist()}),
@@ -157,65 +147,6 @@ def test_models_on_test_sets_of_their_own_are_compared_by_their_curves():
     results = evaluated({"a": rows(truth, score=scores), "b": other}, join="independent")
     assert {c.model for c in results.curves} == {p.model for p in results.operating_points} == {"a", "b"}
     assert [(r.a, r.b) for r in results.dominance] == [("a", "b")]
-
-
-# --- what another threshold changes ---------------------------------------------------------------------------------
-
-
-def test_cases_that_change_sides():
-    """From 0.5 to 0.7 by hand: 0.6 (negative) and 0.55 (positive) are called no more; TP 1, FP 0, FN 2, TN 2."""
-    results = evaluated(
-        {"bank": rows([1, 0, 1, 0, 1], p_1=[0.9, 0.6, 0.55, 0.2, 0.3])}, what_if_threshold=0.7
-    )
-    (change,) = results.threshold_changes
-    assert (change.changed, change.fewer_alarms, change.fewer_false_alarms, change.fewer_hits) == (2, 2, 1, 1)
-    assert (change.tp, change.fp, change.fn, change.tn) == (1, 0, 2, 2)
-    assert "2 cases change sides: 2 fewer alarms, of which 1 false and 1 true" in change.text
-
-
-def test_a_lower_threshold_raises_more_alarms():
-    """From 0.5 to 0.25 in the same five cases only 0.3, a positive, is called in addition."""
-    results = evaluated(
-        {"bank": rows([1, 0, 1, 0, 1], p_1=[0.9, 0.6, 0.55, 0.2, 0.3])}, what_if_threshold=0.25
-    )
-    assert (
-        "1 case changes sides: 1 more alarm, of which 0 false and 1 true" in results.threshold_changes[0].text
-    )
-
-
-def test_decisions_of_no_threshold_may_change_both_ways():
-    """By hand: two negatives of low probability are called no more, and the positive of high probability is."""
-    results = evaluated(
-        {"bank": rows([1, 0, 0, 1], p_1=[0.9, 0.3, 0.2, 0.1], y_pred=["0", "1", "1", "0"])},
-        what_if_threshold=0.5,
-    )
-    (change,) = results.threshold_changes
-    assert (change.changed, change.fewer_alarms) == (3, 1)
-    assert (change.fewer_false_alarms, change.fewer_hits) == (2, -1)
-    said = "3 cases change sides: 2 fewer false alarms, 1 more true ones (1 fewer alarm in all)."
-    assert said in change.text
-
-
-def test_models_without_decisions_or_scores_say_so():
-    """Bare scores have nothing to compare with, labels no threshold to move: both with a reason."""
-    truth = [1, 0, 1, 0]
-    results = evaluated(
-        {
-            "labels": rows(truth, y_pred=["1", "0", "0", "0"]),
-            "scores": rows(truth, score=[3.0, 2.0, 1.0, 0.0]),
-        },
-        what_if_threshold=1.5,
-    )
-    labels, scores = results.threshold_changes
-    assert labels.changed is None
-    assert "labels only" in labels.reason
-    assert (scores.changed, scores.tp, scores.fp) == (None, 1, 1)
-    assert scores.reason
-
-
-def test_nothing_is_said_of_thresholds_that_nobody_asked_about():
-    """Without the option the list is empty."""
-    assert two_models().threshold_changes == ()
 
 
 @pytest.mark.parametrize("ratio", [0.0, -1.0])
@@ -301,46 +232,6 @@ def test_scores_near_0_are_drawn_on_a_logarithmic_axis():
     assert not any("$" in text.get_text() for text in axes.get_xticklabels())
 
 
-def test_the_sections_say_what_the_results_hold():
-    """Thresholds by criterion, the pair of curves, and a table of risks; without scores there is no such section."""
-    sections = {
-        s.name: s.content for s in describe(view_of(two_models(cost_ratio=2.0, what_if_threshold=0.6)))
-    }
-    found = sections["thresholds"]
-    first = view_of(two_models()).models[0]
-    assert found.heading.startswith("Thresholds: within 10 % false alarms")
-    assert [row.model.id for row in found.compared.rows] == [m.id for m in view_of(two_models()).models]
-    assert "Cost by example" in [row.label for row in found.every.rows]
-    (point,) = (
-        p
-        for p in two_models().operating_points
-        if (p.model, p.criterion, p.at) == (first.id, "fixed_fpr", 0.1)
-    )
-    cell = found.compared.rows[0].cells[found.compared.headings.index("false alarms \u2264 10 %")]
-    assert (cell.value, cell.beside) == (f"{point.tp:,.0f}", f"/ {point.fp:,.0f}")
-    assert len(found.curves) == 1
-    assert len(found.changes) == 2
-    assert [row.model.id for row in sections["gains"].table.rows] == ["proba"]
-    labels = evaluated({"m": rows([1, 0, 1, 0], y_pred=["1", "0", "0", "1"])})
-    assert not {s.name for s in describe(view_of(labels))} & {"thresholds", "gains"}
-
-
-def test_many_models_are_cut_and_said():
-    """Of 14 models at most four are named beside their curves; of 91 sentences six stand, the rest is counted."""
-    truth, scores = two_normals(40)
-    random = np.random.default_rng(1)
-    p = {f"m{i:02d}": np.clip(0.5 + scores / 8 + random.normal(size=40) / 9, 0.01, 0.99) for i in range(14)}
-    results = evaluated({name: rows(truth, p_1=values) for name, values in p.items()}, resamples=60)
-    sections = {s.name: s.content for s in describe(view_of(results))}
-    roc = next(f for f in sections["curves"].figures if f.name == "roc")
-    axes = Canvas().subplots()
-    roc.draw[0](axes)
-    assert [text.get_text() for text in axes.texts][-1] == "10 others"
-    assert "grey: the others" in roc.caption
-    assert len(sections["thresholds"].curves) == 7
-    assert sections["thresholds"].curves[-1] == "85 more are in results.json."
-
-
 def test_records_are_flat():
     """Each list opens as a data frame: plain values, messages, arrays or mappings of numbers."""
     results = two_models(what_if_threshold=0.6)
@@ -349,65 +240,3 @@ def test_records_are_flat():
             for name, value in dataclasses.asdict(record).items():
                 plain = isinstance(value, (str, Message, float, int, type(None), tuple, dict))
                 assert plain, (field, name)
-
-
-def test_a_curve_is_headed_by_what_was_compared():
-    """Without a comparison on ROC AUC nothing is claimed of it; with one the model that is behind is named."""
-    truth, scores = two_normals(300)
-    noise = np.random.default_rng(3).normal(size=300)
-    values = {"good": scores, "poor": scores + 6 * noise}
-    results = evaluated({name: rows(truth, p_1=1 / (1 + np.exp(1 - x))) for name, x in values.items()})
-    assert results.primary_metric == "accuracy"
-    told = {f.name: f for f in curves_section.describe(view_of(results)).figures}
-    assert re.search(r"good stays above poor|poor is behind good", told["roc"].title)
-    assert curves.contenders(results, "roc_auc") == ["good"]
-    bare = dataclasses.replace(results, comparisons=())
-    told = {f.name: f for f in curves_section.describe(view_of(bare)).figures}
-    assert told["roc"].title == "ROC curves"
-    assert told["pr"].title == "Precision-recall curves"
-
-
-def test_an_axis_that_is_cut_is_said_to_be():
-    """The curves reach 1 early, so the axis ends before 1, and the caption says where."""
-    truth, scores = two_normals(400)
-    results = evaluated({"m": rows(truth, score=scores + 6 * truth)})
-    figure = curves_section.describe(view_of(results)).figures[0]
-    axes = Canvas().subplots()
-    figure.draw[0](axes)
-    end = axes.get_xlim()[1]
-    assert end < 1
-    assert f"from 0 to {end:g} of 1" in figure.caption
-
-
-def test_miscalibration_is_said_of_the_models_that_an_interval_shows_it_of():
-    """Probabilities that are drawn to one half are underconfident: the slope's interval lies above 1."""
-    random = np.random.default_rng(4)
-    p = random.uniform(0.02, 0.98, size=800)
-    truth = (random.random(800) < p).astype(int)
-    models = {"flat": rows(truth, p_1=0.5 + (p - 0.5) / 3), "fair": rows(truth, p_1=p)}
-    told = {f.name: f.title for f in curves_section.describe(view_of(evaluated(models))).figures}
-    assert told["reliability"].startswith("flat is underconfident (slope ")
-    assert "fair" not in told["reliability"]
-    # A probability of 0 or 1 has no logit, so there is no slope: nothing was looked for.
-    models = {"fair": rows(truth, p_1=p), "sure": rows(truth, p_1=np.where(p > 0.9, 1.0, p))}
-    told = {f.name: f.title for f in curves_section.describe(view_of(evaluated(models))).figures}
-    assert told["reliability"].startswith("No miscalibration shows: slope ")
-    assert told["reliability"].endswith("; not judged, having no interval of the slope: sure")
-
-
-def test_recall_by_class_is_one_map_with_its_confusions():
-    """By hand: of 4 "a" 1 is found by m and 3 called "b"; "b" and "c" are all found."""
-    truth = list("aaaabbcc")
-    said = list("abbbbbcc")
-    given = {"id": [str(i) for i in range(8)], "y_true": truth}
-    results = evalreport.evaluate(
-        {"m": given | {"y_pred": said}, "n": given | {"y_pred": truth}}, resamples=50
-    )
-    map_ = curves_section.describe(view_of(results)).classes
-    assert [model.id for model in map_.models] == ["n", "m"]
-    assert {row.label: [text for text, _ in row.cells] for row in map_.rows} == {
-        "a": ["100", "25"], "b": ["100", "100"], "c": ["100", "100"]
-    }  # fmt: skip
-    assert [step for _, step in map_.rows[0].cells] == [0, 5]
-    assert map_.confusions == ("“a” called “b” (n = 4): m 3.",)
-    assert "m finds only 25 % of “a”" in map_.title

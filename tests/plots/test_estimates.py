@@ -1,0 +1,32 @@
+"""Charts of error estimates, learning curves, bias and variance."""
+
+from __future__ import annotations
+
+from tests.samples.algorithm_sections import evaluated, replicated
+
+
+def test_the_plots_draw_on_axes_of_their_own() -> None:
+    """In a notebook each function makes axes where none are given, and returns them."""
+    from matplotlib import pyplot as plt
+
+    from evalreport.plots.estimates import (
+        EstimatorRow,
+        LearningCurve,
+        bias_variance,
+        bias_variance_course,
+        estimates,
+        learning,
+        replicate_lines,
+    )
+
+    found = evaluated(replicated(), task="regression")
+    model = found.models[0]
+    drawn = [
+        estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
+        bias_variance(found),
+        bias_variance_course(found, model),
+        replicate_lines(found, model),
+        learning([LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]),
+    ]
+    assert len({id(axes.figure) for axes in drawn}) == len(drawn)
+    plt.close("all")

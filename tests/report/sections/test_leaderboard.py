@@ -1,0 +1,93 @@
+"""The leaderboard: every place shows the one interval of a pair, brackets join what shares a letter."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+import evalreport as er
+from evalreport.numbers import interval
+from evalreport.report.markdown import summary_markdown
+from evalreport.report.sections import leaderboard
+from evalreport.report.sections.leaderboard import Axis
+from evalreport.report.terminal import oneliner
+from evalreport.report.view import difference_decimals, view_of
+from evalreport.schema.results import Results
+
+
+@pytest.mark.parametrize(
+    "least, most", [(-0.31, 0.033), (-0.4, 0.0), (0.0, 1.0), (-1234.0, 17.0), (-0.0007, 0.0004)]
+)
+def test_an_axis_of_differences_has_three_ticks_or_more(least: float, most: float) -> None:
+    """A scale cannot be read from one or two: three to seven round numbers, 0 among them, each with its own label."""
+    ticks = Axis(least, most).ticks()
+    labels = [text for _, text in ticks]
+    assert 3 <= len(ticks) <= 7
+    assert "0" in labels
+    sides = [text for at, text in ticks if at < Axis(least, most).place(0.0)]
+    assert len(set(sides)) == len(sides)
+
+
+def test_numbers_of_an_axis_do_not_run_into_each_other() -> None:
+    """Five numbers of six letters have no room: every second tick has one, and all ticks stay."""
+    labels = [text for _, text in Axis(-0.0098, 0.0041).ticks()]
+    assert labels == ["", "0.0050", "", "0", ""]
+
+
+Simulate = Callable[..., Results]
+
+
+def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> None:
+    """The board and the summary give the verdict's limits, turned so that they are of the worse minus the best."""
+    found = simulate({"forest": 1.85, "tree": 0.6}, n=300)
+    (one,) = found.verdicts
+    view = view_of(found)
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert one.low is not None
+    assert one.high is not None
+    turned = interval(-one.high, -one.low, difference_decimals(view, view.primary), signed=True)
+    assert board.panels[0].gaps[1].title.endswith(turned)
+    assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
+
+
+def test_right_is_better_also_for_a_loss() -> None:
+    """On an error the model with the larger one stands left of the best; summary.md and the chat line agree."""
+    truth = [float(i % 7) for i in range(60)]
+    models = {"near": [t + 0.1 * (i % 3) for i, t in enumerate(truth)], "far": [t + 2.0 for t in truth]}
+    view = view_of(er.evaluate(models, truth=truth, metrics=["mae"], resamples=50))
+    board = leaderboard.describe(view)
+    assert board is not None
+    best, behind = board.panels[0].gaps
+    assert best.text == "best"
+    assert best.at is not None
+    assert behind.at is not None
+    assert behind.at < best.at
+    assert board.heading == "MAE ↓"
+    assert "near over far +1.9" in oneliner(view.results)
+    assert "| far | 2.0" in summary_markdown(view)
+    assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
+
+
+def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
+    """A member that is missing from the middle leaves a gap; a model by itself has no bracket."""
+    found = simulate()
+    letters = {"forest": "a", "boosting": "b", "logreg": "a", "knn": "b", "tree": "c"}
+    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
+    board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
+    assert board is not None
+    assert [row.model.id for row in board.rows] == ["forest", "boosting", "logreg", "knn", "tree"]
+    assert [row.pieces for row in board.rows] == [
+        ("top", ""), ("gap", "top"), ("bottom", "gap"), ("", "bottom"), ("", ""),
+    ]  # fmt: skip
+
+
+def test_an_axis_has_round_ticks_at_every_width() -> None:
+    """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
+    for k in range(-300, 301):
+        width = 10.0 ** (k / 40)
+        ticks = leaderboard.Axis(-0.9 * width, 0.1 * width).ticks()
+        assert 1 <= len(ticks) <= 5
+        assert "0" in [text for _, text in ticks]

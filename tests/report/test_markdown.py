@@ -1,0 +1,57 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from evalreport.report.markdown import escaped, summary_markdown
+from evalreport.report.view import view_of
+from evalreport.report.visible import visible
+from evalreport.schema.decisions import GateRecord
+from evalreport.schema.results import Results
+from research.campaign.names import NASTY
+
+Simulate = Callable[..., Results]
+
+
+def test_a_gate_in_the_summary_is_named_once(simulate: Simulate) -> None:
+    """Each line begins with its outcome, then says what was asked and what was found."""
+    gate = GateRecord(gate="n >= 500", outcome="pass", value=1200.0, text="n = 1200", low=None, high=None)
+    text = summary_markdown(view_of(simulate(gates=(gate,))))
+    assert "- **pass**: n ≥ 500 (n = 1200)" in text
+
+
+def test_escaping_markdown_keeps_plain_text() -> None:
+    """A plain name is not changed by escaping."""
+    assert escaped("ResNet-50 (v1.8)") == "ResNet-50 (v1.8)"
+
+
+ANY = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(alphabet=st.characters(), max_size=40),
+    st.lists(st.sampled_from(NASTY[:-3]), min_size=2, max_size=3).map("".join),
+)
+
+
+@given(text=ANY)
+@settings(max_examples=300, deadline=None)
+def test_escaped_markdown_says_what_was_meant(text: str) -> None:
+    """Another program reads the escaped text back as the visible form of what was escaped."""
+    shown = " ".join(visible(text).split(" "))
+    inline = MarkdownIt("commonmark").parseInline("x" + escaped(text) + "x")[0]
+    read = "".join(mark.content for mark in inline.children or ())
+    assert read == f"x{shown}x"
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.org", "http://x.y", "www.example.org", "WWW.example.org"]
+)
+def test_a_bare_address_is_no_link_in_the_summary(address: str) -> None:
+    """GitHub makes links of what begins with a scheme or www: both are broken by a backslash."""
+    assert not re.search(r"(?<!\\)://|www\.", escaped(f"see {address}"), flags=re.IGNORECASE)
