@@ -97,7 +97,8 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     refuse_all(errors)
     guesses = _guesses(tables, named)
     found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
-    return Named(named, tuple(dict.fromkeys(found)), (*like_counts, *guesses, *warnings))
+    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    return Named(named, distinct, (*like_counts, *guesses, *warnings))
 
 
 def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:

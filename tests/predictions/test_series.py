@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.analysis import evaluate
 from evalreport.errors import InputError
 from evalreport.predictions.table import Predictions
 from tests.samples.algorithms import evaluate
