@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalreport.texts import group_of
 from tests.samples.algorithms import estimates, evaluate
 from tests.samples.folds import SAID, TRUTH, N, folds
 
@@ -61,9 +62,10 @@ def test_a_plain_test_set_is_one_hold_out_and_no_list_of_what_is_missing() -> No
 
 def test_every_missing_estimator_names_a_scheme_of_the_command() -> None:
     """The plan that a reason names exists."""
-    from evalreport.algorithms.estimates import MADE_BY
     from evalreport.refit.plans import SCHEMES
 
-    for name, (_, plan) in MADE_BY.items():
+    plans = group_of("estimates.scheme")
+    assert len(plans) == 11
+    for name, plan in plans.items():
         if name != "resubstitution":
             assert plan.removeprefix('scheme "').removesuffix('"') in SCHEMES, name

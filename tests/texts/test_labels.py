@@ -11,6 +11,7 @@ from evalreport.comparisons import TESTS
 from evalreport.intervals import INTERVALS
 from evalreport.metrics import METRICS
 from evalreport.metrics.curves import CURVES
+from evalreport.metrics.metric import Metric
 from evalreport.texts.labels import in_sentence
 
 AUTHORS = re.compile(r"([A-Z][a-zA-Z]+)(?:,? (?:and|et al\.?)|,| \(\d{4})")
@@ -18,8 +19,8 @@ AUTHORS = re.compile(r"([A-Z][a-zA-Z]+)(?:,? (?:and|et al\.?)|,| \(\d{4})")
 EPONYMS = {"Student", "Bayesian", "Pareto", "Scott", "Pratt", "Jaccard", "Jeffreys"}
 """Names whose sources say them in another way."""
 ORDINARY = {"Accuracy", "Precision", "Recall", "Bootstrap", "Mean", "Log", "Lift", "Normal", "Reliability"}
-REGISTERED = {
-    f"{kind} {name}": known
+REGISTERED: dict[str, Any] = {
+    f"{kind} {name}": known.display if isinstance(known, Metric) else known
     for kind, registry in (("metric", METRICS), ("test", TESTS), ("interval", INTERVALS), ("curve", CURVES))
     for name, known in registry.items()
 }
