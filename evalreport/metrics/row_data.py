@@ -20,15 +20,13 @@ Source = Literal["rows", "histograms", "histograms alone"]
 """Where replicates come from: the rows; histograms, where these can give them; or histograms and nothing else."""
 
 MOST_EXACT_ROWS = 2_000
-"""Up to so many rows the replicates of rank metrics come from the rows themselves."""
+"""Up to so many rows all replicates come from the rows themselves."""
 
 MOST_RESAMPLED_ROWS = 200_000
 """Up to so many rows everything has replicates: from the rows where histograms cannot give them."""
 
 
-def source_of_replicates(
-    n: int, *, one_by_one: bool, exact: bool = False, most_exact: int = MOST_EXACT_ROWS
-) -> Source:
+def source_of_replicates(n: int, *, one_by_one: bool, exact: bool = False) -> Source:
     """Decide where the replicates of n rows come from.
 
     Parameters
@@ -44,7 +42,7 @@ def source_of_replicates(
     >>> source_of_replicates(5_000, one_by_one=True), source_of_replicates(5_000, one_by_one=False)
     ('histograms', 'rows')
     """
-    if exact or n <= min(most_exact, MOST_RESAMPLED_ROWS):
+    if exact or n <= MOST_EXACT_ROWS:
         return "rows"
     if n > MOST_RESAMPLED_ROWS:
         return "histograms alone"

@@ -140,7 +140,6 @@ def estimate_all(
     seed: int,
     exact: bool = False,
     average: AverageOverTasks = "tasks",
-    most_exact: int = MOST_EXACT_ROWS,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -153,7 +152,7 @@ def estimate_all(
     n_resamples
         Bootstrap replicates B.
     exact
-        Take the replicates of rank metrics from the rows themselves, also of more than ``most_exact`` rows.
+        Take the replicates of rank metrics from the rows themselves, however many.
     average
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
     """
@@ -179,9 +178,7 @@ def estimate_all(
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
     rows = prepare_rows(predictions, by_row, units, layout)
-    source = source_of_replicates(
-        predictions.n, one_by_one=rows.one_by_one, exact=exact, most_exact=most_exact
-    )
+    source = source_of_replicates(predictions.n, one_by_one=rows.one_by_one, exact=exact)
     # Counts of labels need neither scores nor bins.
     wanted = n_resamples and source != "rows" and (rows.columns or rows.orders)
     bins = _bins(rows, predictions) if wanted else {}

@@ -15,6 +15,7 @@ from evalreport.engine.draws import blocks, stream
 from evalreport.engine.histograms import arcsine_shares
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.estimate import view
+from evalreport.metrics.row_data import source_of_replicates
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -27,8 +28,8 @@ MOST_BINS = 256
 """Rankings of at most so many distinct scores are not cut."""
 CELLS_BY_CLASS = 128
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
-MOST_ROWS = 20_000
-"""Up to so many rows the replicates are those of all other metrics; above, the bins' counts are drawn."""
+MOST_MULTINOMIAL = 20_000
+"""Up to so many rows the counts of bins are multinomial; above, Poisson numbers, whose total varies a little."""
 MOST_WEIGHTS = 400_000_000
 """Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
 LEAST_RESAMPLES = 200
@@ -388,12 +389,13 @@ def coarse(counts: ThresholdCounts) -> Coarse:
 def replicates(
     cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
 ) -> Iterator[tuple[int, list[Callable[[], Replicate]]]]:
-    """Yield the size of each block of replicates, and what makes those of each counts: the same draws for all.
+    """Yield the size of each block of replicates, and for each ranking the function that makes them.
 
-    Up to 20,000 rows, and wherever examples weigh differently or come in clusters, units are drawn, by the same
-    stream as for every other metric; else, and of histograms, the bins' counts themselves, by model.
+    Replicates from rows draw units, by the same stream as for every other metric. Replicates from histograms draw the
+    counts of the bins, by model; rows that weigh differently or come in clusters have none.
     """
-    if (units.n > MOST_ROWS and units.plain) or any(one.counts.order is None for one in cut):
+    of_histograms = units.plain and source_of_replicates(units.n, one_by_one=True) != "rows"
+    if of_histograms or any(one.counts.order is None for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
         # A quarter of a block at once stays in the processor's cache.
         for block, size in blocks(n_resamples, 4 * max(map(len, counts), default=1)):
@@ -424,7 +426,7 @@ def _drawn(cells: Floats, units: Units, size: int, seed: int, block: int) -> Rep
     # Streams by purpose, not by model: another name moves no draw.
     generator = stream(seed, "bootstrap curves", block)
     half = len(cells) // 2
-    if units.strata is None and cells.sum() > MOST_ROWS:
+    if units.strata is None and cells.sum() > MOST_MULTINOMIAL:
         # What is taken from them are ratios, which hardly feel that the number of examples varies too, by 1 / sqrt(n);
         # Poisson numbers are drawn in less than half of the time.
         return _added_up(poisson_numbers(cells, size, generator))

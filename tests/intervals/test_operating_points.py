@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import evalreport.metrics.threshold_counts as module
 from evalreport.intervals.operating_points import band
+from evalreport.metrics import row_data, threshold_counts
 from evalreport.metrics.operating_points import FIXED_FPR, curve_replicates, grid_of
 from evalreport.metrics.threshold_counts import coarse, poisson_numbers, replicates, tpr_at
 from evalreport.metrics.units import Units
@@ -55,7 +55,7 @@ def test_a_band_holds_its_curve_and_is_never_of_zero_width():
 
 
 def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
-    """Above so many rows the bins' counts are drawn: the same standard deviations as from rows, within 12 %.
+    """Of many rows the bins' counts are drawn: the same standard deviations as from rows, within 12 %.
 
     A standard deviation of 1,000 replicates has a relative error of 2.2 %, the ratio of two 3.2 %.
     """
@@ -63,12 +63,15 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     one, units = counts_along(scores, truth), Units(2000)
     grid = np.array(FIXED_FPR)
 
-    def spread(n_rows: int) -> np.ndarray:
-        monkeypatch.setattr(module, "MOST_ROWS", n_rows)
+    def spread(most_exact: int, most_multinomial: int) -> np.ndarray:
+        monkeypatch.setattr(row_data, "MOST_EXACT_ROWS", most_exact)
+        monkeypatch.setattr(threshold_counts, "MOST_MULTINOMIAL", most_multinomial)
         blocks = replicates([coarse(one)], units, 1000, seed=0)
         return np.concatenate([tpr_at(made(), grid) for _, [made] in blocks]).std(axis=0)
 
-    assert spread(100) / spread(10_000) == pytest.approx(np.ones(4), abs=0.12)
+    by_row = spread(10_000, 10_000)
+    assert spread(100, 10_000) / by_row == pytest.approx(np.ones(4), abs=0.12)
+    assert spread(100, 100) / by_row == pytest.approx(np.ones(4), abs=0.12)
 
 
 def test_bins_keep_every_count():
