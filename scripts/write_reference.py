@@ -187,27 +187,35 @@ def _metrics() -> list[str]:
 
 def _intervals() -> list[str]:
     from evalreport.intervals import INTERVALS
+    from evalreport.intervals.leaders import leads_for
 
-    rows = [(f"`{i.name}`", _cell(i.label), _cell(i.summary), _cell(i.source)) for i in INTERVALS.values()]
-    return ["## Intervals", "", *_table(("name", "label", "meaning", "source"), rows)]
+    rows = [
+        (f"`{i.name}`", _cell(i.label), _cell(i.summary), _cell(leads_for(i.name)), _cell(i.source))
+        for i in INTERVALS.values()
+    ]
+    intro = "Where an interval leads are rows of one table: the lowest number that fits, and whose interval applies."
+    return ["## Intervals", "", intro, "", *_table(("name", "label", "meaning", "leads for", "source"), rows)]
 
 
 def _tests() -> list[str]:
     from evalreport.comparisons import TESTS
+    from evalreport.comparisons.test_selection import leads_for
 
     rows = [
         (
             f"`{t.name}`",
             _cell(t.label),
             _cell(t.summary),
+            _cell(leads_for(t.name)),
             _cell(str(t.null_hypothesis)),
             _cell(str(t.assumptions)),
             _cell(str(t.source)),
         )
         for t in TESTS.values()
     ]
-    heads = ("name", "label", "meaning", "null hypothesis", "assumptions", "source")
-    return ["## Tests", "", *_table(heads, rows)]
+    intro = "Where a test leads are rows of one table: the lowest number that fits."
+    heads = ("name", "label", "meaning", "leads for", "null hypothesis", "assumptions", "source")
+    return ["## Tests", "", intro, "", *_table(heads, rows)]
 
 
 def _curves() -> list[str]:

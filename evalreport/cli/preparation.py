@@ -65,18 +65,28 @@ def list_metrics() -> None:
 
 @list_command.command("intervals")
 def list_intervals() -> None:
-    """List the methods of confidence intervals."""
-    from evalreport.intervals import INTERVALS
+    """List the methods of confidence intervals.
 
-    _print_rows((entry.name, entry.label, entry.summary) for entry in INTERVALS.values())
+    Prints name, label, where the interval leads and the definition in a sentence. Where it leads are rows of one
+    table: the lowest number that fits, and whose interval applies, decides.
+    """
+    from evalreport.intervals import INTERVALS
+    from evalreport.intervals.leaders import leads_for
+
+    _print_rows((e.name, e.label, leads_for(e.name) or "-", e.summary) for e in INTERVALS.values())
 
 
 @list_command.command("tests")
 def list_tests() -> None:
-    """List the tests of differences."""
-    from evalreport.comparisons import TESTS
+    """List the tests of differences.
 
-    _print_rows((entry.name, entry.label, entry.summary) for entry in TESTS.values())
+    Prints name, label, where the test leads and the definition in a sentence. Where it leads are rows of one table:
+    the lowest number that fits decides.
+    """
+    from evalreport.comparisons import TESTS
+    from evalreport.comparisons.test_selection import leads_for
+
+    _print_rows((e.name, e.label, leads_for(e.name) or "-", e.summary) for e in TESTS.values())
 
 
 @list_command.command("curves")

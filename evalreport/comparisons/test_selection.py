@@ -9,8 +9,9 @@ from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.intervals import recommended
+from evalreport.intervals.leaders import situation
 from evalreport.metrics.evidence import Judged, PairedProportion, TwoProportions
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.registry import METRICS, Quantity, definition
 
 DRAWN: Mapping[str, Callable[[Pair], bool]] = {
     "": lambda _: True,
@@ -122,6 +123,19 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         if row.where is None or row.where(pair, row.test):
             return row.test
     raise AssertionError("the last row fits every pair")
+
+
+def leads_for(name: str) -> str:
+    """Say in which rows of the table a test leads, numbered from the top; empty where in none."""
+    of_metrics = {metric.inference.test for metric in METRICS.values()}
+    found = []
+    for number, row in enumerate(LEADERS, start=1):
+        text = f"{number} {situation(row.drawn, row.of, row.where)}"
+        if row.test == name:
+            found.append(text)
+        elif not isinstance(row.test, str) and name in of_metrics:
+            found.append(f"{text}, by the metric")
+    return "; ".join(found)
 
 
 BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport.intervals.registry import INTERVALS, Value, missing
@@ -15,7 +16,8 @@ from evalreport.metrics.evidence import (
     Ranking,
     TwoProportions,
 )
-from evalreport.metrics.metric import Metric
+from evalreport.metrics.registry import METRICS
+from evalreport.registry import summary_of
 
 DRAWN: Mapping[str, Callable[[Value], bool]] = {
     "": lambda _: True,
@@ -32,31 +34,27 @@ DRAWN: Mapping[str, Callable[[Value], bool]] = {
 
 def first_of_metric(estimate: Value) -> str:
     """Return the first of the metric's own intervals that applies."""
-    metric = estimate.metric
-    applicable = (name for name in metric.inference.intervals if missing(INTERVALS[name], estimate) is None)
-    return next(applicable, _general(metric))
+    own = estimate.metric.inference.intervals
+    applicable = (name for name in own if missing(INTERVALS[name], estimate) is None)
+    return next(applicable, general(estimate))
 
 
 def of_difference(estimate: Value) -> str:
     """Return the metric's interval of a difference; t where that one is of paired proportions, which these are not."""
     own = INTERVALS[estimate.metric.inference.difference_interval]
     if own.by_resampling:
-        return _general(estimate.metric)
+        return general(estimate)
     return own.name if own.of_one_value else "t"
 
 
+GENERAL = ("bootstrap_bca", "bootstrap_percentile", "normal")
+"""Intervals that hold whatever is drawn, the first that a metric has before the others."""
+
+
 def general(estimate: Value) -> str:
-    """Return bootstrap_bca, bootstrap_percentile or normal: the first that the metric has, whatever is drawn."""
-    return _general(estimate.metric)
-
-
-def _general(metric: Metric) -> str:
-    found = (
-        n for n in ("bootstrap_bca", "bootstrap_percentile", "normal") if n in metric.inference.intervals
-    )
-    return next(
-        found, metric.inference.intervals[0] if metric.inference.intervals else "bootstrap_percentile"
-    )
+    """Return the first of ``GENERAL`` that the metric has; where it has none, its first, which is then refused."""
+    own = estimate.metric.inference.intervals
+    return next((name for name in GENERAL if name in own), own[0] if own else "bootstrap_percentile")
 
 
 def far_from_the_ends(estimate: Value) -> bool:
@@ -127,3 +125,40 @@ def recommended(estimate: Value) -> str:
         if missing(INTERVALS[row.interval], estimate) is None:
             return row.interval
     raise AssertionError("the last row fits every estimate")
+
+
+def situation(drawn: str, of: type, where: Callable[..., bool] | None) -> str:
+    """Write one row of a table of leaders in words: what is drawn, the evidence, and the condition.
+
+    Examples
+    --------
+    >>> situation("weighted examples", EffectiveProportion, None)
+    'weighted examples, effective proportion'
+    """
+    evidence = "" if of is object else re.sub(r"(?<!^)(?=[A-Z])", " ", of.__name__).lower()
+    condition = "" if where is None else summary_of(where).removeprefix("Whether ").rstrip(".")
+    return ", ".join(filter(None, (drawn, evidence, condition))) or "anything else"
+
+
+def leads_for(name: str) -> str:
+    """Say in which rows of the table an interval leads, numbered from the top; empty where in none."""
+    of_metrics = [metric.inference for metric in METRICS.values()]
+    chosen: Mapping[Callable[[Value], str], set[str]] = {
+        first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
+        of_difference: {n for one in of_metrics if INTERVALS[n := one.difference_interval].of_one_value},
+        general: {*GENERAL},
+    }
+    found = []
+    for number, row in enumerate(LEADERS, start=1):
+        text = f"{number} {situation(row.drawn, row.of, row.where)}"
+        if row.interval == name:
+            found.append(text)
+        elif not isinstance(row.interval, str) and name in chosen[row.interval]:
+            found.append(f"{text}, by the metric")
+    return "; ".join(found)
+
+
+def _until_general(intervals: Sequence[str]) -> list[str]:
+    """Return a metric's intervals up to the first that applies to any data, without those of a plain proportion."""
+    end = next((position for position, name in enumerate(intervals) if name in GENERAL), len(intervals))
+    return [name for name in intervals[: end + 1] if Proportion not in INTERVALS[name].of]

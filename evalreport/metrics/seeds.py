@@ -65,6 +65,7 @@ def seed_term(values: Floats, by_fit: Floats) -> SeedTerm:
     --------
     Two seeds that differ by 2 on every example: nothing of it is due to the examples.
 
+    >>> import numpy as np
     >>> term = seed_term(np.array([0.0, 2.0]), np.array([[0.5, 0.5], [-0.5, -0.5]]))
     >>> term.observed, term.expected, term.between_seeds
     (1.0, 0.0, 2.0)
