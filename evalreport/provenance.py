@@ -18,7 +18,7 @@ from evalreport.version import __version__
 
 
 def signature(predictions: Predictions, options: Options) -> str:
-    """Return one line that says what was computed from what."""
+    """Return one line that identifies the version, the data and the options."""
     joined = "\n".join(f"{record.path} {record.sha256}" for record in predictions.inputs)
     digest = hashlib.sha256(joined.encode()).hexdigest()[:16]
     return (
@@ -29,7 +29,7 @@ def signature(predictions: Predictions, options: Options) -> str:
 
 
 def plain_options(options: Options) -> JsonObject:
-    """Return the options as they stand in results.json; of a truth file its name, since its digest is recorded."""
+    """Return the options as results.json has them; of a truth file only the name, since its digest is recorded."""
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
     if options.truth is not None:
         plain["truth"] = PurePath(without_login(options.truth)).name
@@ -38,7 +38,7 @@ def plain_options(options: Options) -> JsonObject:
 
 @cache
 def environment() -> Mapping[str, str]:
-    """Return the versions of what computed the figures."""
+    """Return the versions of evalreport, Python and the libraries."""
     libraries = ("numpy", "scipy", "duckdb")
     return {
         "evalreport": __version__,

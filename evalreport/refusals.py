@@ -11,7 +11,7 @@ from evalreport.registry import unknown_name
 
 
 def require_analysable(predictions: Predictions, options: Options) -> None:
-    """Refuse, with the reason, what this version cannot analyse: never silently ignore an option or a column.
+    """Refuse data and options that this version cannot analyse; no option or column is silently ignored.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
 
 
 def require_one_clustering(predictions: Predictions, options: Options) -> None:
-    """Refuse what the agreement of groups is not defined for: weights, and several fits of a model.
+    """Refuse weights and several fits of a model, for which the agreement of groups is not defined.
 
     Raises
     ------

@@ -163,15 +163,15 @@ def label_counts(codes: Codes, given: Mask, n_classes: int) -> Floats:
     """Count how many replicates predicted each class of each example: (K, n) codes to (n, C)."""
     n = codes.shape[1]
     replicate, example = np.nonzero(given)
-    place = example * n_classes + codes[replicate, example]
-    return np.bincount(place, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
+    cell = example * n_classes + codes[replicate, example]
+    return np.bincount(cell, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
 
 
 # --- how far the means move with other replicates ---------------------------------------------------------------------
 
 
 def redrawn_squared(predicted: Floats, given: Mask, truth: Floats, weights: Floats) -> Floats:
-    """Return (B, 3) mean expected loss, bias and variance with the replicates weighted anew, weights (B, K)."""
+    """Return (B, 3) mean expected loss, bias and variance under weights (B, K) of the replicates."""
     if predicted.ndim == 2:
         predicted, truth = predicted[:, :, None], truth[:, None]
     totals = np.zeros((len(weights), 3))
@@ -218,7 +218,7 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """One model's split under one loss, with the replicates drawn anew (B, 3), and what is known of the noise."""
+    """One model's split under one loss, its values (B, 3) with resampled replicates, and the noise if it is known."""
 
     loss: str
     split: Split
@@ -306,12 +306,12 @@ def _decomposed(
     if not whole.classes:
         if model.y_pred is None:
             return
-        said = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
+        values = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
         noise = options.noise if options.noise is not None else noise_level(whole, truth, some, options)
         yield Decomposed(
             "squared",
-            squared(said, some.given, truth),
-            redrawn_squared(said, some.given, truth, weights),
+            squared(values, some.given, truth),
+            redrawn_squared(values, some.given, truth, weights),
             noise,
         )
         return
@@ -449,7 +449,7 @@ def _probability(main: Array, truth: float) -> str:
 
 
 def own_complexity(predictions: Predictions) -> dict[str, float]:
-    """Return the complexity of each model of which the files name a single one."""
+    """Return the complexity of each model that has a single one in the files."""
     found = {}
     for model in predictions.models:
         column = model.columns.get("complexity") or predictions.keys.get("complexity")
@@ -491,12 +491,12 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
     for model in whole.models:
         if model.y_pred is None:
             continue
-        said = np.where(some.given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
-        for k in range(min(len(said), MOST_DRAWN)):
+        values = np.where(some.given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
+        for k in range(min(len(values), MOST_DRAWN)):
             label = names[int(whole.keys["replicate"].values[replicates.rows[k].max()])]
-            found.append(_curve(model.name, "replicate", label, at[order], said[k, order]))
+            found.append(_curve(model.name, "replicate", label, at[order], values[k, order]))
         count = some.given.sum(axis=0)
-        mean = np.where(some.given, said, 0.0).sum(axis=0) / count
+        mean = np.where(some.given, values, 0.0).sum(axis=0) / count
         found.append(_curve(model.name, "mean", None, at[order], mean[order]))
         found.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
     return tuple(found)

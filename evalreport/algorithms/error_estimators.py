@@ -353,7 +353,7 @@ def _refused(reason: Message, *names: str) -> dict[str, Estimated]:
     return {name: Estimated(math.nan, {}, reason=reason) for name in names}
 
 
-# --- what is no mean over examples: the value of each replicate on its out-of-bag rows, then their mean ---------------
+# --- not a mean over examples: the value of each replicate on its out-of-bag rows, then their mean --------------------
 
 
 @dataclass(frozen=True, slots=True)

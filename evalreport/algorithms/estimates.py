@@ -1,4 +1,4 @@
-"""Every estimate of an algorithm's error that the files allow, and for the others what they lack."""
+"""Every estimate of an algorithm's error that the files allow, and what the others need."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ BESIDE: Mapping[Task, tuple[str, ...]] = {
     "regression": ("mae", "rmse", "r2"),
     "outcome": (),
 }
-"""Estimated beside it, unless others are named."""
+"""The other metrics that are estimated, unless some are named."""
 
 LACKING: Mapping[str, Message] = {
     "resubstitution": Message("estimator.no_training_rows"),
@@ -114,7 +114,7 @@ LACKING: Mapping[str, Message] = {
 def error_estimate_records(
     whole: Predictions, sample: Sample, options: Options
 ) -> tuple[ErrorEstimateRecord, ...]:
-    """Return the estimates by model, metric and estimator; of the main loss also those that cannot be had.
+    """Return the estimates by model, metric and estimator; of the main loss also those that the files do not allow.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def error_estimate_records(
     replicates = replicates_of(whole)
     plain = predictions.design in ("test-set", "seeds") and not part_is(whole, "train").any()
     if plain:
-        quantities = quantities[:1]  # one test set: what the metrics' own table says is not said again
+        quantities = quantities[:1]  # one test set: the table of metrics has the others
     found = {
         (r.model, r.metric, r.estimator): r
         for r in split_records(_with_all(sample, quantities, options), options.confidence)
@@ -144,8 +144,8 @@ def error_estimate_records(
         found = {
             (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], found)
         } | found
-    order = {model.name: place for place, model in enumerate(predictions.models)}
-    metrics = {q.spelled: place for place, q in enumerate(quantities)}
+    order = {model.name: position for position, model in enumerate(predictions.models)}
+    metrics = {q.spelled: position for position, q in enumerate(quantities)}
     return tuple(
         found[key]
         for key in sorted(found, key=lambda k: (order[k[0]], metrics[k[1]], ESTIMATORS.index(k[2])))
@@ -169,7 +169,7 @@ def estimated_quantities(predictions: Predictions, names: Sequence[str]) -> tupl
 
 
 def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) -> Sample:
-    """Return a sample of exactly these quantities; what the run has estimated already is not done again."""
+    """Return a sample of exactly these quantities, reusing the estimates of the run."""
     lacking = [q for q in quantities if q not in sample.quantities]
     estimates = {
         (m.name, q): sample.estimates[m.name, q]

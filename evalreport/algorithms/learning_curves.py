@@ -219,9 +219,9 @@ def redrawn_errors(points: Sequence[PointLosses], seed: int) -> Floats:
         by_fit = np.concatenate(list(bootstrap_rows(n_fits, REDRAWN, seed=seed + 1)))
     found = np.empty((REDRAWN, len(points)))
     for s, point in enumerate(points):
-        place = np.searchsorted(examples, point.example)
+        example = np.searchsorted(examples, point.example)
         for b in range(REDRAWN):
-            weights = by_example[b, place] * by_fit[b, point.fit]
+            weights = by_example[b, example] * by_fit[b, point.fit]
             total = weights.sum()
             found[b, s] = dot(weights, point.losses) / total if total else point.losses.mean()
     return found
@@ -250,7 +250,7 @@ def _needed(
 
 FITS = ("repeat", "fold", "replicate", "seed")
 LEAST_OF_A_FAMILY = 3
-"""With so many models of one complexity each, their errors are a curve too."""
+"""With this many models of one complexity each, their errors are a curve too."""
 
 
 def at_one_point(predictions: Predictions) -> Predictions:
@@ -261,10 +261,10 @@ def at_one_point(predictions: Predictions) -> Predictions:
     chosen, warnings = chosen_points(predictions, series)
     table = at_points(predictions, series, chosen)
     at = ", ".join(f"{name} {point.x:g}" for name, point in chosen.items())
-    said = FoundRecord(
+    compared_at = FoundRecord(
         what=series.axis.replace("_", " "), value=at, why=Message(f"curve_point.{series.axis}")
     )
-    return replace(table, found=(*table.found, said), warnings=(*table.warnings, *warnings))
+    return replace(table, found=(*table.found, compared_at), warnings=(*table.warnings, *warnings))
 
 
 def chosen_points(
@@ -433,7 +433,7 @@ def curve_fits(predictions: Predictions, series: Series, options: Options) -> tu
 
 
 def _point_losses(predictions: Predictions, x: float, quantity: Quantity, options: Options) -> PointLosses:
-    """Take one point's losses, each with what is drawn as one (its example, or its cluster) and its fit."""
+    """Return one point's losses, each with its unit (the example, or the cluster) and its fit."""
     (model,) = predictions.models
     fits = parts_by(predictions, [name for name in FITS if name in predictions.keys])
     drawn = predictions.example

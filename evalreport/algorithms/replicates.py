@@ -22,7 +22,7 @@ ANOTHER_SIZE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Replicates:
-    """Where the predictions of each replicate stand.
+    """The rows that hold the predictions of each replicate.
 
     Attributes
     ----------
@@ -104,12 +104,12 @@ def replicates_of(predictions: Predictions) -> Replicates | None:
     if not len(kept):
         return None
     whole = np.flatnonzero(train & (column.values < 0))
-    # Where only rows out of the bag are written, an example may stand in the apparent fit alone.
-    every, places = np.unique(predictions.example[np.concatenate([kept, whole])], return_inverse=True)
-    examples, place = every, places[: len(kept)]
+    # Where only rows out of the bag are written, an example may occur in the apparent fit alone.
+    examples, codes = np.unique(predictions.example[np.concatenate([kept, whole])], return_inverse=True)
+    example = codes[: len(kept)]
     names, replicate = np.unique(column.values[kept], return_inverse=True)
     rows = np.full((len(names), len(examples)), -1, dtype=np.int64)
-    rows[replicate, place] = kept
+    rows[replicate, example] = kept
     inbag = None
     counts = predictions.keys.get("inbag")
     if counts is not None:
@@ -166,7 +166,7 @@ def model_losses(predictions: Predictions, model: ModelOutputs, quantity: Quanti
 
 
 MOST_PAIRED = 4_000
-"""Up to so many examples every truth is put beside every prediction; above, only where a formula does it."""
+"""Up to this many examples every truth is compared with every prediction; above, only by a formula."""
 
 
 def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None:

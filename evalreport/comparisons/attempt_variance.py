@@ -1,4 +1,4 @@
-"""How much of a value's variance lies between questions and how much between attempts; where too few passed."""
+"""The variance of a value between questions and between the attempts at each."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Ques
 
 
 def _task_of_questions(sample: Sample, n: int) -> Indices | None:
-    """Return the task of each question, (n,), in the order in which their means stand; None where it is no suite."""
+    """Return the task of each question, (n,), in the order of their means; None without a suite."""
     task = sample.units.task
     if task is None or len(task) == n:
         return task
@@ -144,7 +144,7 @@ def _record(sample: Sample, quantity: Quantity, model: str, q: _Questions) -> At
 def _record_of_pair(
     sample: Sample, quantity: Quantity, names: tuple[str, str], a: _Questions, b: _Questions
 ) -> AttemptVarianceRecord:
-    """Take from the variance of the differences by question what the attempts of both models make of it."""
+    """Subtract the variance of both models' attempts from the variance of the differences by question."""
     of_attempts = a.of_attempts + b.of_attempts
     apart, ones, known = a.mean - b.mean, np.ones(len(a.mean)), not math.isnan(of_attempts)
     spread = components(ones, apart, 0 * ones, _task_of_questions(sample, len(ones))).between

@@ -37,7 +37,7 @@ from evalreport.texts import Message
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is settled of one pair.
+    """The decision on one pair.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interv
 
 
 def withheld(decision: Decision, why: Message) -> Decision:
-    """Return the decision on a pair of which nothing may be said, for a reason that is about all pairs."""
+    """Withdraw the decision on a pair, for a reason that is about all pairs."""
     comparison = replace(decision.comparison, set_up=lambda: why)
     return replace(decision, comparison=comparison, limits=None, decided=False, favours=0, family=0)
 
@@ -162,7 +162,7 @@ def settled_at(
     *,
     correction: Correction,
 ) -> Settled:
-    """Return what settles one pair at any alpha: whether it is decided, and its one interval.
+    """Return a function of alpha: whether the pair is decided at that level, and its one interval.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def settled_at(
 def _settled(
     comparison: Comparison, pair: Pair, p: float | None, family: Sequence[float], options: Options
 ) -> Settled:
-    # An interval that --interval names stands in the rows of the tests; what is decided does not hang on it.
+    # An interval named by --interval is shown in the rows of the tests; decisions do not depend on it.
     test, as_recommended = comparison.recommended_test, replace(options, intervals=())
     return settled_at(
         tested_difference(pair, test),
@@ -207,10 +207,10 @@ def _decide(comparison: Comparison, p: float | None, family: Sequence[float], op
 
 
 def decides(difference: float | None, p: float | None, limits: Interval, alpha: float) -> bool:
-    """Say whether a pair is decided: the test rejects, and its direction is that of the difference.
+    """Return whether a pair is decided: the test rejects, in the direction of the difference.
 
-    Where the limits lie wholly on the other side of 0 than the difference (a mean of data sets that one of them turns
-    round, against their ranks) nothing is decided.
+    Nothing is decided where the limits exclude the side of 0 of the difference (as when one data set reverses a mean
+    against the ranks).
     """
     if p is None or p > alpha or not difference:
         return False

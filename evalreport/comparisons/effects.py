@@ -98,10 +98,10 @@ def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]
     given = [m.proba for m in models if m.proba is not None]
     if len(given) < 2 or predictions.y_true is None:
         return np.zeros(predictions.n)
-    place = predictions.y_true[:, None].astype(np.intp)
-    lowest = highest = np.take_along_axis(given[0], place, axis=1)[:, 0]
+    true_class = predictions.y_true[:, None].astype(np.intp)
+    lowest = highest = np.take_along_axis(given[0], true_class, axis=1)[:, 0]
     for proba in given[1:]:
-        p = np.take_along_axis(proba, place, axis=1)[:, 0]
+        p = np.take_along_axis(proba, true_class, axis=1)[:, 0]
         lowest, highest = np.minimum(lowest, p), np.maximum(highest, p)
     return np.asarray(highest - lowest)
 
@@ -113,13 +113,13 @@ def _widest(spread: Spread, most: int) -> list[int]:
         # Of many whose spread is the same, the second measure decides.
         last = spread.size[apart] == spread.size[apart].min()
         apart = np.union1d(apart[~last], _greatest(spread.then, apart[last], most))
-    # Rows stand in the order of their ids, and the sort is stable.
+    # Rows are in the order of their ids, and the sort is stable.
     order = np.lexsort((-spread.then[apart], -spread.size[apart]))
     return [int(row) for row in apart[order][:most]]
 
 
 def _greatest(values: Floats, rows: Indices, most: int) -> Indices:
-    """Return so many of the rows with the greatest values, and those that are level with the last."""
+    """Return the rows with the greatest values, and those equal to the last of them."""
     own = values[rows]
     return rows if len(rows) <= most else rows[own >= np.partition(own, -most)[-most]]
 
@@ -246,9 +246,9 @@ def _record(comparison: Comparison, metric: str, size: Sized, unit: str = "examp
 
 
 def _of_agreement(comparison: Comparison, pair: Pair, one: Interval | None, level: float) -> Iterator[Sized]:
-    """Yield what the discordant examples say: only they tell the models apart."""
+    """Yield the effects of the discordant examples: only these distinguish the models."""
     for size in _of_discordant(comparison, pair, one, level):
-        # Answers of several fits share their training data: the sizes stand, binomial limits do not.
+        # Answers of several fits share their training data: the sizes hold, binomial limits do not.
         yield size if pair.difference.fits is None else (size[0], size[1], NO_LIMITS, size[3])
 
 
@@ -261,16 +261,16 @@ def _of_discordant(comparison: Comparison, pair: Pair, one: Interval | None, lev
     if discordant:
         share = only_a / discordant
         low, high = wilson_limits(only_a, discordant, level)
-        said: dict[str, Value] = {"discordant": discordant, "a": a, "right": only_a}
+        params: dict[str, Value] = {"discordant": discordant, "a": a, "right": only_a}
         odds = only_a / only_b if only_a and only_b else None
         text = Message("effect.odds", only_a=only_a, only_b=only_b, a=a)
         yield "odds_ratio_discordant", odds, (_odds(low), _odds(high)), text
-        yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), Message("effect.share_about_half", **said)
+        yield "cohen_g", share - 0.5, (low - 0.5, high - 0.5), Message("effect.share_about_half", **params)
         yield (
             "rank_biserial",
             2 * share - 1,
             (2 * low - 1, 2 * high - 1),
-            Message("effect.share_from_minus_one", **said),
+            Message("effect.share_from_minus_one", **params),
         )
     low, high = newcombe_paired_limits((both, only_a, only_b, neither), level)
     if one is not None and one.low is not None and one.high is not None:
@@ -284,7 +284,7 @@ Table = tuple[float, float, float, float]
 
 
 def _favourable(table: Table, greater_is_better: bool) -> Table:
-    """Turn a table of outcomes so that its first places count what is wanted, where a 1 is a failure."""
+    """Turn a table of outcomes so that its first cells count successes, where a 1 is a failure."""
     both, only_a, only_b, neither = table
     return table if greater_is_better else (neither, only_b, only_a, both)
 
@@ -384,7 +384,7 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
             and own.low is not None
             and own.high is not None
         ):
-            limits = (-CASES * own.high, -CASES * own.low)  # errors are what is not right
+            limits = (-CASES * own.high, -CASES * own.low)  # errors are the answers that are not right
         yield effect, difference, limits, _per_1000(effect, difference, a, b)
 
 

@@ -35,7 +35,7 @@ def gold_sampling(predictions: Predictions, options: Options) -> tuple[GoldSampl
     The judge's outcomes with and without gold are compared within each model: by Fisher's exact test where they are 0
     and 1, else by ranks, of clusters by the difference over its error from sums over clusters. Models, and tasks, are
     compared by the share of their examples (clusters) with gold: chi-squared, by random tables with the same margins
-    where some are small. Models of which people judged nothing are left out.
+    where some are small. Models without human outcomes are left out.
     """
     models = [model for model in predictions.models if model.gold is not None]
     if not models:

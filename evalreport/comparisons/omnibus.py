@@ -33,12 +33,12 @@ def omnibus_records(
     """
     sample = samples[0]
     found: list[OmnibusRecord] = []
-    for place, quantity in enumerate(quantities):
+    for position, quantity in enumerate(quantities):
         if options.tests:
             names = _named(options, tests_that_need(*OF_ALL))
         else:
-            names = _by_default(sample, quantity) if place == 0 else ()
-        refused = place == 0 and options.tests != ("all",) and bool(options.tests)
+            names = _by_default(sample, quantity) if position == 0 else ()
+        refused = position == 0 and options.tests != ("all",) and bool(options.tests)
         for name in names:
             record = _of_all(sample, quantity, name, options)
             if record.p_value is not None or refused:
@@ -84,7 +84,7 @@ def _of_all(sample: Sample, quantity: Quantity, name: str, options: Options) -> 
 
 
 def _named(options: Options, among: Sequence[str]) -> tuple[str, ...]:
-    """Return which of the tests the user named, in the order of the registry."""
+    """Return the tests that the user named, in the order of the registry."""
     everything = options.tests == ("all",)
     return tuple(name for name in among if everything or name in options.tests)
 
@@ -94,13 +94,13 @@ def _refused(why: str) -> Outcome:
 
 
 def _shared(ranked: Ranked) -> Message | None:
-    """Say that fits of one data set are no independent blocks."""
+    """Return the caution that fits of one data set are not independent blocks."""
     independent = ranked.by in ("examples", "datasets")
     return None if independent else Message(f"caution.shared_by.{ranked.by}")
 
 
 def _right(sample: Sample, quantity: Quantity) -> tuple[tuple[str, ...], CountedRows | None]:
-    """Return the models and who was right where; None where that is no matter of right and wrong."""
+    """Return the models and on which examples each is right; None for a metric that is not a share of right answers."""
     models = tuple(m.name for m in sample.predictions.models if sample.estimates[m.name, quantity].defined)
     if not definition(quantity).scale.share_of_right or len(models) < 3:
         return models, None

@@ -1,4 +1,4 @@
-"""The ranking of the models on the primary metric, with letters for those that are not told apart."""
+"""The ranking of the models on the primary metric, with shared letters for undecided pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ranking_records(
 ) -> tuple[RankingRecord, ...]:
     """Rank the models on the primary metric; letters follow the decisions."""
     pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions if d.family}
-    decided = [pair for pair, told_apart in pairs.items() if told_apart]
+    decided = [pair for pair, is_decided in pairs.items() if is_decided]
     estimates = {m.name: s.estimates[m.name, primary] for s in samples for m in s.predictions.models}
     return rank(estimates, pairs, decided, lower_is_better=options.lower_is_better)
 
@@ -45,12 +45,12 @@ def rank(
     estimates
         The primary metric's estimate by model.
     compared
-        The pairs of models in the decision table. Where two models that have a value were not compared (only
-        a baseline's pairs were), nobody has a letter: a shared one would say what was never tested.
+        The pairs of models in the decision table. Where two models with a value were not compared (as with a
+        baseline), no model has a letter: a shared letter would stand for a test that was not made.
     decided
-        The pairs that the decision table tells apart.
+        The pairs that are decided.
     lower_is_better
-        The user's word on outcomes and values.
+        Whether the user declared outcomes or values to be better when lower.
     """
 
     def badness(name: str) -> float:
@@ -58,7 +58,7 @@ def rank(
         if not estimate.comparable:
             return float("inf")
         if estimate.metric.scale.greater_is_better is None:
-            return 0.0  # a bias of -5 is no better than one of +1: nobody is ahead
+            return 0.0  # a bias of -5 is no better than one of +1: no model leads
         greater = greater_is_better(estimate.quantity, lower_is_better=lower_is_better)
         return -estimate.value if greater else estimate.value
 
@@ -79,10 +79,10 @@ def rank(
 
 
 def compact_letters(models: Sequence[str], decided: Collection[frozenset[str]]) -> dict[str, str]:
-    """Give models letters so that two share one exactly if they are not told apart.
+    """Give models letters so that two models share one exactly if their pair is undecided.
 
     Insert and absorb (Piepho 2004, J Comput Graph Stat 13:456): begin with one group of all; split every group
-    that holds a pair told apart; drop groups inside others. Letters run from the best-placed group on.
+    that holds a decided pair; drop groups inside others. Letters run from the best-placed group on.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def compact_letters(models: Sequence[str], decided: Collection[frozenset[str]]) 
             split += [group - {name} for name in sorted(pair)] if pair <= group else [group]
         unique = list(dict.fromkeys(split))
         groups = [g for g in unique if not any(g < other for other in unique)]
-    place = {name: j for j, name in enumerate(models)}
-    groups.sort(key=lambda group: sorted(place[name] for name in group))
+    position = {name: j for j, name in enumerate(models)}
+    groups.sort(key=lambda group: sorted(position[name] for name in group))
     return {name: "".join(_letter(j) for j, group in enumerate(groups) if name in group) for name in models}
 
 

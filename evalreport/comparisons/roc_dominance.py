@@ -1,4 +1,4 @@
-"""How ROC curves lie to each other: above, below or crossing, and where."""
+"""Which of two ROC curves is above the other, and where they cross."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from evalreport.schema.curves import DominanceRecord, Relation
 from evalreport.texts import Message, Value, sentences, shortened
 
 CLEAR = 0.05
-"""Curves cross clearly where each is higher than the other by so much somewhere."""
+"""Curves cross clearly if each is higher than the other by this much somewhere."""
 
 MOST_POINTS = 20_000
-"""Two curves are compared at their own corners, or at so many of them."""
+"""Two curves are compared at their corners, at most at this many of them."""
 
 MOST_CROSSINGS = 50
 
@@ -58,7 +58,7 @@ def dominance(drawn: Sequence[RocCurve], *, baseline: str | None = None) -> tupl
 
 
 def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
-    place, gap = _gaps(a.counts, b.counts, most)
+    rates, gap = _gaps(a.counts, b.counts, most)
     up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
     record = DominanceRecord(
@@ -66,42 +66,42 @@ def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
         b=b.counts.model,
         curve="roc",
         relation=relation,
-        crossings=tuple(_crossings(place, gap)[:MOST_CROSSINGS]),
+        crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]),
         a_most=up,
-        a_most_at=float(place[gap.argmax()]) if up else None,
+        a_most_at=float(rates[gap.argmax()]) if up else None,
         b_most=down,
-        b_most_at=float(place[gap.argmin()]) if down else None,
+        b_most_at=float(rates[gap.argmin()]) if down else None,
         clear=min(up, down) >= CLEAR,
     )
     if record.clear:
-        beyond = [_beyond(one, other, place, side) for one, other, side in ((a, b, gap), (b, a, -gap))]
+        beyond = [_beyond(one, other, rates, side) for one, other, side in ((a, b, gap), (b, a, -gap))]
         record = replace(
             record,
-            clear_crossings=tuple(_clear_crossings(place, gap)[:MOST_CROSSINGS]),
+            clear_crossings=tuple(_clear_crossings(rates, gap)[:MOST_CROSSINGS]),
             beyond_bands=None if None in beyond else all(beyond),
         )
     return replace(record, text=_text(record))
 
 
-def _beyond(upper: RocCurve, lower: RocCurve, place: Floats, gap: Floats) -> bool | None:
-    """Say whether one curve is clearly higher somewhere, outside the other's band and the other outside its own."""
+def _beyond(upper: RocCurve, lower: RocCurve, rates: Floats, gap: Floats) -> bool | None:
+    """Return whether one curve is clearly higher somewhere, with each curve outside the other's band."""
     if upper.band is None or lower.band is None:
         return None
-    high = np.interp(place, lower.band[0], lower.band[2])
-    low = np.interp(place, upper.band[0], upper.band[1])
-    tpr_upper, tpr_lower = (_upper(one.counts.fpr, one.counts.tpr, place) for one in (upper, lower))
+    high = np.interp(rates, lower.band[0], lower.band[2])
+    low = np.interp(rates, upper.band[0], upper.band[1])
+    tpr_upper, tpr_lower = (_upper(one.counts.fpr, one.counts.tpr, rates) for one in (upper, lower))
     return bool(((gap >= CLEAR) & (tpr_upper > high) & (tpr_lower < low)).any())
 
 
 def _gaps(a: ThresholdCounts, b: ThresholdCounts, most: int) -> tuple[Floats, Floats]:
     """Return false positive rates, twice each, and the difference of the polygons just before and at each."""
-    places = np.union1d(*(_some(one.fpr, most // 2) for one in (a, b)))
+    rates = np.union1d(*(_some(one.fpr, most // 2) for one in (a, b)))
     before, at = (
-        function(a.fpr, a.tpr, places) - function(b.fpr, b.tpr, places) for function in (_lower, _upper)
+        function(a.fpr, a.tpr, rates) - function(b.fpr, b.tpr, rates) for function in (_lower, _upper)
     )
     gap = np.stack([before, at], axis=1).ravel()
     gap[np.abs(gap) <= ZERO] = 0.0
-    return np.repeat(places, 2), gap
+    return np.repeat(rates, 2), gap
 
 
 def _some(rates: Floats, most: int) -> Floats:
@@ -110,38 +110,38 @@ def _some(rates: Floats, most: int) -> Floats:
     return rates[np.linspace(0, len(rates) - 1, most).round().astype(np.int64)]
 
 
-def _upper(x: Floats, y: Floats, places: Floats) -> Floats:
+def _upper(x: Floats, y: Floats, rates: Floats) -> Floats:
     """Return the upper end where the polygon rises straight up."""
-    return np.interp(places, x, y)
+    return np.interp(rates, x, y)
 
 
-def _lower(x: Floats, y: Floats, places: Floats) -> Floats:
+def _lower(x: Floats, y: Floats, rates: Floats) -> Floats:
     """Return the lower end where the polygon rises straight up."""
-    first = np.minimum(np.searchsorted(x, places, side="left"), len(x) - 1)
-    return np.where(x[first] == places, y[first], np.interp(places, x, y))
+    first = np.minimum(np.searchsorted(x, rates, side="left"), len(x) - 1)
+    return np.where(x[first] == rates, y[first], np.interp(rates, x, y))
 
 
-def _crossings(place: Floats, gap: Floats) -> list[float]:
+def _crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return where the sign of a piecewise straight difference changes."""
     held = np.flatnonzero(gap)
     turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
     found = []
     for i, j in zip(held[turns], held[turns + 1], strict=True):
         if j > i + 1:
-            found.append(float(place[i + 1]))  # the curves meet here before they part again
+            found.append(float(rates[i + 1]))  # the curves meet here before they part again
         else:
             share = gap[i] / (gap[i] - gap[j])
-            found.append(float(place[i] + share * (place[j] - place[i])))
+            found.append(float(rates[i] + share * (rates[j] - rates[i])))
     return found
 
 
-def _clear_crossings(place: Floats, gap: Floats) -> list[float]:
+def _clear_crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return a crossing for every change from a stretch where one is clearly higher to one where the other is."""
     held = np.flatnonzero(np.abs(gap) >= CLEAR)
     turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
     found = []
     for i, j in zip(held[turns], held[turns + 1], strict=True):
-        between = _crossings(place[i : j + 1], gap[i : j + 1])
+        between = _crossings(rates[i : j + 1], gap[i : j + 1])
         found.append(between[len(between) // 2])
     return found
 
@@ -172,7 +172,7 @@ def _text(record: DominanceRecord) -> Message:
 
 
 def crossing_sentence(record: DominanceRecord, *, settled: bool) -> Message:
-    """Say beside a verdict on an area that the curves cross clearly."""
+    """Return the sentence for a verdict on an area that the curves cross clearly."""
     rates = _rates(record.clear_crossings)
     key = "verdict.not_at_every_point" if settled else "verdict.no_overall_winner"
     return Message(key, rates=rates)
@@ -187,7 +187,7 @@ def _rates(crossings: Sequence[float]) -> Value:
 
 
 def point_dominance(sample: Sample, rankings: Sequence[ThresholdCounts]) -> Iterator[DominanceRecord]:
-    """Yield how the points of models that give labels only lie to the curves of the others, and to each other."""
+    """Compare models that give labels only, as points, with the curves of the others and with each other."""
     ranked = {one.model: one for one in rankings if one.label is None}
     predictions = sample.predictions
     if predictions.task != "binary" or sample.tables is None or predictions.positive is None:

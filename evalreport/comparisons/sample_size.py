@@ -134,7 +134,7 @@ def _z(alpha: float, power: float) -> tuple[float, float]:
 
 
 def _smallest(enough: Callable[[int], bool], least: int = 1) -> int:
-    """Return the smallest n >= least that is enough; whoever asks knows that more examples never serve worse.
+    """Return the smallest n >= least that is enough; more examples must never be worse.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What is wanted; a number that is None is not asked for.
+    """The goal of a plan; a number that is None is not part of it.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """What is assumed of accuracies.
+    """Assumptions about accuracies.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auc:
-    """What is assumed of areas under the ROC curve: expected values, and the share of positive examples."""
+    """Assumptions about areas under the ROC curve: expected values, and the share of positive examples."""
 
     expected: tuple[float, ...]
     prevalence: float
@@ -87,14 +87,14 @@ class Auc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """What is assumed of a mean: the standard deviation of the values, or of the per-example differences."""
+    """The assumption about a mean: the standard deviation of the values, or of the per-example differences."""
 
     sd: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOfAttempts:
-    """What is assumed of a mean of questions with several attempts each.
+    """Assumptions about a mean of questions with several attempts each.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class MeanOfAttempts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossValidation:
-    """What is assumed of a cross-validation: the standard deviation of its fold differences (None: not stated)."""
+    """Assumptions about a cross-validation; ``sd`` is that of its fold differences (None: not stated)."""
 
     folds: int
     repeats: int | None
@@ -124,7 +124,7 @@ Assumed = Accuracy | Auc | Means
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is wanted, of which measure, and how the models are compared."""
+    """A goal, the assumptions about the measure, and how the models are compared."""
 
     goal: Goal
     measure: Assumed
@@ -562,7 +562,7 @@ def _discordant(alpha: float) -> Answer:
 
 
 def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
-    """Read from results what a run found of its judge.
+    """Read the figures of a run's judge from its results.
 
     Raises
     ------

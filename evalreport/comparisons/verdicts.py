@@ -1,4 +1,4 @@
-"""The verdict on each pair: what the decision table lets a reader say."""
+"""The verdict on each pair, in the terms of a reader: better, equivalent, non-inferior or undecided."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def second_verdicts(
 
 
 def verdict(decision: Decision, options: Options) -> VerdictRecord:
-    """Say what the data show about one pair, by the table in docs/how-to-choose-a-test.md."""
+    """Return the verdict on one pair, by the table in docs/how-to-choose-a-test.md."""
     c = decision.comparison
     detectable = None if decision.decided else _detectable(decision, options)
     kind, text = _words(decision, detectable, options)
@@ -131,7 +131,7 @@ def _words(
 
 
 def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) -> Interval:
-    """Return the limits of a - b as those of one model's advantage (1: the first, -1: the second)."""
+    """Return the limits of a - b as the limits of one model's advantage (1: the first, -1: the second)."""
     if oriented(pair.difference, of, options) > 0:
         return limits
     low, high = (None if limit is None else 0.0 - limit for limit in (limits.high, limits.low))
@@ -141,7 +141,7 @@ def oriented_limits(pair: Pair, limits: Interval, options: Options, *, of: int) 
 def _interval(
     where: str, decision: Decision, limits: Interval, options: Options, **params: object
 ) -> Message:
-    """Name the pair's one interval, by what its level holds for: the pair, all pairs, or the decided ones."""
+    """Name the pair's one interval, and for which pairs its level holds: this one, all, or the decided ones."""
     if limits.low is None or limits.high is None:
         return Message(f"{where}.none")
     params |= {"level": options.confidence, "limits": (limits.low, limits.high)}
@@ -213,7 +213,7 @@ def _detectable(decision: Decision, options: Options) -> DetectableRecord | None
 
 
 def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: int) -> Message:
-    """Say how small a difference could be detected; or that nothing varies, or that there is no standard error."""
+    """Name the smallest detectable difference; or say that nothing varies or there is no standard error."""
     if found is None:
         if pair.difference.agreement is not None:
             return Message("detectable.same_answers")
@@ -228,6 +228,6 @@ def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: i
 
 
 def _rounded(n: int) -> int:
-    """Round a planned number of examples up to two digits: it is an order of size, no more."""
+    """Round a planned number of examples up to two digits: it is an order of magnitude."""
     step = int(10 ** max(len(str(n)) - 2, 0))
     return -(-n // step) * step

@@ -1,4 +1,4 @@
-"""The language of gates: what a condition is about, read and not decided.
+"""The language of gates: parse a condition.
 
 forest.accuracy >= 0.90
 forest.f1_macro - logreg.f1_macro > -0.01
@@ -45,7 +45,7 @@ _MINUS = re.compile(r"\s*[-−]\s*")
 _MISSPELT = re.compile(r"[^\W\d][^\s.<>=]*\.[^\W\d]")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
 MIRRORED: dict[Comparator, Comparator] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
-"""What a comparator becomes where the two sides change places."""
+"""The comparator after the two sides are exchanged."""
 MOST_COLUMNS = 2
 
 
@@ -80,7 +80,7 @@ class Gate:
     comparator, limit
         The condition.
     reference
-        The earlier run whose value the limit is added to; None: the limit stands alone.
+        The earlier run whose value the limit is added to; None: the limit is absolute.
     count
         What is counted, where there are no terms.
     every_night
@@ -156,9 +156,9 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
 
 
 def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
-    """Return what a gate is about, whatever it is compared with; nothing where that cannot be read.
+    """Return the terms of a gate on both sides; none where it cannot be parsed.
 
-    For what has to be computed before the gate is decided: the decision says what is wrong with it.
+    They are computed before the gate is decided; the decision reports errors.
     """
     try:
         return parse(text, models=models).terms
@@ -184,7 +184,7 @@ def asks_an_audit(text: str, *, models: Iterable[str]) -> bool:
 def _subject(
     text: str, start: int, known: Sequence[str], counted: re.Pattern[str]
 ) -> tuple[tuple[Term, ...], Count, int]:
-    """Parse what a gate is about, from a character on; return terms or a count, and where it ends."""
+    """Parse the subject of a gate from a character on; return terms or a count, and where it ends."""
     count = counted.match(text, start)
     if count:
         return (), cast(Count, count[1]), count.end()
@@ -248,9 +248,9 @@ def _value(text: str, start: int) -> tuple[str, int]:
         return _quoted(text, start)
     end = text.find("]", start)
     end = len(text) if end < 0 else end
-    for place in range(start, end):
-        if text[place] == "," and _KEY.match(text, place + 1):
-            return text[start:place], place
+    for at in range(start, end):
+        if text[at] == "," and _KEY.match(text, at + 1):
+            return text[start:at], at
     return text[start:end], end
 
 
@@ -303,10 +303,10 @@ def _comparator(text: str, at: int) -> tuple[Comparator, int]:
 
 
 def _against_bound(
-    text: str, terms: tuple[Term, ...], count: Count, comparator: Comparator, place: tuple[int, int]
+    text: str, terms: tuple[Term, ...], count: Count, comparator: Comparator, span: tuple[int, int]
 ) -> Gate:
-    """Return a gate against a number or an earlier run's value, which stands between two characters."""
-    start, end = place
+    """Return a gate against a number or an earlier run's value, at a span of the text."""
+    start, end = span
     earlier = _EARLIER.match(text, start, end)
     if earlier is None:
         return Gate(text, terms, comparator, _limit(text, start, end), count=count)
@@ -316,7 +316,7 @@ def _against_bound(
 
 
 def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) -> float:
-    """Parse what is added to an earlier run's value: 0 where nothing is."""
+    """Parse the number that is added to an earlier run's value; 0 without one."""
     if len(terms) > 1:
         raise wrong(
             text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"

@@ -1,6 +1,6 @@
 """Gates: a condition on a metric, a paired difference or a count; pass, fail, or undecided by the interval.
 
-A gate passes where a two-sided interval lies wholly on the right side of the limit, fails where it lies wholly on the
+A gate passes where a two-sided interval is wholly on the right side of the limit, fails where it is wholly on the
 wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
 
 A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
@@ -81,7 +81,7 @@ def judge(
     ]
     blockers = [warning for warning in results.warnings if warning.level == "blocker"]
     if blockers:
-        # What takes the verdict lets no metric pass; a failure stands, and a count needs no verdict.
+        # With a blocker no metric passes; a failure remains, and a count needs no verdict.
         decided = [
             _blocked(record, blockers[0].text) if gate.terms and record.outcome == "pass" else record
             for gate, record in zip(gates, decided, strict=True)
@@ -297,14 +297,14 @@ def _decide_count(gate: Gate, results: Results) -> GateRecord:
 
 
 def _decide_audit(gate: Gate, results: Results) -> GateRecord:
-    """Count what is alarming; a model that could not be asked about may be alarming or not."""
+    """Count the alarms; a question without an answer may be an alarm or not."""
     by_count = {"alarms": ("worse",), "fallen_slices": ("slice",)}
     rows = [row for row in results.audit if row.question != "worse_this_run"]
     others = {question for questions in by_count.values() for question in questions}
-    asked = by_count.get(gate.count)
-    rows = [row for row in rows if (row.question in asked if asked else row.question not in others)]
+    counted = by_count.get(gate.count)
+    rows = [row for row in rows if (row.question in counted if counted else row.question not in others)]
     found = sum(row.alarm for row in rows)
-    open_ = [row for row in rows if asked and row.reason is not None and not row.alarm]
+    open_ = [row for row in rows if counted and row.reason is not None and not row.alarm]
     outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
     text = (
         Message(f"gates.count.{gate.count}", n=found) if results.audit else Message("gates.nothing_accepted")
@@ -341,7 +341,7 @@ def decided_by(
         span = (value, value) if decided else (-math.inf, math.inf)
     outcome = outcome_of(gate.comparator, gate.limit, low=span[0], high=span[1])
     decimals = decimals_of([(high - low) / 4])
-    # A bound must not look as if it stood on the gate's limit when it stands beside it.
+    # A bound close to the gate's limit is not rounded onto it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
     text = Message(
@@ -362,5 +362,5 @@ def _interval_label(name: str) -> str:
 
 
 def _negative(number: float | None) -> float | None:
-    # 0.0 - x, because -0.0 would stand in results.json.
+    # 0.0 - x, because results.json would show -0.0.
     return None if number is None else 0.0 - number

@@ -11,7 +11,7 @@ from evalreport.metrics.sample import parse
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
-from evalreport.slices.slice_estimates import divisions_asked
+from evalreport.slices.slice_estimates import all_divisions
 
 
 def gate_terms(predictions: Predictions, options: Options) -> tuple[tuple[str, Term], ...]:
@@ -32,7 +32,7 @@ def divisions_of_run(predictions: Predictions, options: Options) -> tuple[Divisi
     for gate, term in gate_terms(predictions, options):
         if term.slices:
             in_gates.setdefault(tuple(column for column, _ in term.slices), gate)
-    return divisions_asked(predictions, options.slices, in_gates)
+    return all_divisions(predictions, options.slices, in_gates)
 
 
 def quantities_in_slices(predictions: Predictions, options: Options) -> frozenset[Quantity]:
@@ -40,6 +40,6 @@ def quantities_in_slices(predictions: Predictions, options: Options) -> frozense
     found = set()
     for _, term in gate_terms(predictions, options):
         if term.slices:
-            with suppress(UsageError):  # the gate's decision says what is wrong with it
+            with suppress(UsageError):  # the gate's decision reports the error
                 found.add(parse(term.spelling, predictions.task, predictions.classes))
     return frozenset(found)

@@ -1,4 +1,4 @@
-"""Curves with their bands, what sums them up, and operating points."""
+"""Curves with their bands, their summaries, and operating points."""
 
 from __future__ import annotations
 

@@ -30,20 +30,20 @@ VALUE_BINS, LEAST_IN_BIN = 10, 5
 """Bins, fewer of few examples so that each holds the second number at least."""
 
 DIGITS = 6
-"""Digits of what is only drawn."""
+"""Digits of numbers that are only drawn."""
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
 def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
-    """Count each model's scores by true class, in bins of equal width; nothing but for a binary task."""
+    """Count each model's scores by true class, in bins of equal width; empty unless the task is binary."""
     found = []
     predictions = sample.predictions
     for model, score, positive, weight, is_probability in _scored(sample):
         scale: Literal["probability", "score"] = "probability" if is_probability else "score"
         edges = np.arange(SCORE_BINS + 1) / SCORE_BINS if is_probability else _edges(score)
-        place = _places(score, edges) + (len(edges) - 1) * positive
-        both = np.bincount(place, weights=weight, minlength=2 * (len(edges) - 1)).reshape(2, -1)
+        cell = _bins(score, edges) + (len(edges) - 1) * positive
+        both = np.bincount(cell, weights=weight, minlength=2 * (len(edges) - 1)).reshape(2, -1)
         for code, name in enumerate(predictions.classes):
             counts = both[int(code == predictions.positive_code)]
             found.append(
@@ -56,13 +56,13 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
     return tuple(found)
 
 
-def _places(score: Floats, edges: Floats) -> Indices:
-    """Return the bin (n,) of each score; what lies outside belongs to the nearest."""
-    place = np.zeros(len(score), dtype=np.uint8)
+def _bins(score: Floats, edges: Floats) -> Indices:
+    """Return the bin (n,) of each score; scores outside the edges belong to the nearest bin."""
+    found = np.zeros(len(score), dtype=np.uint8)
     for part in parts_of(score):
         for edge in edges[1:-1]:
-            place[part] += score[part] >= edge
-    return place.astype(np.intp)
+            found[part] += score[part] >= edge
+    return found.astype(np.intp)
 
 
 def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:
@@ -104,7 +104,7 @@ def _edges(score: Floats) -> Floats:
 
 
 def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
-    """Return each model's predicted and true values, thinned, and its calibration; nothing but for regression."""
+    """Return each model's predicted and true values, thinned, and calibration; empty except for regression."""
     predictions = sample.predictions
     if predictions.task != "regression" or predictions.y_true is None:
         return ()

@@ -15,7 +15,7 @@ from evalreport.schema.comparisons import (
 from evalreport.schema.metrics import ConfusionRecord, FoldRecord
 
 MOST_WHOLE = 50
-"""Confusion matrices of up to so many classes are written with their zeros."""
+"""Confusion matrices of up to this many classes are written with their zeros."""
 
 
 def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:

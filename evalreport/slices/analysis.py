@@ -57,18 +57,18 @@ def slice_warnings(
 def _flagged(
     division: Division, flagged: Sequence[DisparityRecord], rows: Sequence[DisparityRecord], options: Options
 ) -> WarningRecord:
-    # The widest first: what a reader sees of a long list.
+    # The widest first: a long list is cut.
     ordered = sorted(flagged, key=lambda r: -abs(r.difference or 0.0))
     tests = distinct_tests(rows)
-    said = [r.text for r in ordered[:3]]
+    sentences = [r.text for r in ordered[:3]]
     if len(ordered) > 3:
-        said.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
+        sentences.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
     if tests > 1 and options.correction != "none":
-        said.append(Message("disparity.adjusted", correction=options.correction, n=tests))
+        sentences.append(Message("disparity.adjusted", correction=options.correction, n=tests))
     elif tests > 1:
-        said.append(Message("disparity.not_adjusted", n=tests))
+        sentences.append(Message("disparity.not_adjusted", n=tests))
     about = tuple(dict.fromkeys([division.column, *(r.slice.value for r in ordered)]))
-    return warning("slice_differs", about=about, said=tuple(said))
+    return warning("slice_differs", about=about, said=tuple(sentences))
 
 
 def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]:
@@ -192,14 +192,14 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
     decisions = decisions_of([pair for pair, _ in within], [row.p_value for _, row in within], options)
     found = []
     for decision, (_, row) in zip(decisions, within, strict=True):
-        said = verdict(decision, options)
+        record = verdict(decision, options)
         assert row.slice is not None
         found.append(
             TaskVerdictRecord(
-                task=row.slice.value, about=said.about, metric=said.metric, verdict=said.verdict,
-                difference=row.difference, level=said.level, low=said.low, high=said.high, method=said.method,
+                task=row.slice.value, about=record.about, metric=record.metric, verdict=record.verdict,
+                difference=row.difference, level=record.level, low=record.low, high=record.high, method=record.method,
                 test=row.test, p_value=row.p_value, p_adjusted=decision.p_adjusted, correction=options.correction,
-                text=Message("suite.verdict", task=row.slice.value, verdict=said.text),
+                text=Message("suite.verdict", task=row.slice.value, verdict=record.text),
             )
         )  # fmt: skip
     return tuple(found)
@@ -210,7 +210,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
-    """What a run adds to its results for slices; everything empty where none are asked for."""
+    """The records that slices add to the results."""
 
     metrics: tuple[MetricRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
@@ -255,15 +255,17 @@ def slice_records(
     of_tasks: list[Within] = []
     sides: list[Side] = []
     primary = samples[0].quantities[0]
-    # Tasks of a suite are not held against each other, unless that is asked for: one is harder than another.
+    # Tasks of a suite are not compared with each other unless requested: one is harder than another.
     compared_with = [
         d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
     ]
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
         compared = compared_quantities(quantities, options)
-        for value, places in zip(division.values, rows_by_slice(division), strict=True):
-            group = group_of(predictions, division, value, places, quantities=quantities, options=options)
+        for value, rows_inside in zip(division.values, rows_by_slice(division), strict=True):
+            group = group_of(
+                predictions, division, value, rows_inside, quantities=quantities, options=options
+            )
             metrics += _metric_records(group, predictions, quantities, options)
             pairs = comparisons_within(group, primary, options)
             within += [record for _, record in pairs]
@@ -277,7 +279,7 @@ def slice_records(
     disparities = disparity_records(sides, options)
     blocked = any(warning.level == "blocker" for warning in predictions.warnings)
     if blocked:
-        # What takes the verdict flags no slice either; the numbers stay.
+        # With a blocker no slice is flagged either; the numbers stay.
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
@@ -290,7 +292,7 @@ def slice_records(
 
 
 def with_slices(results: Results, slices: Sliced) -> Results:
-    """Return the results with what is said of slices, behind what is said of all examples."""
+    """Add the records of slices after those of all examples."""
     return replace(
         results,
         found=(*results.found, *slices.found),

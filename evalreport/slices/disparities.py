@@ -54,7 +54,7 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
     Parameters
     ----------
     sides
-        All slices of all columns that ``large_enough`` was asked about, each with the primary quantity first.
+        All slices of all columns after ``large_enough``, each with the primary quantity first.
     """
     if not sides:
         return ()
@@ -86,8 +86,8 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
 def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     """Say of the slices whose margins let no outcome reach the level that they are too small, on every quantity.
 
-    Proportions of independent examples only; of the other values the number of examples has said it. Without
-    ``--correction`` each slice is asked by itself.
+    Proportions of independent examples only; for other values the number of examples decides. Without
+    ``--correction`` each slice is judged by itself.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     kept, _ = by.testable(list(smallest.values()), alpha)
     if options.correction == "none":
         kept = [p <= alpha for p in smallest.values()]
-    small = {place for place, keep in zip(smallest, kept, strict=True) if not keep}
+    small = {position for position, keep in zip(smallest, kept, strict=True) if not keep}
     small |= {_place(group[1]) for group in columns.values() if len(group) == 2 and _place(group[0]) in small}
     return [replace(side, small=NO_OUTCOME) if _place(side) in small else side for side in sides]
 
@@ -135,18 +135,18 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Place, T
             twins = len(group) == 2 and outcomes[_place(group[0])].in_family is not None
             if known:
                 leaders[_place(side)] = _place(group[0]) if twins else _place(side)
-    own = [place for place, leader in leaders.items() if place == leader]
+    own = [position for position, leader in leaders.items() if position == leader]
     # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
     p_values = [
-        max(outcomes[place].in_family or 0.0 for place, leader in leaders.items() if leader == one)
+        max(outcomes[position].in_family or 0.0 for position, leader in leaders.items() if leader == one)
         for one in own
     ]
     adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
     tested = {
-        place: replace(outcome, p_adjusted=adjusted[leaders[place]])
+        position: replace(outcome, p_adjusted=adjusted[leaders[position]])
         if outcome.p_value is not None
         else outcome
-        for place, outcome in outcomes.items()
+        for position, outcome in outcomes.items()
     }
     return tested, len(own)
 
@@ -354,7 +354,7 @@ def in_words(quantity: Quantity) -> Text:
 
 
 def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
-    """Say what the test of one slice found."""
+    """Return the sentence on the test of one slice."""
     what = Message(
         "disparity.what",
         model=side.model, column=row.slice.column, value=row.slice.value, metric=in_words(side.quantity),

@@ -32,7 +32,7 @@ from evalreport.texts import Message, Text
 class Shares:
     """Sums over units of squared influence on one quantity: of the slice, of a reference, and of both.
 
-    Each side's derivatives bear the factors of its own units (``engine.effective``): u / (u - 1), of clusters CR2.
+    Each side's derivatives include the factors of its own units (``engine.counts``): u / (u - 1), for clusters CR2.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Contrast:
 
 
 def independent_errors(errors: tuple[float, float], df: tuple[float, float], *, apart: bool) -> Contrast:
-    """Return the variance of the difference of two slices' values, of which neither slice holds the other.
+    """Return the variance of the difference of two slices' values, where neither slice contains the other.
 
     Where units reach over both, the standard errors are added as if both varied against each other.
 
@@ -114,39 +114,44 @@ def _welch(first: float, second: float, df_first: float, df_second: float) -> Co
 
 
 def shares_of_whole(
-    part: Sample, whole: Sample, places: Indices, model: str, quantity: Quantity
+    part: Sample, whole: Sample, positions: Indices, model: str, quantity: Quantity
 ) -> Shares | None:
     """Sum the influence values of a slice and of all examples; None where a value has none, or only sums are known.
 
     Parameters
     ----------
-    places
+    positions
         The rows of ``part`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
     if own.derivative is None or other.derivative is None or own.sampling.only_sums:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
-        return _of_tables((part, whole), (own, other), whole, places)
+        return _of_tables((part, whole), (own, other), whole, positions)
     units, n_units = unit_codes(whole, other)
-    mine = _in_units(part, own, units[places], n_units)
+    mine = _in_units(part, own, units[positions], n_units)
     reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
     outside = np.ones(whole.predictions.n, dtype=bool)
-    outside[places] = False
-    sides = _sides(whole, other, (places, np.flatnonzero(outside)))
+    outside[positions] = False
+    sides = _sides(whole, other, (positions, np.flatnonzero(outside)))
     of_slice, of_others, of_all = sides.roots
     roots = np.where(sides.touched, of_slice, of_others) if sides.apart else of_all
     return _summed(sides, mine, reference * roots)
 
 
 def shares_of_rest(
-    part: Sample, rest: Sample, whole: Sample, places: tuple[Indices, Indices], model: str, quantity: Quantity
+    part: Sample,
+    rest: Sample,
+    whole: Sample,
+    positions: tuple[Indices, Indices],
+    model: str,
+    quantity: Quantity,
 ) -> Shares | None:
     """Sum the influence values of a slice and of the examples outside it.
 
     Parameters
     ----------
-    places
+    positions
         The rows of ``part`` and of ``rest`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
@@ -154,17 +159,17 @@ def shares_of_rest(
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):
-        return _of_tables((part, rest), (own, other), whole, *places)
+        return _of_tables((part, rest), (own, other), whole, *positions)
     units, n_units = unit_codes(whole, of_all)
-    mine = _in_units(part, own, units[places[0]], n_units)
-    theirs = _in_units(rest, other, units[places[1]], n_units)
-    sides = _sides(whole, of_all, places)
+    mine = _in_units(part, own, units[positions[0]], n_units)
+    theirs = _in_units(rest, other, units[positions[1]], n_units)
+    sides = _sides(whole, of_all, positions)
     return _summed(sides, mine, theirs * sides.roots[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The units of a slice and of the other examples, and what makes variances of their derivatives.
+    """The units of a slice and of the other examples, with the factors that turn derivatives into variances.
 
     Attributes
     ----------
@@ -173,7 +178,7 @@ class _Sides:
     apart
         Whether no unit has examples on both sides.
     roots
-        What derivatives (units,) are multiplied by: of the slice, of the others, of all examples.
+        Factors (units,) of the derivatives: of the slice, of the others, of all examples.
     df
         Degrees of freedom of the slice's units and of the others'; None for fewer than two.
     """
@@ -184,11 +189,11 @@ class _Sides:
     df: tuple[float | None, float | None]
 
 
-def _sides(whole: Sample, estimate: Estimate, places: tuple[Indices, Indices]) -> _Sides:
+def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]) -> _Sides:
     units, n_units = unit_codes(whole, estimate)
     base, drawn = whole.units.base, whole.units
     inside, outside = (
-        np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in places
+        np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in positions
     )
     if estimate.over_datasets:
         inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
@@ -201,7 +206,7 @@ def _sides(whole: Sample, estimate: Estimate, places: tuple[Indices, Indices]) -
 
 
 def _summed(sides: _Sides, mine: Floats, theirs: Floats) -> Shares:
-    """Add up squares and products; the reference's derivatives bear their factors already."""
+    """Add up squares and products; the reference's derivatives include their factors already."""
     mine, inside = mine * sides.roots[0], sides.touched
     return Shares(
         own=dot(mine, mine),
@@ -229,9 +234,9 @@ def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) ->
     codes, count = unit_codes(part, estimate)
     derivative = by_row(part, estimate) if _by_cells(part, estimate) else estimate.derivative
     assert derivative is not None
-    place = np.empty(count, dtype=np.int64)
-    place[codes] = units
-    return np.bincount(place, weights=derivative, minlength=n_units).astype(np.float64)
+    unit_of = np.empty(count, dtype=np.int64)
+    unit_of[codes] = units
+    return np.bincount(unit_of, weights=derivative, minlength=n_units).astype(np.float64)
 
 
 def by_row(sample: Sample, estimate: Estimate) -> Floats:
@@ -308,7 +313,7 @@ def _of_tables(
 
 
 def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
-    """Return the summed squares of some examples' weights by (true, predicted), and what makes variances of them."""
+    """Return the summed squares of some examples' weights by (true, predicted), and their degrees of freedom."""
     units = whole.units
     assert units.weight is not None
     assert estimate.table is not None
@@ -328,7 +333,7 @@ HALF = 0.5
 EQUAL = 1e-7
 """Tables whose probabilities differ by a smaller share are equally probable."""
 SPREAD_OF_MIDP = 12.0
-"""Tables further than so many standard deviations from the mean have a probability below 1e-30."""
+"""Tables further than this many standard deviations from the mean have a probability below 1e-30."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +449,7 @@ def fisher(both: Successes, *, ties: float = HALF) -> float:
     spread = math.sqrt(mean * (1 - successes / total) * n2 / max(total - 1, 1))
     reach = SPREAD_OF_MIDP * spread + 1
     low, high = max(0, successes - n2, math.floor(mean - reach)), min(n1, successes, math.ceil(mean + reach))
-    # What lies between these and an x outside them is more probable than x: no rarer table is among them.
+    # Tables between these and an x outside them are more probable than x: none of them is rarer.
     outcomes = np.union1d(np.arange(low, high + 1), [x])
     log_p = _log_hypergeometric(outcomes, n1, n2, successes)
     return _rarer(log_p, float(log_p[np.searchsorted(outcomes, x)]), ties)

@@ -28,10 +28,10 @@ from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_o
 from evalreport.texts import Message, Text
 
 MOST_CLASS_VALUES = 200
-"""Single classes are computed within slices, unnamed, up to so many classes times slices of a column."""
+"""Single classes that are not named are computed within slices up to this many classes times slices of a column."""
 
 
-def divisions_asked(
+def all_divisions(
     predictions: Predictions, slicings: Sequence[str], in_gates: Mapping[tuple[str, ...], str]
 ) -> tuple[Division, ...]:
     """Divide the rows by every column that ``--slice`` or a gate names.
@@ -50,20 +50,20 @@ def divisions_asked(
     """
     by_task = division_by_task(predictions)
     # Whatever the tasks are called, each is a slice of its own.
-    asked = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
+    found = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
     if by_task is not None:
-        asked.append(by_task)
+        found.append(by_task)
     for names, gate in in_gates.items():
-        known = {division.column for division in asked}
+        known = {division.column for division in found}
         if "*".join(names) in known or "*".join(reversed(names)) in known:
             continue
         cuts = _cuts(predictions, slicings)
         text = "*".join(cuts.get(name, name) for name in names)
         try:
-            asked.append(divide(predictions, text))
+            found.append(divide(predictions, text))
         except UsageError as error:
             raise UsageError(f"gate {gate!r}: {error}") from None
-    return tuple(asked)
+    return tuple(found)
 
 
 def division_by_task(predictions: Predictions) -> Division | None:
@@ -201,7 +201,7 @@ def too_small(
     part, table
         The slice's rows and all rows.
     by_margins
-        Whether the margins of a table of successes are what decides, so that no number of examples is asked for.
+        Whether the margins of a table of successes decide, so that no number of examples is required.
     """
     if estimate is None or part is None:
         return Message("too_small.no_example")
@@ -291,7 +291,7 @@ class Side:
 
     @property
     def large(self) -> bool:
-        """Whether the slice is judged and holds so many examples that its place among the others means something."""
+        """Whether the slice is judged and has enough examples for its rank among the others to mean something."""
         return self.small is None and self.estimate is not None and self.estimate.sampling.n >= LEAST_EXAMPLES
 
     @property
@@ -307,7 +307,7 @@ def sides_of(
     predictions: Predictions,
     options: Options,
 ) -> Iterator[Side]:
-    """Yield what the comparisons of one slice need, model by model; the primary quantity is the first."""
+    """Yield one slice's values and the values they are compared with, model by model, the primary quantity first."""
     primary = quantities[0]
     others = np.setdiff1d(np.arange(predictions.n), group.rows, assume_unique=True)
     rests = (
@@ -316,7 +316,7 @@ def sides_of(
     for whole in wholes:
         for model in whole.predictions.models:
             part = group.sample_of(model.name)
-            places = _places(predictions, model.name, group.rows)
+            positions = _positions(predictions, model.name, group.rows)
             rest = next((s for s in rests if any(m.name == model.name for m in s.predictions.models)), None)
             of_all = whole.estimates[model.name, primary]
             of_slice = None if part is None else part.estimates[model.name, primary]
@@ -324,10 +324,10 @@ def sides_of(
             margins = of_slice is not None and _both(of_slice, of_all) is not None
             small = too_small(of_slice, here, whole.predictions, by_margins=margins)
             for quantity in quantities:
-                side = _side(group.name, part, whole, places, (model.name, quantity), small, options)
+                side = _side(group.name, part, whole, positions, (model.name, quantity), small, options)
                 if quantity == primary and rest is not None and part is not None:
-                    rest_places = _places(predictions, model.name, others)
-                    side = _with_rest(side, part, rest, whole, (places, rest_places), options)
+                    rest_positions = _positions(predictions, model.name, others)
+                    side = _with_rest(side, part, rest, whole, (positions, rest_positions), options)
                 yield side
 
 
@@ -351,20 +351,20 @@ def direction(quantity: Quantity, options: Options) -> int:
     return 1 if greater_is_better(quantity, lower_is_better=options.lower_is_better) else -1
 
 
-def _places(predictions: Predictions, model: str, rows: Indices) -> Indices:
-    """Return where some rows stand among those that a model has; rows that it has not are left out."""
+def _positions(predictions: Predictions, model: str, rows: Indices) -> Indices:
+    """Return the positions of some rows among those that a model has; rows that it lacks are left out."""
     present = next(m.present for m in predictions.models if m.name == model)
     if present is None:
         return rows
-    place = np.cumsum(present) - 1
-    return np.asarray(place[rows[present[rows]]], dtype=np.int64)
+    position = np.cumsum(present) - 1
+    return np.asarray(position[rows[present[rows]]], dtype=np.int64)
 
 
 def _side(
     name: Slice,
     part: Sample | None,
     whole: Sample,
-    places: Indices,
+    positions: Indices,
     key: tuple[str, Quantity],
     small: Text | None,
     options: Options,
@@ -376,7 +376,7 @@ def _side(
     own = part.estimates[key]
     if not own.defined:
         return replace(nothing, estimate=_light(own))
-    shares = shares_of_whole(part, whole, places, *key)
+    shares = shares_of_whole(part, whole, positions, *key)
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, own, of_all.value, options)
     return replace(
@@ -390,13 +390,18 @@ def _side(
 
 
 def _with_rest(
-    side: Side, part: Sample, rest: Sample, whole: Sample, places: tuple[Indices, Indices], options: Options
+    side: Side,
+    part: Sample,
+    rest: Sample,
+    whole: Sample,
+    positions: tuple[Indices, Indices],
+    options: Options,
 ) -> Side:
     key = (side.model, side.quantity)
     other = rest.estimates[key]
     if not side.compared or not other.defined:
         return side
-    shares = shares_of_rest(part, rest, whole, places, *key)
+    shares = shares_of_rest(part, rest, whole, positions, *key)
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, part.estimates[key], other.value, options)
     return replace(side, rest_value=other.value, with_rest=shares)
@@ -412,7 +417,7 @@ def _both(own: Estimate, of_all: Estimate) -> Successes | None:
 
 
 def _light(estimate: Estimate) -> Estimate:
-    """Drop what is as long as the data or the replicates."""
+    """Drop the arrays that are as long as the data or the replicates."""
     evidence = estimate.evidence
     if isinstance(evidence, Ranking):
         evidence = Rows(evidence.rarest)
@@ -420,7 +425,7 @@ def _light(estimate: Estimate) -> Estimate:
 
 
 def _at_the_edge(shares: Shares, estimate: Estimate, reference: float, options: Options) -> Shares:
-    """Let the slice's recommended interval stand for its spread where nothing varies in it, as at F1 = 0."""
+    """Take the spread of a slice from its recommended interval where nothing varies in it, as at F1 = 0."""
     interval = leading(estimate, options.confidence)
     if interval.low is None or interval.high is None:
         return shares

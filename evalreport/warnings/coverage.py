@@ -154,8 +154,8 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     found = []
     for row in rows:
         quantity = Quantity.of(row)
-        beside = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
-        if quantity not in known or not beside or row.interval_method is None:
+        leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
+        if quantity not in known or not leads or row.interval_method is None:
             continue
         if isinstance(definition(quantity).computation, Contingency):
             continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these

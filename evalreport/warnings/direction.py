@@ -23,7 +23,7 @@ def named_like_a_loss(predictions: Predictions, options: Options) -> list[Warnin
     predictions
         Of outcomes or values; others have metrics with a direction of their own.
     options
-        With ``--lower-is-better`` nothing is said.
+        With ``--lower-is-better`` there is no warning.
     """
     if options.lower_is_better:
         return []

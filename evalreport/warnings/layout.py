@@ -41,7 +41,7 @@ MANY_MODELS = 10
 MUCH_ALIKE = 0.1
 """From this share of the weight on, in tasks whose examples are all alike.
 
-In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of such suites.
+In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of these suites.
 """
 
 
@@ -51,7 +51,7 @@ def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) ->
         return
     predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
-    # A fold score is one row, however many examples stand behind it.
+    # A fold score is one row, whatever its number of examples.
     if smallest < FEW_IN_FOLD and predictions.task != "scores":
         yield warning("small_folds", n=smallest, enough=FEW_IN_FOLD)
     if predictions.classes and predictions.y_true is not None:
@@ -60,7 +60,7 @@ def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) ->
             yield warning("class_missing_in_fold", lacking=lacking, folds=parts.count)
     naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and not TESTS[r.test].knows_folds)
     if naive:
-        # Only a leading test of this kind, or one that was asked for, changes how the verdict is read.
+        # Only a leading test of this kind, or a requested one, changes how the verdict is read.
         leads = any(r.recommended and r.test in naive for r in rows)
         level: Literal["info", "caution"] = "caution" if leads or options.tests else "info"
         tests = tuple(TESTS[name].label for name in naive)
@@ -86,17 +86,17 @@ def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
     elif design == "seeds" and parts < FEW_SEEDS:
         about = models if len(models) == 1 else ()
         whose: dict[str, object] = {"model": models[0]} if about else {}
-        said = Message(
+        text = Message(
             "warning.few_seeds.of_a_model" if about else "warning.few_seeds.of_all",
             n=parts,
             enough=FEW_SEEDS,
             **whose,
         )
         if parts in MEASURED_OF_SEEDS:
-            said = sentences(
-                said, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
+            text = sentences(
+                text, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
             )
-        yield WarningRecord(code="few_seeds", text=said, about=about)
+        yield WarningRecord(code="few_seeds", text=text, about=about)
     if design == "datasets" and parts < FEW_DATASETS:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
@@ -134,8 +134,8 @@ def _divided_clusters(sample: Sample, cluster: Indices) -> int:
         in_repeat, sizes = np.unique(tested[:2], axis=1, return_counts=True)
         whole = np.bincount(np.unique(np.stack([cluster, predictions.example]), axis=1)[0])
         return len(np.unique(in_repeat[0][sizes < whole[in_repeat[0]]]))
-    places = np.unique(np.stack([cluster, repeat, sample.rows.layout.fits.codes]), axis=1)
-    in_repeat, folds = np.unique(places[:2], axis=1, return_counts=True)
+    tested = np.unique(np.stack([cluster, repeat, sample.rows.layout.fits.codes]), axis=1)
+    in_repeat, folds = np.unique(tested[:2], axis=1, return_counts=True)
     return len(np.unique(in_repeat[0][folds > 1]))
 
 
@@ -144,12 +144,12 @@ def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     effective, n = sample.n_effective, sample.predictions.n_examples
     if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
         return
-    said = Message(
+    text = Message(
         "warning.unequal_weights", column=options.weight, n=n, effective=_tenths(effective), decimals=1
     )
     if effective < FEW_EFFECTIVE:
-        said = sentences(said, Message("measured.of_weights", enough=FEW_EFFECTIVE))
-    yield WarningRecord(code="unequal_weights", text=said, about=(options.weight,))
+        text = sentences(text, Message("measured.of_weights", enough=FEW_EFFECTIVE))
+    yield WarningRecord(code="unequal_weights", text=text, about=(options.weight,))
 
 
 def _tenths(effective: float) -> float:

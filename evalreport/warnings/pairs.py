@@ -29,7 +29,7 @@ def metrics_disagree(
         quantity = Quantity.of(row)
         if not row.recommended or row.slice is not None or quantity not in known or row.b is None:
             continue
-        if quantity.label is not None or not _tells_apart(row, options):
+        if quantity.label is not None or not _decides(row, options):
             continue
         if not definition(quantity).inference.intervals:
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
@@ -42,8 +42,8 @@ def metrics_disagree(
             yield warning("metrics_disagree", about=(a, b), a=a, b=b, for_a=of_a, for_b=of_b)
 
 
-def _tells_apart(row: ComparisonRecord, options: Options) -> bool:
-    """Say whether a pair is told apart: by the verdict on the primary metric, elsewhere by the row's interval."""
+def _decides(row: ComparisonRecord, options: Options) -> bool:
+    """Return whether a row decides its pair: on the primary metric by the adjusted p-value, else by the interval."""
     if row.low is None or row.high is None or not row.difference:
         return False
     if row.p_adjusted is not None:

@@ -66,7 +66,7 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
 
 
 def _predictions_counted(quantity: Quantity) -> str | None:
-    """Say of which predictions a metric is a share: of the positive or of the negative ones; None of neither."""
+    """Return of which predictions a metric is a share: ``positive``, ``negative``, or None."""
     metric = definition(quantity)
     if (
         not isinstance(metric.computation, ClassCounts)
@@ -115,9 +115,9 @@ def few_errors_of_a_class(sample: Sample) -> Iterator[WarningRecord]:
 
 
 def _weighs_classes_alike(quantity: Quantity, sample: Sample) -> bool:
-    """Say whether a metric is one of the class recalls, each with the same weight, as made-up counts show.
+    """Return whether a metric depends on the class recalls alone, all with the same weight, by made-up counts.
 
-    Such a one stays as it is where a class has more examples with the same recall, and where classes change places.
+    Its value does not change where a class has more examples with the same recall, nor where classes are exchanged.
     """
     if quantity.label is not None or definition(quantity).scale.greater_is_better is None:
         return False

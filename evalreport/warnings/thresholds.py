@@ -72,10 +72,10 @@ def _best_at_own_threshold(model: ModelOutputs, positive: Mask, code: int) -> st
     if len(order.starts) < FEW_SCORES:
         return None
     tp, fp = (running[1:] for running in running_weights(None, order))
-    place = len(np.unique(model.score[called])) - 1
+    own = len(np.unique(model.score[called])) - 1
     right = tp + ((~positive).sum() - fp)
     f1 = 2 * tp / (tp + fp + positive.sum())
     for name, values in (("accuracy", right), ("f1", f1)):
-        if values[place] == values.max():
+        if values[own] == values.max():
             return name
     return None
