@@ -43,10 +43,11 @@ from evalreport.intervals.records import metric_records
 from evalreport.loading.load import load
 from evalreport.metrics.criteria import baseline_records, criteria_records
 from evalreport.metrics.estimation import estimate_models
+from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import residuals, score_histograms
+from evalreport.metrics.quantities import chosen
 from evalreport.metrics.records import confusion_records, fold_records, variance_records
-from evalreport.metrics.sample import chosen, histograms_found
 from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions

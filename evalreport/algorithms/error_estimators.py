@@ -27,9 +27,10 @@ from evalreport.intervals import INTERVALS, leading
 from evalreport.metrics.estimate import Estimate, value_range, view
 from evalreport.metrics.fits import fit_values
 from evalreport.metrics.metric import Ranks, RowWise
+from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData
-from evalreport.metrics.sample import Sample, lacks
+from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset

@@ -24,16 +24,14 @@ from evalreport.algorithms.replicates import (
 )
 from evalreport.metrics.fits import with_fits
 from evalreport.metrics.metric import Training
+from evalreport.metrics.quantities import lacks, parse
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.sample import Sample, estimate_all, lacks, parse
+from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import parts_by
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
-from evalreport.schema.algorithms import (
-    CriterionChoiceRecord,
-    ErrorEstimateRecord,
-)
+from evalreport.schema.algorithms import CriterionChoiceRecord, ErrorEstimateRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import Message
 

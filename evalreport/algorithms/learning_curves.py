@@ -24,8 +24,9 @@ from evalreport.intervals import leading
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import value_range
 from evalreport.metrics.fits import with_fits
+from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.sample import estimate_all, lacks
+from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import layout_of, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices

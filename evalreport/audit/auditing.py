@@ -25,8 +25,8 @@ from evalreport.history.run_differences import Present, Reference, change_since
 from evalreport.history.store import NewRun, Run, Standing, append, same_run, standing
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
+from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import parse
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature

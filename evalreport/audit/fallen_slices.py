@@ -9,8 +9,8 @@ from evalreport.audit.past import Past
 from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved
 from evalreport.comparisons.adjustment import adjust
 from evalreport.history.run_differences import ModelChange, Present, change_since, quantity_of
+from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import parse
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import MetricRecord

@@ -21,8 +21,8 @@ from evalreport.comparisons.pairs import draws_for
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import Present
+from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.metrics.sample import parse
 from evalreport.numbers import decimals_of
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results

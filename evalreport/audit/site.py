@@ -23,8 +23,8 @@ from evalreport.files import write_whole
 from evalreport.gates.outcomes import parse
 from evalreport.history.connection import History
 from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing
+from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
-from evalreport.metrics.sample import parse as parse_metric
 from evalreport.options import TEMPLATE_TIME, Task
 from evalreport.plots.control import Look, control
 from evalreport.plots.pictures import Figure, drawn

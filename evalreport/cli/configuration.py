@@ -393,7 +393,7 @@ def _beginning(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def _metric_names() -> list[str]:
-    from evalreport.metrics.sample import spelled_metrics
+    from evalreport.metrics.quantities import spelled_metrics
 
     return spelled_metrics()
 

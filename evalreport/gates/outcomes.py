@@ -23,8 +23,8 @@ from evalreport.errors import UsageError
 from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import clopper_pearson_limits
+from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import parse as parse_metric
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
 from evalreport.registry import unknown_name

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Term, terms_of
+from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import parse
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions

@@ -30,8 +30,8 @@ from evalreport.history.run_differences import (
 from evalreport.history.store import Run
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
+from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import greater_is_better
-from evalreport.metrics.sample import parse
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject

@@ -28,8 +28,9 @@ from evalreport.metrics.metric import (
     Training,
 )
 from evalreport.metrics.probabilities import log_loss
+from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Quantity, definition, register
-from evalreport.metrics.sample import Sample, named_criteria
+from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset

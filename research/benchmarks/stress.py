@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from evalreport.engine.histograms import FIRST_ORDER_SHARE
 from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.histogram_records import shares_of_ranks
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import Sample, estimate_all, shares_of_ranks
+from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
 from research.benchmarks.timing import Accuracy

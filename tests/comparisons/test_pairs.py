@@ -7,7 +7,7 @@ import weakref
 
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.sample import chosen
+from evalreport.metrics.quantities import chosen
 from evalreport.options import Options
 from research.benchmarks.data import binary_models
 

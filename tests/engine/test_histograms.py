@@ -12,8 +12,9 @@ from evalreport.engine.histograms import Bins, Cells, CodeSums, bin_weights, bin
 from evalreport.engine.parallel import working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
+from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import estimate_all, histograms_found
+from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from research.benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
 from tests.samples.draws import uniform_multinomial

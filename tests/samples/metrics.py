@@ -10,8 +10,9 @@ import numpy as np
 import evalreport
 from evalreport.loading.load import load
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.quantities import available
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import Sample, available, estimate_all
+from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import Predictions
 

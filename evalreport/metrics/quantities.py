@@ -1,0 +1,160 @@
+"""Which quantities a run computes: what was named, and what the data allow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import get_args
+
+from evalreport.errors import UsageError
+from evalreport.metrics.metric import Average, Judgements, Metric, Training
+from evalreport.metrics.registry import JUDGED, METRICS, NUMBERED, PRIMARY, Quantity, definition
+from evalreport.options import Task
+from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.registry import close_names, unknown_name
+from evalreport.texts import Message
+
+
+def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = None) -> Message | None:
+    """Say why a model cannot have a quantity, or return None if it can; ``summed``: what is known of scores in sum."""
+    given = {
+        "labels": outputs.y_pred,
+        "scores": outputs.score,
+        "probabilities": outputs.proba,
+        "values": outputs.y_pred,
+        "outcomes": outputs.outcome,
+        "passes": outputs.passes,
+        "gold": outputs.gold,
+        "groups": outputs.y_pred,
+    }
+    needs = definition(quantity).needs
+    if needs not in given or given[needs] is not None:
+        return None
+    in_sum = needs in ("scores", "probabilities") and summed is not None and outputs.name in summed.models
+    return Message("lacks.summed" if in_sum else f"lacks.{needs}")
+
+
+def available(predictions: Predictions) -> tuple[Quantity, ...]:
+    """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
+    found: list[Quantity] = []
+    for metric in METRICS.values():
+        if isinstance(metric.computation, Training):
+            continue  # criteria of training rows: no quantity of test predictions
+        if isinstance(metric.computation, Judgements) and not predictions.judged:
+            continue
+        if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
+            continue
+        if metric.numbered is not None:
+            repeated = any(model.attempts is not None for model in predictions.models)
+            found += _with_usual_numbers(metric, predictions) if repeated else []
+        elif predictions.task == "multiclass" and metric.averages:
+            found += [Quantity(metric.name, average=average) for average in metric.averages]
+            found += [Quantity(metric.name, label=label) for label in predictions.classes]
+        else:
+            found.append(Quantity(metric.name))
+    return tuple(found)
+
+
+def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
+    """Return a numbered metric with 1 and the smallest number of attempts at a question."""
+    counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
+    # A model without a question, which others have on test sets of their own, has no attempt at it.
+    fewest = min((int(count[count > 0].min()) for count in counts), default=1)
+    assert metric.numbered is not None
+    return [Quantity(f"{metric.numbered.begins}{k}") for k in sorted({1, fewest})]
+
+
+def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
+    """Return what a name stands for: one quantity, or a numbered metric with its usual numbers."""
+    quantity = parse(name, predictions.task, predictions.classes)
+    metric = definition(quantity)
+    return _with_usual_numbers(metric, predictions) if metric.numbered is not None else [quantity]
+
+
+def chosen(
+    predictions: Predictions, names: tuple[str, ...], in_gates: Iterable[str] = ()
+) -> tuple[Quantity, ...]:
+    """Return the quantities of a run, the primary one first: those named, else all of the task.
+
+    Parameters
+    ----------
+    names
+        The metrics that the run was asked for, as the command line spells them.
+    in_gates
+        The metrics that gates are about. Where no metric is named, the numbered ones among them (``pass^3``) are added:
+        a task has them with its usual numbers only.
+    """
+    if names:
+        named = [q for name in names for q in _as_named(name, predictions)]
+        if isinstance(definition(named[0]).computation, Training):
+            raise UsageError(
+                f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
+                " metric of test predictions first, for the verdict to be about"
+            )
+        return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
+    name = JUDGED if predictions.judged else PRIMARY[predictions.task]
+    primary = parse(name, predictions.task, predictions.classes)
+    if predictions.classes and all(m.y_pred is None for m in predictions.models):
+        # Bare scores without a threshold: no model has labels, so none has an accuracy.
+        primary = Quantity("roc_auc")
+    numbered = (Quantity(name) for name in in_gates if NUMBERED.fullmatch(name) and name in METRICS)
+    others = (*available(predictions), *numbered)
+    return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))
+
+
+def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
+    """Read a metric as the command line spells it.
+
+    For several classes the bare name of a class-wise metric means its macro average.
+
+    Raises
+    ------
+    UsageError
+        Unknown metric, a metric of another task, an average or class that it does not have.
+    """
+    match = re.fullmatch(
+        r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
+    )
+    if match is None:
+        if close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
+        raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
+    name, label, average = match["metric"], match["label"], None
+    if name not in METRICS:
+        stem, _, last = name.rpartition("_")
+        if last in get_args(Average) and stem in METRICS:
+            name, average = stem, last
+        elif close_names(text, spelled_metrics()):
+            raise UsageError(unknown_name("metric", text, spelled_metrics()))
+    metric = METRICS[name]
+    if task not in metric.tasks:
+        raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
+    if label is not None and label not in classes:
+        raise UsageError(
+            f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
+        )
+    if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
+        raise UsageError(
+            f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
+        )
+    if average is not None and average not in metric.averages:
+        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
+    if task == "multiclass" and metric.averages and label is None:
+        return Quantity(name, average or metric.averages[0])
+    return Quantity(name, None, label)
+
+
+def spelled_metrics() -> list[str]:
+    """Return what a metric can be called: each name, also with its averages."""
+    return [
+        spelled
+        for name, metric in METRICS.items()
+        for spelled in (name, *(f"{name}_{average}" for average in metric.averages))
+    ]
+
+
+def named_criteria(names: Sequence[str], task: Task) -> tuple[Quantity, ...]:
+    """Return the criteria of training rows among the names; with no names all that the task has."""
+    found = [m.name for m in METRICS.values() if isinstance(m.computation, Training) and task in m.tasks]
+    return tuple(Quantity(name) for name in found if not names or name in names)
