@@ -30,7 +30,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
-from evalreport.schema.audit import ALARMS, AuditRecord, HistoryRecord
+from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
@@ -57,16 +57,21 @@ def changed_since(now: Present, past: Past) -> Results:
 
 def warned(now: Present, _past: Past) -> Results:
     """Add a warning about the alarms, one each for models, slices and data."""
-    by_code: dict[str, list[AuditRecord]] = {code: [] for code in ALARMS}
-    codes = {"worse": "worse_than_accepted", "slice": "slice_fell"}
-    for row in now.results.audit:
-        if row.alarm:
-            by_code[codes.get(row.question, "data_changed")].append(row)
+    alarms = [row for row in now.results.audit if row.alarm]
+    worse = [row for row in alarms if row.question == "worse"]
+    fallen = [row for row in alarms if row.question == "slice"]
+    changed = [row for row in alarms if row.question not in ("worse", "slice")]
+
+    def about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(row.about for row in rows if row.about))
+
     found = []
-    for code, rows in by_code.items():
-        if rows:
-            about = tuple(dict.fromkeys(row.about for row in rows if row.about))
-            found.append(warning(code, about=about, said=_first_alarms(rows)))
+    if worse:
+        found.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
+    if fallen:
+        found.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
+    if changed:
+        found.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
     return replace(now.results, warnings=(*found, *now.results.warnings))
 
