@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from markupsafe import Markup
 
 from evalreport.plots.style import inline
-from evalreport.report.brand import Brand, brand_of, running_foot, with_colours
+from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.sections import Described
 from evalreport.report.stylesheets import (
     colour_class,
@@ -23,7 +23,7 @@ from evalreport.report.stylesheets import (
     light_tokens,
     policy_of,
 )
-from evalreport.report.templates import Sandbox, environment, rendered, source
+from evalreport.report.templates import environment, rendered, source
 from evalreport.report.typography import breakable
 from evalreport.report.view import View
 from evalreport.report.visible import visible
@@ -57,16 +57,21 @@ def unique_ids() -> Callable[[str, object], str]:
     return own_id
 
 
-def html_page(
+Medium = Literal["html", "brief", "full"]
+"""A page for browsers; or the source of a PDF, brief or in full detail."""
+
+
+def page(
     view: View,
     sections: tuple[Described, ...],
     figures: Mapping[str, str],
     *,
+    medium: Medium = "html",
     title: str | None = None,
     templates: Path | None = None,
     time: datetime,
 ) -> str:
-    """Write the page for browsers.
+    """Write the page for browsers, or the one that becomes the PDF: in light colours, without script.
 
     Parameters
     ----------
@@ -79,58 +84,29 @@ def html_page(
     time
         The time of the run; the page shows its day at the top.
     """
-    env = environment(templates)
-    brand = brand_of(templates)
+    env, brand = environment(templates), brand_of(templates)
     css = with_colours(source(env, "report.css"), brand)
-    style = css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
-    script = source(env, "report.js")
-    return _page(env, brand, view, sections, figures, title=title, time=time, medium="html",
-                 style=style, script=script, policy=policy_of(style, script))  # fmt: skip
+    if medium == "html":
+        colours, script = None, source(env, "report.js")
+        style = (
+            css + source(env, "brand.css") + hiding_rules([m.key for m in view.models]) + font_faces("woff2")
+        )
+    else:
+        colours, script = light_tokens(css), ""
+        style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
+        style += running_foot(brand) + font_faces("ttf")
+    described = {section.name: section for section in sections}
 
-
-def paper_page(
-    view: View,
-    sections: tuple[Described, ...],
-    figures: Mapping[str, str],
-    *,
-    title: str | None = None,
-    templates: Path | None = None,
-    brief: bool = True,
-    time: datetime,
-) -> str:
-    """Write the page that becomes the PDF: the same templates, light colours, no script.
-
-    The parameters are those of `html_page`; ``brief`` leaves long tables out.
-    """
-    env = environment(templates)
-    brand = brand_of(templates)
-    css = with_colours(source(env, "report.css"), brand)
-    style = for_paper(css + source(env, "print.css") + source(env, "brand.css"))
-    style += running_foot(brand) + font_faces("ttf")
-    return _page(env, brand, view, sections, figures, title=title, time=time,
-                 medium="brief" if brief else "full", style=style,
-                 colours=light_tokens(css))  # fmt: skip
-
-
-def _page(
-    env: Sandbox,
-    brand: Brand,
-    view: View,
-    sections: tuple[Described, ...],
-    figures: Mapping[str, str],
-    *,
-    title: str | None,
-    time: datetime,
-    medium: str,
-    style: str,
-    script: str = "",
-    policy: str = "",
-    colours: Mapping[str, str] | None = None,
-) -> str:
     def paint(token: str) -> str:
         return f"var(--{token})" if colours is None else colours[token]
 
-    context = {
+    def part(name: str) -> Markup:
+        """Render a section, which the environment escapes; nothing where it has no content."""
+        if name not in described:
+            return Markup()
+        return Markup(rendered(env, "section.html.j2", context | {"section": described[name]}))  # noqa: S704
+
+    context: dict[str, Any] = {
         "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
         "date": day(time),
         "view": view,
@@ -139,7 +115,7 @@ def _page(
         "figures": {name: Markup(inline(svg, colours)) for name, svg in figures.items()},  # noqa: S704
         "style": Markup(style),  # noqa: S704
         "script": Markup(script),  # noqa: S704
-        "policy": policy,
+        "policy": policy_of(style, script) if medium == "html" else "",
         "medium": medium,
         "paper": medium != "html",
         "brief": medium == "brief",
@@ -153,21 +129,7 @@ def _page(
         "words": group_of("page"),
         "version": view.results.environment.get("evalreport", ""),
     }
-    context["part"] = _parts(env, context, sections)
-    return rendered(env, "base.html.j2", context)
-
-
-def _parts(env: Sandbox, context: dict[str, Any], sections: tuple[Described, ...]) -> Callable[[str], Markup]:
-    """Give the function by which the page asks for a section; one that has nothing to say is empty."""
-    described = {section.name: section for section in sections}
-
-    def part(name: str) -> Markup:
-        if name not in described:
-            return Markup()
-        # Rendered by an environment that escapes.
-        return Markup(rendered(env, "section.html.j2", context | {"section": described[name]}))  # noqa: S704
-
-    return part
+    return rendered(env, "base.html.j2", context | {"part": part})
 
 
 def day(time: datetime) -> str:

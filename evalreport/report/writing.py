@@ -207,21 +207,21 @@ def _steps(
 ) -> Documents:
     """Return for each document the function that renders its templates, and those that make bytes of the result."""
     from evalreport.report.markdown import summary_markdown
-    from evalreport.report.page import html_page, paper_page
+    from evalreport.report.page import page
     from evalreport.report.pdf import pdf_bytes
     from evalreport.report.sections import describe
 
     time, brief = run_time(options.time), options.detail == "brief"
-    html = partial(html_page, title=options.title, templates=options.templates, time=time)
-    paper = partial(paper_page, title=options.title, templates=options.templates, time=time, brief=brief)
-    markdown = partial(summary_markdown, view, title=options.title, templates=options.templates)
+    own: Any = {"title": options.title, "templates": options.templates}
+
+    def paper() -> str:
+        described = describe(view, brief=brief, full=not brief)
+        return page(view, described, svgs, medium="brief" if brief else "full", time=time, **own)
+
     return {
-        FILES["html"]: (partial(html, view, sections, svgs), _encoded),
-        FILES["pdf"]: (
-            lambda: paper(view, describe(view, brief=brief, full=not brief), svgs),
-            partial(pdf_bytes, attachment=data, time=time),
-        ),
-        FILES["md"]: (markdown, _encoded),
+        FILES["html"]: (partial(page, view, sections, svgs, time=time, **own), _encoded),
+        FILES["pdf"]: (paper, partial(pdf_bytes, attachment=data, time=time)),
+        FILES["md"]: (partial(summary_markdown, view, **own), _encoded),
     }
 
 

@@ -10,15 +10,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from evalreport.options import OutputOptions
+from evalreport.report import page as report_page
 from evalreport.report import render
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.page import html_page, paper_page
 from evalreport.report.sections import describe, figures_of
 from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import view_of
@@ -77,7 +78,8 @@ def page_of(results: Results, title: str, *, paper: bool) -> str:
     view = view_of(results)
     sections = describe(view)
     drawings = {figure.name: "<svg></svg>" for section in sections for figure in figures_of(section.content)}
-    return (paper_page if paper else html_page)(view, sections, drawings, title=title, time=DAY)
+    medium: Literal["html", "brief"] = "brief" if paper else "html"
+    return report_page.page(view, sections, drawings, medium=medium, title=title, time=DAY)
 
 
 @functools.cache

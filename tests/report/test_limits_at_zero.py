@@ -10,7 +10,7 @@ import evalreport as er
 from evalreport.numbers import interval
 from evalreport.plots.pictures import drawn
 from evalreport.report.markdown import summary_text
-from evalreport.report.page import html_page
+from evalreport.report.page import page as page_of
 from evalreport.report.sections import describe, figures_of
 from evalreport.report.sections.leaderboard import describe as describe_board
 from evalreport.report.sections.pairs import describe as describe_pairs
@@ -50,7 +50,7 @@ def test_a_limit_that_the_test_moved_is_written_alike_and_explained_everywhere(
     assert pairs is not None
     sections = describe(view)
     svgs = {figure.name: drawn(figure) for section in sections for figure in figures_of(section.content)}
-    page = html_page(view, sections, svgs, time=datetime(2026, 1, 1, tzinfo=UTC))
+    page = page_of(view, sections, svgs, time=datetime(2026, 1, 1, tzinfo=UTC))
     texts = [
         board.note,
         " ".join(pairs.notes),

@@ -406,7 +406,10 @@ def describe_reproducibility(view: View) -> Reproducibility:
         options=tuple(
             (key.replace("_", " "), _shown(value))
             for key, value in sorted(results.options.items())
-            if value not in (None, False, (), []) and (key != "average" or results.suite)
+            if value is not None
+            and value is not False
+            and value not in ((), [])
+            and (key != "average" or results.suite)  # else it changes nothing
         ),
         inputs=inputs,
         environment=tuple(sorted(results.environment.items())),
