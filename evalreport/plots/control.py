@@ -87,7 +87,7 @@ def control(
 
 
 def _times(looks: Sequence[Look]) -> Any:
-    """Give the times of audits; matplotlib's types know numbers alone."""
+    """Return the times of audits; matplotlib's types know numbers alone."""
     return [look.time for look in looks]
 
 

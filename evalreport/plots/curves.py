@@ -51,7 +51,7 @@ def compared_on(results: Results, metric: str | None) -> str:
 
 
 def contenders(results: Results, metric: str | None = None) -> list[str]:
-    """Give the models that are not clearly behind the best one on a metric, the best first.
+    """Return the models that are not clearly behind the best one on a metric, the best first.
 
     On the primary metric the verdicts say so; on another one the interval of the difference from the best model, made
     simultaneous over all pairs.
@@ -167,7 +167,7 @@ def precision_recall(
 
 
 def _with_areas(results: Results, label: str | None) -> dict[str, str]:
-    """Give each model's name with the area under its ROC curve, where it has one."""
+    """Return each model's name with the area under its ROC curve, where it has one."""
     names = {model: name_of(None, model) for model in results.models}
     for record in results.metrics:
         whole = record.slice is None and record.average is None and record.label == label
@@ -177,7 +177,7 @@ def _with_areas(results: Results, label: str | None) -> dict[str, str]:
 
 
 def prevalence_of(results: Results, label: str | None = None) -> float | None:
-    """Give the share of the positive (or named) class in the truth; None where no count tells it."""
+    """Return the share of the positive (or named) class in the truth; None where no count tells it."""
     if label is None and results.operating_points:
         point = results.operating_points[0]
         return (point.tp + point.fn) / (point.tp + point.fp + point.fn + point.tn)
@@ -187,20 +187,20 @@ def prevalence_of(results: Results, label: str | None = None) -> float | None:
 
 
 def curve_of(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
-    """Give a model's curve of that name, or None."""
+    """Return a model's curve of that name, or None."""
     found = (c for c in results.curves if c.model == model and c.curve == kind and c.label == label)
     return next(found, None)
 
 
 def limits_of(curve: CurveRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Give the lower and upper limits of a curve, nan where a point has none; None where no point has any."""
+    """Return the lower and upper limits of a curve, nan where a point has none; None where no point has any."""
     if curve.low is None or curve.high is None:
         return None
     return np.array(curve.low, dtype=float), np.array(curve.high, dtype=float)
 
 
 def _rates(results: Results, model: str, label: str | None) -> tuple[float, float, float | None] | None:
-    """Give TPR, FPR and precision of the model's own decisions."""
+    """Return TPR, FPR and precision of the model's own decisions."""
     tp, fp, fn, tn = outcomes_of(results, model, label if label is not None else results.positive)
     if not tp + fn or not fp + tn:
         return None
@@ -240,7 +240,7 @@ def shown_models(
     *,
     metric: str | None = None,
 ) -> list[ShownModel]:
-    """Give the models of the results, the first in rank first, as a chart of all of them shows each.
+    """Return the models of the results, the first in rank first, as a chart of all of them shows each.
 
     In colour: the wanted ones, else those that are not clearly behind on the metric, and the baseline. Of more than
     six models that are at most four.
@@ -283,7 +283,7 @@ def draw_curve(
 
 
 def own_id(axes: Axes, index: int, part: str) -> str:
-    """Give a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
+    """Return a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
     place = axes.figure.axes.index(axes)
     return f"m{index}--{part}" + (f"-{place}" if place else "")
 
@@ -319,7 +319,7 @@ def _beside(axes: Axes, at: float, text: str, colour: str) -> Text:
 
 
 def _end_of(axes: Axes, lines: Mapping[str | None, Line2D], index: int) -> float | None:
-    """Give how high a model's line ends, as a share of the axes' height; None where it has none."""
+    """Return how high a model's line ends, as a share of the axes' height; None where it has none."""
     line = lines.get(own_id(axes, index, "line")) or lines.get(own_id(axes, index, "point"))
     if line is None:
         return None
@@ -395,5 +395,5 @@ def draw_diagonal(axes: Axes, ends: Sequence[float] = (0.0, 1.0), *, zorder: flo
 
 
 def mark_fifths(axis: Axis) -> None:
-    """Give an axis of shares its ticks."""
+    """Return an axis of shares its ticks."""
     axis.set_ticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])

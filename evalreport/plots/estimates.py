@@ -94,7 +94,7 @@ def _legend(axes: Axes, names: Mapping[int, str]) -> None:
 def estimator_rows(
     results: Results, metric: str, labels: Mapping[str, str] | None = None
 ) -> list[EstimatorRow]:
-    """Give the estimates of one metric, a row for each estimator that has a label; by default all, by their names."""
+    """Return the estimates of one metric, a row for each estimator that has a label; by default all, by their names."""
     own = {(r.model, r.estimator): r for r in results.error_estimates if r.metric == metric}
     records = {key: (r.value, r.low, r.high) for key, r in own.items() if r.value is not None}
     if labels is None:
@@ -220,7 +220,7 @@ def learning_metric(results: Results) -> str:
 
 
 def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> list[LearningCurve]:
-    """Give each model's curve; of a family, in which each model is one point, the curve that all of them make."""
+    """Return each model's curve; of a family, in which each model is one point, the curve that all of them make."""
     if not results.learning_curves:
         return []
     metric = learning_metric(results)
@@ -241,14 +241,14 @@ def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> l
 
 
 def points_of(points: Sequence[LearningPointRecord], part: str) -> Points:
-    """Give the points of test or of training rows in rising order of x."""
+    """Return the points of test or of training rows in rising order of x."""
     return tuple(
         sorted((p.x, p.value, p.low, p.high) for p in points if p.part == part and p.value is not None)
     )
 
 
 def _ahead(law: LearningFitRecord | None, test: Points) -> Points:
-    """Give the fitted law from the last point on, to twice the largest size."""
+    """Return the fitted law from the last point on, to twice the largest size."""
     if law is None or law.a is None or law.b is None or law.c is None or law.at is None:
         return ()
     start = test[-1][0]
@@ -351,7 +351,7 @@ def course_terms(loss: str) -> tuple[str, str, str]:
 
 
 def logarithmic(axes: Axes, x: Sequence[float]) -> None:
-    """Give the axis a logarithmic scale where its values span more than one power of ten, with plain numbers.
+    """Return the axis a logarithmic scale where its values span more than one power of ten, with plain numbers.
 
     Values close to the one before have no number of their own.
     """
@@ -420,7 +420,7 @@ def replicates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str |
 
 
 def leading_parts(record: DecompositionRecord) -> tuple[float, float]:
-    """Give the bias and the variance that are drawn: their unbiased estimates, which add up to the loss as well.
+    """Return the bias and the variance that are drawn: their unbiased estimates, which add up to the loss as well.
 
     0-1 loss: the bias, and the unbiased less the biased variance. With one prediction an example: what there is.
     """
@@ -432,17 +432,17 @@ def leading_parts(record: DecompositionRecord) -> tuple[float, float]:
 
 
 def along_axis(records: Sequence[DecompositionRecord]) -> list[DecompositionRecord]:
-    """Give the records that have a complexity or training size, in rising order of it."""
+    """Return the records that have a complexity or training size, in rising order of it."""
     return sorted((r for r in records if place_of(r) is not None), key=lambda r: place_of(r) or 0.0)
 
 
 def place_of(record: DecompositionRecord) -> float | None:
-    """Give the complexity of a record, else its training size."""
+    """Return the complexity of a record, else its training size."""
     return record.complexity if record.complexity is not None else record.train_size
 
 
 def decomposed(results: Results, loss: str | None) -> list[DecompositionRecord]:
-    """Give the records of a loss, by default the first of the results, models in rank order."""
+    """Return the records of a loss, by default the first of the results, models in rank order."""
     losses = [record.loss for record in results.decomposition]
     wanted = loss if loss is not None else (losses[0] if losses else "")
     order = {model: i for i, model in enumerate(ranked(results))}

@@ -13,7 +13,7 @@ from evalreport.schema.results import Results
 
 
 def ranked(results: Results) -> list[str]:
-    """Give the models, the first in rank first; those without a rank follow."""
+    """Return the models, the first in rank first; those without a rank follow."""
     rank = {record.model: record.rank for record in results.ranking}
     return sorted(
         results.models, key=lambda model: (rank.get(model, len(rank) + 1), results.models.index(model))
@@ -21,24 +21,24 @@ def ranked(results: Results) -> list[str]:
 
 
 def place_of_model(results: Results, model: str) -> int:
-    """Give a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
+    """Return a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
     return ranked(results).index(model)
 
 
 def primary_words(results: Results) -> str:
-    """Give the primary metric's name as words."""
+    """Return the primary metric's name as words."""
     return words(results.primary_metric)
 
 
 def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:
-    """Say whether a record is about a metric; a bare name means the overall or averaged value."""
+    """Return whether a record is about a metric; a bare name means the overall or averaged value."""
     spelled = record.metric + (f"_{record.average}" if record.average else "")
     spelled += f"[class={record.label}]" if record.label is not None else ""
     return spelled == metric or (record.label is None and record.metric == metric)
 
 
 def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None, float | None]:
-    """Give a value with the lower and the upper limit of its first interval; None for what there is not."""
+    """Return a value with the lower and the upper limit of its first interval; None for what there is not."""
     if record is None:
         return None, None, None
     first = record.intervals[0] if record.intervals else None
@@ -46,7 +46,7 @@ def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None
 
 
 def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
-    """Give every model's value of a metric on all examples."""
+    """Return every model's value of a metric on all examples."""
     found: dict[str, MetricRecord] = {}
     for record in results.metrics:
         if record.slice is None and is_metric(record, metric):
@@ -79,14 +79,14 @@ def true_counts(results: Results) -> dict[str, float]:
 
 
 def quarter(low: float | None, high: float | None) -> float | None:
-    """Give a quarter of an interval's width, which is about a standard error."""
+    """Return a quarter of an interval's width, which is about a standard error."""
     return None if low is None or high is None else (high - low) / 4
 
 
 def comparison_between(
     results: Results, a: str, b: str, *, about: Callable[[ComparisonRecord], bool], decided: bool
 ) -> ComparisonRecord | None:
-    """Give the recommended comparison a - b, turned round where the results hold b - a.
+    """Return the recommended comparison a - b, turned round where the results hold b - a.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def comparison_between(
 
 
 def turned(record: ComparisonRecord) -> ComparisonRecord:
-    """Give a comparison seen from its other model."""
+    """Return a comparison seen from its other model."""
     assert record.b is not None
     low, high = negated(record.high), negated(record.low)
     return dataclasses.replace(
@@ -120,7 +120,7 @@ def negated(value: float | None) -> float | None:
 
 
 def verdict_between(records: Iterable[VerdictRecord], a: str, b: str) -> VerdictRecord | None:
-    """Give the verdict of a seen from b, turned round where the records hold b seen from a."""
+    """Return the verdict of a seen from b, turned round where the records hold b seen from a."""
     for record in records:
         if record.about == (a, b):
             return record

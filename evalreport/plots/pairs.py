@@ -94,7 +94,7 @@ def forest(
 
 
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
-    """Give the paired differences on the primary metric with their intervals, better minus worse, the largest first."""
+    """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
     pairs = _pairs(results, ranked(results))
     on_primary = partial(is_metric, metric=results.primary_metric)
     found = [comparison_between(results, a, b, about=on_primary, decided=True) for a, b in pairs]
@@ -118,7 +118,7 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
 
 
 def _pairs(results: Results, models: Sequence[str]) -> list[tuple[str, str]]:
-    """Give the pairs that are drawn: those with the baseline, else all, or (of many) those with the first model."""
+    """Return the pairs that are drawn: those with the baseline, else all, or (of many) those with the first model."""
     if results.baseline is not None:
         return [(m, results.baseline) for m in models if m != results.baseline and results.baseline in models]
     pairs = list(combinations(models, 2))
@@ -196,7 +196,7 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
 
 
 def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
-    """Give the average ranks on the primary metric, models in the results' order."""
+    """Return the average ranks on the primary metric, models in the results' order."""
     return [
         Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
         for r in results.average_ranks
@@ -259,7 +259,7 @@ def strip(
 
 
 def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
-    """Give the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
+    """Return the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
     folds = values_of_fits(results)
     models = [model for model in ranked(results) if model in folds and None not in folds[model].values()]
     rows = []
@@ -274,7 +274,7 @@ def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Str
 
 
 def values_of_fits(results: Results) -> dict[str, dict[tuple[str | None, str | None], float | None]]:
-    """Give every model's values of the primary metric by single fit, in the results' order."""
+    """Return every model's values of the primary metric by single fit, in the results' order."""
     found: dict[str, dict[tuple[str | None, str | None], float | None]] = {}
     for record in results.folds:
         if is_metric(record, results.primary_metric):

@@ -104,7 +104,7 @@ SETTINGS: Any = {
 
 
 def mark_of(index: int) -> Mark:
-    """Give the mark of the model at that place of the ranking, from 0.
+    """Return the mark of the model at that place of the ranking, from 0.
 
     After seven models the colours come again with other markers and dashes; after 49 all repeat.
     """

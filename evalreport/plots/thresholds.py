@@ -84,7 +84,7 @@ def reliability(
 def reliable(
     results: Results, names: Mapping[str, str] | None = None, highlight: Collection[str] | None = None
 ) -> list[ShownModel]:
-    """Give the models that `reliability` draws."""
+    """Return the models that `reliability` draws."""
     shown = shown_models(results, names, highlight, metric="roc_auc")
     found = [
         m for m in shown if m.highlighted and curve_of(results, m.model, "reliability", None) is not None

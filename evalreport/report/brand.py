@@ -110,7 +110,7 @@ def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, A
 
 
 def file_of(templates: Path, name: str) -> Path:
-    """Give a path in the user's folder of templates, whether or not there is a file.
+    """Return a path in the user's folder of templates, whether or not there is a file.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _text(found: Mapping[str, Any], key: str, path: Path, default: str) -> str:
 
 
 def _logo(path: Path, name: str) -> str:
-    """Give the picture as a data URI: a page that works offline holds it, and nothing is fetched."""
+    """Return the picture as a data URI: a page that works offline holds it, and nothing is fetched."""
     if not name:
         return ""
     try:
@@ -194,7 +194,7 @@ def with_colours(css: str, brand: Brand) -> str:
 
 
 def running_foot(brand: Brand) -> str:
-    """Give the paging rules that print the name and the footer on every page of the PDF."""
+    """Return the paging rules that print the name and the footer on every page of the PDF."""
     rules = [f"@bottom-left{{content:{_quoted(brand.name)}}}"]
     if brand.footer:
         rules.append(f"@bottom-center{{content:{_quoted(brand.footer)}}}")

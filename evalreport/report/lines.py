@@ -70,7 +70,7 @@ def _lettered(letters: Sequence[str]) -> list[str]:
 
 
 def ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
-    """Give the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
+    """Return the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
     first, second = (a, b) if view.greater_is_better else (b, a)
     return comparison_between(view, view.primary, first, second)
 

@@ -28,7 +28,7 @@ class MetricKey:
 
 
 def registry(kind: Kind) -> Mapping[str, Any]:
-    """Give the registered metrics, intervals or tests by name; imported here, since a short text needs none of them."""
+    """Return the registered metrics, intervals or tests by name; imported here, since few texts need them."""
     if kind == "metric":
         from evalreport.metrics import METRICS
 
@@ -43,7 +43,7 @@ def registry(kind: Kind) -> Mapping[str, Any]:
 
 
 def entry(kind: Kind, name: str) -> Any | None:
-    """Give one registered entry, or None: results of a newer version may name what this one does not know."""
+    """Return one registered entry, or None: results of a newer version may name what this one does not know."""
     known = registry(kind)
     if name not in known:  # not get(): a registry answers an unknown name with a message
         return None
@@ -57,7 +57,7 @@ def display_of(kind: Kind, name: str) -> Any | None:
 
 
 def label_of(kind: Kind, name: str | None) -> str:
-    """Give the words for a metric, an interval or a test."""
+    """Return the words for a metric, an interval or a test."""
     if name is None:
         return ""
     known = display_of(kind, name)
@@ -72,13 +72,13 @@ def test_in_words(name: str) -> str:
 
 
 def summary_of(kind: Kind, name: str) -> str:
-    """Give the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
+    """Return the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
     known = display_of(kind, name)
     return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))
 
 
 def registered_texts() -> dict[str, str]:
-    """Give what the registries say of their entries, by the keys under which a translation overrides it."""
+    """Return what the registries say of their entries, by the keys under which a translation overrides it."""
     found = {}
     for kind in KINDS:
         for name in registry(kind):
@@ -90,7 +90,7 @@ def registered_texts() -> dict[str, str]:
 
 
 def metric_label(key: MetricKey) -> str:
-    """Give the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
+    """Return the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
     text = label_of("metric", key.metric)
     if key.average:
         text += f" ({key.average})"
@@ -142,7 +142,7 @@ def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:
 
 
 def spelling(key: MetricKey) -> str:
-    """Give the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
+    """Return the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
     text = key.metric + (f"_{key.average}" if key.average else "")
     return text + (f"[class={key.label}]" if key.label is not None else "")
 

@@ -8,7 +8,7 @@ from evalreport.schema.results import Results
 
 
 def leaderboard_html(results: Results) -> str:
-    """Give a small table with the verdict above it: no style, no script, every name escaped."""
+    """Return a small table with the verdict above it: no style, no script, every name escaped."""
     view = view_of(results)
     found = decision.describe(view)
     context = {"view": view, "board": found.board, "decision": found}

@@ -20,7 +20,7 @@ def policy_of(style: str, script: str) -> str:
 
 
 def font_faces(kind: str) -> str:
-    """Give the shipped fonts as CSS, embedded; ``kind`` is ``woff2`` for browsers or ``ttf`` for the PDF."""
+    """Return the shipped fonts as CSS, embedded; ``kind`` is ``woff2`` for browsers or ``ttf`` for the PDF."""
     faces = []
     for family, file, weight in (("Inter", "Regular", 400), ("Inter", "SemiBold", 600)):
         data = base64.b64encode((FONT_FOLDER / f"Inter-{file}.{kind}").read_bytes()).decode()
@@ -32,7 +32,7 @@ def font_faces(kind: str) -> str:
 
 
 def light_tokens(css: str) -> dict[str, str]:
-    """Give the light theme's colours by token; for charts, those of the shipped style where the CSS has none."""
+    """Return the light theme's colours by token; for charts, those of the shipped style where the CSS has none."""
     shipped = {token: colour for colour, token in TOKENS.items()}
     return shipped | {name: light.strip() for name, light, _ in TOKEN.findall(css)}
 
@@ -45,15 +45,15 @@ def for_paper(css: str) -> str:
 
 
 def hiding_rules(keys: list[str]) -> str:
-    """Give the rules by which the legend hides a model everywhere at once."""
+    """Return the rules by which the legend hides a model everywhere at once."""
     return "".join(f".hide-{key} .{key}{{display:none}}" for key in keys) + "\n"
 
 
 def colour_class(index: int) -> str:
-    """Give the class that colours a model's symbol."""
+    """Return the class that colours a model's symbol."""
     return f"c{index % len(MARKS)}"
 
 
 def colour_name(index: int) -> str:
-    """Give the token of a model's colour."""
+    """Return the token of a model's colour."""
     return f"m{index % len(MARKS)}"

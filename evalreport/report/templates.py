@@ -57,7 +57,7 @@ class OwnFolder(jinja2.FileSystemLoader):
         self.folder = folder
 
     def get_source(self, environment: jinja2.Environment, template: str) -> Any:
-        """Give a template's text, its path, and how to see that it changed.
+        """Return a template's text, its path, and how to see that it changed.
 
         Raises
         ------

@@ -28,7 +28,7 @@ STYLES = {"pass": "green", "fail": "red", "undecided": "yellow"}
 
 
 def summary(results: Results) -> RenderableType:
-    """Give the leaderboard, the headline, the gates and the gravest cautions for a terminal."""
+    """Return the leaderboard, the headline, the gates and the gravest cautions for a terminal."""
     from rich.console import Group
     from rich.text import Text
 

@@ -18,7 +18,7 @@ TIMES, SPARE = 4, 200
 
 
 def catalogue_of(templates: Path | None) -> Catalogue:
-    """Give the catalogue with the texts that the user's folder of templates overrides.
+    """Return the catalogue with the texts that the user's folder of templates overrides.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def catalogue_of(templates: Path | None) -> Catalogue:
 
 
 def shipped_texts() -> Catalogue:
-    """Give all texts that a translation may override: the catalogue, and what the registries say of their entries."""
+    """Return all texts that a translation may override: the catalogue, and what the registries say of their entries."""
     return {**english(), **registered_texts()}
 
 
@@ -64,7 +64,7 @@ def shipped_as_toml() -> bytes:
 
 
 def _checked(path: Path, key: str, entry: Any, shipped: Catalogue) -> Entry:
-    """Give a user's text as it can be printed; a plural form may leave placeholders out, none may bring its own."""
+    """Return a user's text as it can be printed; a plural form may leave placeholders out, none may bring its own."""
     if key not in shipped:
         raise TemplateError(
             f"{path}: unknown key {key!r}; `evalreport templates copy` writes all that there are into texts.en.toml"

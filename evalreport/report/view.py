@@ -55,7 +55,7 @@ class View:
     confidence: float
 
     def model(self, name: str) -> Model:
-        """Give the model of that name."""
+        """Return the model of that name."""
         return next(m for m in self.models if m.id == name)
 
     @property
@@ -90,7 +90,7 @@ class Row:
 
 
 def pair_row(a: Model, b: Model, cells: tuple[Cell | str, ...]) -> Row:
-    """Give the row of a difference, a less b."""
+    """Return the row of a difference, a less b."""
     return Row(None, cells, f"{a.name} \u2212 {b.name}", f"{a.key} {b.key}")
 
 
@@ -146,7 +146,7 @@ class Map:
 
 
 def view_of(results: Results) -> View:
-    """Look at results from the report's side."""
+    """Prepare results for the sections of a report."""
     short = short_names(results.models)
     models = [
         Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
@@ -183,35 +183,35 @@ def weights_note(view: View) -> str:
 
 
 def ranked_words(view: View) -> str:
-    """Give the words for what the models are ranked by: the primary metric, of a suite as what mean."""
+    """Return the words for the ranking: the primary metric, and for a suite over which tasks it is a mean."""
     over = over_tasks(view)
     return say("suite.ranked", metric=view.primary_words, over=over) if over else view.primary_words
 
 
 def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
-    """Give the key of a metric's or a comparison's record."""
+    """Return the key of a metric's or a comparison's record."""
     return MetricKey(record.metric, record.average, record.label)
 
 
 def overall_keys(results: Results) -> list[MetricKey]:
-    """Give every number about all examples, the primary metric first, single classes left out."""
+    """Return every number about all examples, the primary metric first, single classes left out."""
     keys = list(dict.fromkeys(key_of(r) for r in results.metrics if r.slice is None and r.label is None))
     primary = find_key(results.primary_metric, keys)
     return sorted(keys, key=lambda key: key != primary)
 
 
 def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
-    """Give one model's record of one number over all examples."""
+    """Return one model's record of one number over all examples."""
     return view.overall.get((model, key))
 
 
 def records_of(view: View, key: MetricKey) -> dict[str, MetricRecord]:
-    """Give every model's record of one number over all examples, by model."""
+    """Return every model's record of one number over all examples, by model."""
     return {m: view.overall[m, key] for m in sorted(view.results.models) if (m, key) in view.overall}
 
 
 def value_of(view: View, model: Model, key: MetricKey) -> float | None:
-    """Give one model's value of one number over all examples."""
+    """Return one model's value of one number over all examples."""
     record = view.overall.get((model.id, key))
     return None if record is None else record.value
 
@@ -239,12 +239,12 @@ def limited_cell(
 
 
 def ranking_record(view: View, model: str) -> RankingRecord | None:
-    """Give one model's place."""
+    """Return one model's place."""
     return next((r for r in view.results.ranking if r.model == model), None)
 
 
 def metric_decimals(view: View, key: MetricKey) -> int:
-    """Give the decimals of one metric's values, the same for all models."""
+    """Return the decimals of one metric's values, the same for all models."""
     return decimals_of(
         record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:])
         for record in records_of(view, key).values()
@@ -252,7 +252,7 @@ def metric_decimals(view: View, key: MetricKey) -> int:
 
 
 def difference_decimals(view: View, key: MetricKey) -> int:
-    """Give the decimals of one metric's differences, the same for all pairs."""
+    """Return the decimals of one metric's differences, the same for all pairs."""
     return decimals_of(
         lookups.quarter(c.low, c.high)
         for c in view.results.comparisons
@@ -261,7 +261,7 @@ def difference_decimals(view: View, key: MetricKey) -> int:
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
-    """Give the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
+    """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
     return lookups.comparison_between(
         view.results, a, b, about=lambda record: key_of(record) == key, decided=key == view.primary
     )
@@ -277,7 +277,7 @@ def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
 
 
 def margin_of(view: View) -> float | None:
-    """Give the smallest difference that matters, where one was declared."""
+    """Return the smallest difference that matters, where one was declared."""
     found = view.results.options.get("margin")
     return None if found is None else float(found)
 
@@ -288,7 +288,7 @@ def n_cautions(warnings: Iterable[WarningRecord]) -> int:
 
 
 def is_cut(record: VerdictRecord | DisparityRecord) -> bool:
-    """Whether the interval of what a test decides reached over 0 and was cut there."""
+    """Return whether the interval of a decided pair reached over 0 and was cut there."""
     return (record.method or "").endswith(CUT)
 
 
@@ -309,7 +309,7 @@ def limits_at_zero(
 def verdict_between(
     view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
 ) -> VerdictRecord | None:
-    """Give the verdict of a seen from b, among those on the primary metric or among ``records``."""
+    """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
     return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
 
 
@@ -320,13 +320,13 @@ def unless_decided(view: View, finding: str, a: Model, b: Model) -> str:
 
 
 def verdict_word(view: View, a: Model, b: Model) -> str:
-    """Give the kind of the verdict of a seen from b; undecided where there is none."""
+    """Return the kind of the verdict of a seen from b; undecided where there is none."""
     record = verdict_between(view, a.id, b.id)
     return "undecided" if record is None else record.verdict
 
 
 def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
-    """Give the first comparison by the test that leads on a metric."""
+    """Return the first comparison by the test that leads on a metric."""
     records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
     return next((r for r in records if key_of(r) == key), None)
 

@@ -83,7 +83,7 @@ def _cut(name: str, head: int, tail: int, limit: int) -> str:
 
 
 def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str, str]:
-    """Give each name a visible form of at most about ``limit`` characters; two names never look alike.
+    """Return each name a visible form of at most about ``limit`` characters; two names never look alike.
 
     Beginnings and ends that all names share are cut first, so that their differences stay. Combining marks are
     composed for the comparison: two spellings of one word get a number too.
@@ -110,7 +110,7 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Give each name the one short form that a report uses: without what all begin and end with, then cut.
+    """Return each name the one short form that a report uses: without what all begin and end with, then cut.
 
     A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if three characters or more
     remain of each; a name that is still longer than 18 characters is cut in its middle. Two names never look alike.

@@ -181,13 +181,13 @@ def parts(*messages: Text) -> Message:
 
 
 def shortened(names: Sequence[str], most: int) -> Value:
-    """Give names to be joined: all of them, or the first ones and how many more there are."""
+    """Return names to be joined: all of them, or the first ones and how many more there are."""
     more = len(names) - most
     return Message("list.more", names=", ".join(names[:most]), n=more) if more > 0 else tuple(names)
 
 
 def joined(text: Text) -> tuple[Text, ...]:
-    """Give the messages that ``sentences`` or ``parts`` joined; of any other text the text alone.
+    """Return the messages that ``sentences`` or ``parts`` joined; of any other text the text alone.
 
     Examples
     --------
@@ -201,12 +201,12 @@ def joined(text: Text) -> tuple[Text, ...]:
 
 
 def coded(text: Text) -> tuple[str, dict[str, Value]]:
-    """Give the code and the parameters of a message; of a text that a user gave no code."""
+    """Return the code and the parameters of a message; of a text that a user gave no code."""
     return (text.code, text.params) if isinstance(text, Message) else ("", {})
 
 
 def say(key: str, /, **values: Value) -> str:
-    """Give a text of the catalogue with its placeholders filled in, as plain text: escaped where it is printed.
+    """Return a text of the catalogue with its placeholders filled in, as plain text: escaped where it is printed.
 
     Parameters
     ----------
@@ -251,20 +251,20 @@ def listed(names: Sequence[Value]) -> str:
 
 
 def named(group: str, name: str, otherwise: str | None = None) -> str:
-    """Give the words for a name from the results; for one that this version does not know, the name itself."""
+    """Return the words for a name from the results; for one that this version does not know, the name itself."""
     key = f"{group}.{name}"
     return say(key) if key in english() else name if otherwise is None else otherwise
 
 
 def spoken(key: str, otherwise: str) -> str:
-    """Give a text of the catalogue in use that the shipped one may lack, without placeholders."""
+    """Return a text of the catalogue in use that the shipped one may lack, without placeholders."""
     catalogue = _spoken.get()
     entry = None if catalogue is None else catalogue.get(key)
     return entry if isinstance(entry, str) else otherwise
 
 
 def has(key: str) -> bool:
-    """Say whether there is such a text."""
+    """Return whether there is such a text."""
     return key in english()
 
 
@@ -310,7 +310,7 @@ def english() -> Catalogue:
 
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the entries of a TOML file by their keys, ``section.name``."""
+    """Return the entries of a TOML file by their keys, ``section.name``."""
     for name, entry in table.items():
         key = prefix + name
         if isinstance(entry, dict) and not ("other" in entry and entry.keys() <= FORMS):

@@ -282,7 +282,7 @@ def describe_failures(view: View) -> Failures | None:
 
 
 def _answer_decimals(view: View) -> int | None:
-    """Give the decimals of answers that are numbers, the same for all; None where they are labels, or 0 and 1."""
+    """Return the decimals of answers that are numbers, the same for all; None where they are labels, or 0 and 1."""
     records = view.results.disagreements
     values = [_as_number(r.answer) for r in records if r.correct is None]
     if len(values) < len(records) or any(value is None for value in values):

@@ -231,7 +231,7 @@ def _reliability(view: View) -> Figure:
 
 
 def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
-    """Give the mean predicted probability and the observed frequency, from the bins of a reliability diagram."""
+    """Return the mean predicted probability and the observed frequency, from the bins of a reliability diagram."""
     curve = curve_of(view.results, model.id, "reliability", label)
     assert curve is not None
     assert curve.count

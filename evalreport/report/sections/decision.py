@@ -416,7 +416,7 @@ def _with_limits(gate: GateRecord) -> str:
 
 
 def _cautions(view: View) -> list[str]:
-    """Give what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
+    """Return what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
     metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
@@ -442,7 +442,7 @@ def _cautions(view: View) -> list[str]:
 
 
 def _crossings(view: View) -> list[str]:
-    """Give what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
+    """Return what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
     found = []
     for model in leading(view)[1:2] if view.results.baseline is None else ():
         record = verdict_between(view, view.models[0].id, model.id)
@@ -452,7 +452,7 @@ def _crossings(view: View) -> list[str]:
 
 
 def _about_others(view: View, warning: WarningRecord) -> bool:
-    """Whether a warning is about metrics, none of which the verdict is about."""
+    """Return whether a warning is about metrics, none of which the verdict is about."""
     keys, names = overall_keys(view.results), set(warning.about) - {m.id for m in view.models}
     metrics = {name for name in names if find_key(name, keys) in keys}
     return bool(metrics) and view.results.primary_metric not in metrics

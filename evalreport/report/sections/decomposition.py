@@ -83,7 +83,7 @@ def _heading(view: View, loss: str) -> str:
 
 
 def _of(view: View, loss: str) -> list[tuple[Model, DecompositionRecord]]:
-    """Give the records of one loss, models in rank order, each along its curve."""
+    """Return the records of one loss, models in rank order, each along its curve."""
     return [(view.model(record.model), record) for record in decomposed(view.results, loss)]
 
 
@@ -207,7 +207,7 @@ def _bars(view: View, loss: str) -> Figure:
 
 
 def _courses(view: View, loss: str) -> dict[str, list[DecompositionRecord]]:
-    """Give each model's course; where every model is one point of a family, that of all models together."""
+    """Return each model's course; where every model is one point of a family, that of all models together."""
     records = decomposed(view.results, loss)
     courses = {m.name: along_axis([r for r in records if r.model == m.id]) for m in view.models}
     found = {name: own for name, own in courses.items() if len(own) >= LEAST_POINTS}

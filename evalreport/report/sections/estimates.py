@@ -95,7 +95,7 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
 
 
 def metric_words(view: View, metric: str) -> str:
-    """Give the words for a metric as the results spell it."""
+    """Return the words for a metric as the results spell it."""
     return metric_label(find_key(metric, list(dict.fromkeys(key_of(r) for r in view.results.metrics))))
 
 
@@ -331,7 +331,7 @@ def _points(view: View, points: Sequence[LearningPointRecord], words: str, *, tr
 
 
 def _fits(view: View, fits: Sequence[LearningFitRecord], words: str, decimals: int) -> Table:
-    """Give each model's power law, or why there is none."""
+    """Return each model's power law, or why there is none."""
     heads = [say("learning.law"), say("learning.at"), say("learning.extrapolated", metric=words)]
     if any(fit.needed is not None for fit in fits):
         heads.append(say("learning.needed"))

@@ -205,7 +205,7 @@ class Conflict:
 
 
 def leading(view: View) -> tuple[Model, ...]:
-    """Give the models that are not decided to be behind the one that ranks first, that one among them."""
+    """Return the models that are not decided to be behind the one that ranks first, that one among them."""
     first, *others = view.models
     return first, *(m for m in others if verdict_word(view, first, m) != "better")
 
@@ -232,12 +232,12 @@ def conflict(view: View) -> Conflict | None:
 
 
 def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
-    """Give the verdict of a seen from b on the metric that a reader asks for next."""
+    """Return the verdict of a seen from b on the metric that a reader asks for next."""
     return verdict_between(view, a, b, view.results.second_verdicts)
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
-    """Give the primary metric and the first few of those that a reader asks for next."""
+    """Return the primary metric and the first few of those that a reader asks for next."""
     keys = overall_keys(view.results)
     filled = {key_of(record) for record in view.results.metrics if record.value is not None}
     wanted = COMPANIONS.get(view.results.task, ())
@@ -251,7 +251,7 @@ def key_metrics(view: View) -> tuple[MetricKey, ...]:
 
 
 def reference_model(view: View) -> Model | None:
-    """Give the model that the differences are taken from: the baseline, else the leader."""
+    """Return the model that the differences are taken from: the baseline, else the leader."""
     if len(view.models) < 2:
         return None
     return view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
@@ -261,7 +261,7 @@ def reference_model(view: View) -> Model | None:
 
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
-    """Give one value with its recommended interval."""
+    """Return one value with its recommended interval."""
     return value_cell(metric_record(view, model.id, key), metric_decimals(view, key))
 
 
@@ -313,7 +313,7 @@ def _letters(view: View, model: Model) -> str:
 
 
 def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
-    """Give the brackets, a column each: the piece beside every row of models that share a letter, or nothing."""
+    """Return the brackets, a column each: the piece beside every row of models that share a letter, or nothing."""
     columns = []
     for letter in sorted({letter for m in shown for letter in _letters(view, m)}):
         members = [i for i, m in enumerate(shown) if letter in _letters(view, m)]
@@ -404,7 +404,7 @@ def _differences(
     verdicts: tuple[VerdictRecord, ...],
     sign: int,
 ) -> list[tuple[Model, Difference]]:
-    """Give each model's difference from the reference, with the limits of its verdict."""
+    """Return each model's difference from the reference, with the limits of its verdict."""
     found = []
     for model in shown:
         record = comparison_between(view, key, model.id, reference.id)
@@ -422,7 +422,7 @@ def _differences(
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
-    """Give how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
+    """Return how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
     own = value_of(view, reference, view.primary)
     for record in view.results.baselines:
         same = MetricKey(record.metric, record.average, record.label) == view.primary
@@ -432,7 +432,7 @@ def _majority(view: View, reference: Model) -> tuple[float | None, str]:
 
 
 def has_words(rule: str) -> bool:
-    """Whether the board shows this rule: always predicting one class, or the mean."""
+    """Return whether the board shows this rule: always predicting one class, or the mean."""
     return rule in ("majority_class", "mean_truth")
 
 
@@ -442,7 +442,7 @@ def rule_words(view: View, rule: str) -> str:
 
 
 def majority_label(view: View) -> str:
-    """Give the most frequent true class."""
+    """Return the most frequent true class."""
     totals = true_counts(view.results)
     return max(totals, key=lambda label: (totals[label], label)) if totals else ""
 

@@ -286,7 +286,7 @@ def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
 
 
 def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> TestRow:
-    """Give one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
+    """Return one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
     models = {model.id: model for model in view.models}
     first = next((r for r in own if r.recommended), own[0])
     key = key_of(first)
@@ -314,7 +314,7 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
 
 
 def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
-    """Give a p-value with its statistic; of a Bayesian test the posterior probabilities, of the first model's side."""
+    """Return a p-value with its statistic; of a Bayesian test the posterior probabilities, the first model's first."""
     if record is None:
         return Cell(numbers.MISSING)
     if "a_better" in record.details:

@@ -86,7 +86,7 @@ def describe(view: View) -> Pairs | None:
     place = {m.id: i for i, m in enumerate(view.models)}
 
     def cell(row: Model, column: Model) -> PairCell | None:
-        """Give a pair once: where the row's model ranks first, or is compared with the baseline."""
+        """Return a pair once: where the row's model ranks first, or is compared with the baseline."""
         wanted = view.results.baseline is not None or place[row.id] < place[column.id]
         return _cell(view, row, column) if wanted else None
 

@@ -209,7 +209,7 @@ def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
 def _values(
     view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
 ) -> Table:
-    """Give one metric by slice and model, each with its interval."""
+    """Return one metric by slice and model, each with its interval."""
     decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
     found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
@@ -223,7 +223,7 @@ def _values(
 
 
 def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str], column: str) -> Table:
-    """Give how each slice differs from the rest and from the best one, for every model on the primary metric."""
+    """Return how each slice differs from the rest and from the best one, for every model on the primary metric."""
     by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
     for record in own:
         by_place.setdefault((record.model, record.slice.value), {})[record.reference] = record
@@ -343,5 +343,5 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
 
 
 def _blocked(view: View) -> bool:
-    """Say whether a blocker took the flags, so that a slice without one means nothing."""
+    """Return whether a blocker took the flags, so that a slice without one means nothing."""
     return any(warning.level == "blocker" for warning in view.results.warnings)

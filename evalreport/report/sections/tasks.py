@@ -94,7 +94,7 @@ def _note(view: View, shown: int, total: int) -> str:
 
 
 def summary_line(view: View) -> str:
-    """Give the section's finding in one line; nothing where there is no such section."""
+    """Return the section's finding in one line; nothing where there is no such section."""
     found = describe(view)
     return "" if found is None else f"{say('suite.summary', finding=found.heading)} {found.text}".strip()
 
@@ -245,7 +245,7 @@ def describe_attempts(view: View) -> Tables | None:
 
 
 def _pairs(view: View) -> list[tuple[str, AttemptVarianceRecord]]:
-    """Give the differences from the best model, or from the baseline, in rank order, with their names."""
+    """Return the differences from the best model, or from the baseline, in rank order, with their names."""
     found = {frozenset((r.model, r.b)): r for r in view.results.attempt_variance if r.b is not None}
     first = view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
     others = [model for model in view.models if model is not first]
