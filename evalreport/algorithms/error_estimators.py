@@ -24,7 +24,7 @@ from evalreport.algorithms.replicates import (
     over_examples,
 )
 from evalreport.intervals import INTERVALS, leading
-from evalreport.metrics.estimate import Estimate, value_range, view
+from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.fits import fit_values
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.quantities import lacks
@@ -32,6 +32,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Layout, Parts, Units
+from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions

@@ -9,9 +9,9 @@ import numpy as np
 from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.estimate import ModelView, view
 from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.views import ModelView, view
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.metrics.estimate import view
 from evalreport.metrics.judged import task_weights
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import AttemptVarianceRecord

@@ -12,7 +12,8 @@ import numpy as np
 from evalreport.comparisons.judge_errors import agreement_records, bias_records
 from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.intervals import leading, recommended, resolved
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity

@@ -17,7 +17,8 @@ from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, recommended, resolved
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate, paired_difference, unpaired_difference
+from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged, PairedMean, PairedProportion, Proportion
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.metric import Ranks
@@ -86,7 +87,7 @@ def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, 
 
 
 def draws_for(pairs: int, options: Options) -> int:
-    """Return how many Monte Carlo draws decide a family of so many pairs: more than are asked for, if need be."""
+    """Return the number of Monte Carlo draws for a family of pairs: ``--resamples``, or more where alpha needs it."""
     return max(options.resamples, math.ceil(DRAWS_IN_TAIL * pairs / (1 - options.confidence)))
 
 
@@ -294,7 +295,7 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:
-    """Run the tests of comparisons outside the family, of each of which nothing else is kept."""
+    """Test exploratory comparisons, freeing each afterwards."""
 
     def of_one(comparison: Comparison) -> list[ComparisonRecord]:
         found = records(comparison, options)

@@ -34,12 +34,12 @@ from evalreport.engine.counts import class_places, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
-from evalreport.metrics.estimate import ModelView, view
 from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
 from evalreport.metrics.metric import ClassCounts, Margins, Moments, Needs, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
 from evalreport.metrics.units import Units
+from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
 
 Key = tuple[str, str, Quantity]

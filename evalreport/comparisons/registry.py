@@ -10,7 +10,8 @@ import numpy as np
 
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
@@ -266,7 +267,7 @@ def comparison_test(
 ) -> Callable[[Function], Function]:
     """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so.
 
-    What is not given of null hypothesis, assumptions and source stands in the catalogue of texts, by the test's name;
+    Null hypothesis, assumptions and source are in the catalogue of texts by the test's name, unless they are given;
     ``fields`` are further properties of ``Test``.
     """
 

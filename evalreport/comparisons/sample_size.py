@@ -15,7 +15,7 @@ import numpy as np
 from evalreport.engine.distributions import normal_quantile, root, t_quantile
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import quantile
-from evalreport.metrics.estimate import Difference
+from evalreport.metrics.difference import Difference
 
 POWER = 0.8
 

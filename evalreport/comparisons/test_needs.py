@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.registry import lacks as interval_lacks
-from evalreport.metrics.estimate import Difference
+from evalreport.metrics.difference import Difference
 from evalreport.metrics.evidence import PairedProportion, TwoProportions
 from evalreport.texts import Message, Text
 

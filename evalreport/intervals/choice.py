@@ -17,7 +17,8 @@ from evalreport.intervals.proportions import (
     wilson_limits,
 )
 from evalreport.intervals.registry import INTERVALS, Bounds, Value, missing, why_missing
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import EffectiveProportion, Groups, Judged, Proportion, Ranking, Table
 from evalreport.metrics.metric import Ranks
 from evalreport.predictions.arrays import Floats
@@ -125,7 +126,7 @@ LEAST_BEYOND = 10
 def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) -> Interval:
     """Compute one interval, cut to the range; None with the reason where it is not honest or undefined.
 
-    ``coarse``: it stands in for quantiles of too few replicates, and may be about a metric without influence values.
+    ``coarse``: it replaces quantiles of too few replicates, and the metric may have no influence values.
     """
     method = INTERVALS[name]
     if not estimate.defined:
@@ -133,7 +134,7 @@ def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) ->
     need = missing(method, estimate, but="smooth" if coarse else "")
     if need is not None:
         return Interval(method=name, level=level, reason=why_missing(need, estimate), low=None, high=None)
-    # Squares of numbers near the largest double become infinite, and such limits are said to be.
+    # Squares of numbers near the largest double become infinite, and the reason for having no limits is that.
     with np.errstate(over="ignore", invalid="ignore"):
         bounds = _on_own_scale(estimate, method.function(estimate.of_base, level))
         interval = _cut(name, level, bounds, estimate.range)

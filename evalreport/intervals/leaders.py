@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport.intervals.registry import INTERVALS, Value, missing
-from evalreport.metrics.estimate import Difference
+from evalreport.metrics.difference import Difference
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Judged,

@@ -12,7 +12,8 @@ from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, sig
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged, PairedRanking, Ranking
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message

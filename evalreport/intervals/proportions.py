@@ -8,7 +8,8 @@ import numpy as np
 
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, OF_CLASSES, Bounds, interval
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     F1Counts,

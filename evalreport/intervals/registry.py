@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     F1Counts,
     Judged,

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse, special
 
 from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
-from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.registry import Fields, moments, rows
+from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.score_sums import FORECAST_BINS
 from evalreport.texts import Message

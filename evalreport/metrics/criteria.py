@@ -15,7 +15,7 @@ import numpy as np
 
 from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.engine.distributions import column_totals, dot
-from evalreport.metrics.estimate import Estimate, ModelView, view
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import (
     Chosen,
@@ -32,6 +32,7 @@ from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Quantity, definition, register
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions

@@ -116,15 +116,19 @@ def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
     block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
     found |= {key: definition(key[1]).computation.function(sums)[0] for key, sums in block.sums(ones).items()}
-    places = parts.rows()
+    rows_of_parts = parts.rows()
     for name, orders in rows.orders.items():
         for quantity in of_family(sample.quantities, Ranks):
             function = definition(quantity).computation.function
-            groups = [group_weights(sample.units.base[p], o) for p, o in zip(places, orders, strict=True)]
+            groups = [
+                group_weights(sample.units.base[p], o) for p, o in zip(rows_of_parts, orders, strict=True)
+            ]
             found[name, quantity] = np.array([float(function(*group)) for group in groups])
     for key, states in rows.states.items():
         function = definition(key[1]).computation.function
-        values = [function(s, sample.units.base[p][None, :])[0] for p, s in zip(places, states, strict=True)]
+        values = [
+            function(s, sample.units.base[p][None, :])[0] for p, s in zip(rows_of_parts, states, strict=True)
+        ]
         found[key] = np.array(values, dtype=np.float64)
     return found
 

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from evalreport.metrics.estimate import Difference, Estimate, undefined, value_range
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Judged, Undefined
 from evalreport.metrics.metric import Judgements
 from evalreport.metrics.registry import Quantity, definition, judged
@@ -81,12 +82,12 @@ def mean_gold(judge: Floats, gold: Floats) -> Rectified:
     (0.5, 0.4875)
     """
     given = ~np.isnan(gold)
-    told, said, rest = gold[given], judge[given], judge[~given]
-    n, others = len(told), len(rest)
+    people, of_judge, rest = gold[given], judge[given], judge[~given]
+    n, others = len(people), len(rest)
     spread = float(judge.var(ddof=1)) if others else 0.0
-    shared = float(((told - told.mean()) * (said - said.mean())).mean())
+    shared = float(((people - people.mean()) * (of_judge - of_judge.mean())).mean())
     weight = min(max(shared / ((1 + n / others) * spread), 0.0), 1.0) if spread > 0 else 0.0
-    residual = told - weight * said
+    residual = people - weight * of_judge
     derivative = np.empty(len(judge))
     derivative[given] = (residual - residual.mean()) / n
     of_rest = float(rest.mean()) if others else 0.0
@@ -141,7 +142,7 @@ def _too_few(predictions: Predictions, gold: Floats, reason: Callable[[int], Mes
 
 
 def fewest_of_a_task(predictions: Predictions, gold: Floats) -> tuple[str, int] | None:
-    """Return of which task of a suite people judged fewest rows, and how many; None where it is no suite."""
+    """Return the task of a suite with the fewest rows that people judged, and their number; None without tasks."""
     tasks = predictions.tasks
     if tasks is None or tasks.categories is None:
         return None

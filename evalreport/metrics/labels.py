@@ -12,9 +12,9 @@ import numpy as np
 
 from evalreport.engine.counts import Counts, are_whole, without_rounding
 from evalreport.engine.distributions import Array, ratio
-from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS
 from evalreport.metrics.registry import Fields, binary_table, table
+from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 

@@ -22,9 +22,9 @@ from evalreport.engine.distributions import (
     ratio,
     weighted_sums,
 )
-from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Function, Numbered
 from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
+from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
 

@@ -18,9 +18,9 @@ from evalreport.engine.histograms import (
     binned_roc_auc,
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
-from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, ranking, rows
+from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
 

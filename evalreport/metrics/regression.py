@@ -8,9 +8,9 @@ import numpy as np
 
 from evalreport.engine.distributions import Array, Columns, ones, ratio, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
-from evalreport.metrics.estimate import ModelView
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
+from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 

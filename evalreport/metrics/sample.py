@@ -16,7 +16,7 @@ from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, ModelView, undefined, view
+from evalreport.metrics.estimate import Estimate, undefined
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, label_estimates
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
@@ -27,6 +27,7 @@ from evalreport.metrics.row_data import RowData, source_of_replicates
 from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.summed import summed_estimates
 from evalreport.metrics.units import Layout, Units, layout_of
+from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Message

@@ -14,10 +14,10 @@ from evalreport.engine.distributions import in_parts, running_sums
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.histograms import arcsine_shares
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
-from evalreport.metrics.estimate import view
 from evalreport.metrics.row_data import source_of_replicates
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
+from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.score_sums import ScoreSums
 

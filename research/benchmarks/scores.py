@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.intervals import limits
-from evalreport.metrics.estimate import paired_difference
+from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units

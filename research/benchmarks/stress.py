@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.histograms import FIRST_ORDER_SHARE
-from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.difference import Difference, paired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.histogram_records import shares_of_ranks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from evalreport.comparisons.pairs import agreement
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Fits, Sampling

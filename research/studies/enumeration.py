@@ -11,7 +11,8 @@ from scipy import special, stats
 
 from evalreport.intervals import leading, limits, recommended
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate, unpaired_difference
+from evalreport.metrics.difference import Difference, unpaired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Influence, Sampling

@@ -13,7 +13,8 @@ import numpy as np
 from evalreport.comparisons.pairs import agreement
 from evalreport.intervals import INTERVALS, leading, limits, recommended, resolved
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.difference import Difference, paired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged, PairedProportion
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.registry import Quantity

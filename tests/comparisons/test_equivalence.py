@@ -10,7 +10,8 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from evalreport.comparisons.equivalence import tost
 from evalreport.comparisons.registry import Pair
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Paired, Rows
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Influence, Sampling

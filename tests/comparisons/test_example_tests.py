@@ -13,7 +13,8 @@ import evalreport
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
 from evalreport.intervals.normal import hodges_lehmann
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Mean, PairedMean
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Sampling

@@ -15,7 +15,8 @@ from evalreport.comparisons.registry import TESTS, Outcome, Pair, comparison_tes
 from evalreport.comparisons.test_needs import lacks
 from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.ranks import signed_rank_distribution
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Paired, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Fits, Sampling

@@ -15,7 +15,8 @@ from evalreport.comparisons.sample_size import (
     examples_needed,
 )
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Evidence, Paired, PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Fits, Sampling

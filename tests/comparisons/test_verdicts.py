@@ -10,7 +10,8 @@ from evalreport.comparisons.decisions import Decision, agreeing
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.verdicts import verdict
-from evalreport.metrics.estimate import Difference, Estimate
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Mean, Paired
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Influence, Sampling

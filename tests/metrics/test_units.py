@@ -16,7 +16,8 @@ from scipy.linalg import sqrtm
 from evalreport.engine.counts import kish
 from evalreport.intervals import INTERVALS
 from evalreport.loading.load import load
-from evalreport.metrics.estimate import Difference, Estimate, paired_difference
+from evalreport.metrics.difference import Difference, paired_difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import EffectiveProportion, Evidence, Mean
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all

@@ -1,0 +1,219 @@
+"""The difference of two models' values, of the same examples or of two test sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.engine.distributions import in_parts
+from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.estimate import Estimate, Sampled
+from evalreport.metrics.evidence import (
+    Evidence,
+    Judged,
+    Paired,
+    PairedMean,
+    PairedProportion,
+    PairedRanking,
+    Proportion,
+    Ranking,
+    TwoProportions,
+    TwoSets,
+    scaled,
+)
+from evalreport.metrics.metric import Metric
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sampling import Influence, Sampling
+from evalreport.predictions.arrays import Floats
+from evalreport.texts import Message, Text, parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Sampled):
+    """The difference a - b of two models' values of one quantity."""
+
+    a: Estimate
+    b: Estimate
+
+    @property
+    def quantity(self) -> Quantity:
+        """The quantity that both are values of."""
+        return self.a.quantity
+
+    @property
+    def metric(self) -> Metric:
+        """The registered metric."""
+        return self.a.metric
+
+    @property
+    def reason(self) -> Text | None:
+        """Which of the values stands by convention, and why."""
+        reasons = [
+            Message("undefined.of_model", model=e.model, reason=e.reason)
+            for e in (self.a, self.b)
+            if e.reason
+        ]
+        return parts(*reasons) if reasons else None
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value that intervals may be built around."""
+        return not np.isnan(self.value)
+
+    @property
+    def rarest(self) -> float | None:
+        """Examples of the rarest class in the first model's test set."""
+        return self.a.rarest
+
+    @property
+    def rows(self) -> CountedRows | None:
+        """The differences by fit where there are several fits, else by example where the metric is their mean."""
+        if self.fits is not None:
+            return None if np.isnan(self.fits.values).any() else CountedRows(self.fits.values)
+        evidence = self.evidence
+        return evidence.differences if isinstance(evidence, PairedProportion | PairedMean) else None
+
+    @property
+    def agreement(self) -> tuple[float, float, float, float] | None:
+        """Of two proportions of the same examples: those on which both are right, only a, only b, neither."""
+        return self.evidence.table if isinstance(self.evidence, PairedProportion) else None
+
+    @property
+    def _seeded(self) -> tuple[Sampled, ...]:
+        return (self.a, self.b) if self.fits is None else (self,)
+
+    @property
+    def _by_side(self) -> bool:
+        """Whether the errors of two test sets are not of like examples, so that their variances are added."""
+        return self.sampling.two_sets and (self.sampling.sizes is not None or self.sampling.weighted)
+
+    @cached_property
+    def corrected_error(self) -> float | None:
+        """As of a single value; of two test sets with clusters or weights the root of the added variances."""
+        if not self._by_side:
+            return super().corrected_error
+        first, second = self.a.corrected_error, self.b.corrected_error
+        return None if first is None or second is None else float(np.hypot(first, second))
+
+    @cached_property
+    def df(self) -> float | None:
+        """As of a single value; of two test sets with clusters or weights Welch's."""
+        if self.corrected_error is None or not self._by_side:
+            return super().df
+        each = [((side.corrected_error or 0.0) ** 2, side.df or 1.0) for side in (self.a, self.b)]
+        total = sum(variance for variance, _ in each)
+        if total == 0:
+            return min(df for _, df in each)
+        return total**2 / sum(variance**2 / df for variance, df in each)
+
+    @property
+    def of_base(self) -> Difference:
+        """The same on the scale of the metric that this one's is another scale of (``affine_of``), else itself."""
+        return self if self.metric.scale.affine_of is None else self._rescaled
+
+    @cached_property
+    def _rescaled(self) -> Difference:
+        scale, fits = self.metric.scale.affine_of, self.fits
+        assert scale is not None
+        scale = replace(scale, offset=0.0)
+        low, high = (scale.back(limit) for limit in self.range)
+        return replace(
+            self,
+            a=self.a.of_base,
+            b=self.b.of_base,
+            value=scale.back(self.value),
+            range=(min(low, high), max(low, high)),
+            influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
+            replicates=None if self.replicates is None else scale.back(self.replicates),
+            evidence=scaled(self.evidence, 1 / scale.slope),
+            fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
+        )
+
+
+def paired_difference(a: Estimate, b: Estimate) -> Difference:
+    """Return a - b on the same examples under the same draws: that is the pairing."""
+    (low, high), ranking, fits = a.range, a.evidence, None
+    if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
+        fits = replace(a.fits, values=a.fits.values - b.fits.values)
+    return Difference(
+        a=a,
+        b=b,
+        value=a.value - b.value,
+        range=(low - high, high - low),
+        sampling=a.sampling,
+        evidence=PairedRanking(ranking.positive, ranking.class_sizes)
+        if isinstance(ranking, Ranking)
+        else Paired(),
+        influence=_subtracted_influence(a, b, by_fit=fits is not None),
+        replicates=_replicates(a, b),
+        fits=fits,
+    )
+
+
+def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influence | None:
+    one, other = a.influence, b.influence
+    if one is None or other is None:
+        return None
+    values, first, second = _subtracted(one.values, other.values), one.by_fit, other.by_fit
+    if not by_fit or first is None or second is None:
+        return Influence(values, one.counts)
+    return Influence(values, one.counts, lambda: _subtracted(first(), second()))
+
+
+def _replicates(a: Estimate, b: Estimate) -> Floats | None:
+    return None if a.replicates is None or b.replicates is None else a.replicates - b.replicates
+
+
+def _subtracted(a: Floats, b: Floats) -> Floats:
+    """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
+
+    def of_part(one: Floats, other: Floats) -> Floats:
+        found = one - other
+        size = np.abs(found)
+        # Nearly always nothing does: one number of each says so.
+        if size.min() <= 1e-12 * max(one.max(), -one.min()):
+            np.copyto(found, 0.0, where=size <= 1e-12 * np.abs(one))
+        return found
+
+    return in_parts(of_part, a, b)
+
+
+def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
+    """Return a - b on two independent test sets: variances add, and the replicates must come from separate draws."""
+    low, high = a.range
+    influence = None
+    if a.influence is not None and b.influence is not None:
+        influence = Influence(
+            np.concatenate([a.influence.values, -b.influence.values]),
+            np.concatenate([a.influence.counts, b.influence.counts]),
+        )
+    first, second = a.evidence, b.evidence
+    evidence: Evidence = TwoSets()
+    if isinstance(first, Proportion) and isinstance(second, Proportion) and first.trials and second.trials:
+        evidence = TwoProportions(first, second)
+    elif isinstance(first, Judged) and isinstance(second, Judged):
+        evidence = Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
+    clustered = a.sampling.sizes is not None or b.sampling.sizes is not None
+    weights = (a.sampling.n_effective, b.sampling.n_effective)
+    return Difference(
+        a=a,
+        b=b,
+        value=a.value - b.value,
+        range=(low - high, high - low),
+        sampling=replace(
+            a.sampling,
+            n=a.sampling.n + b.sampling.n,
+            sizes=np.concatenate([_sizes(a.sampling), _sizes(b.sampling)]) if clustered else None,
+            n_effective=None if None in weights else sum(n for n in weights if n is not None),
+            two_sets=True,
+        ),
+        evidence=evidence,
+        influence=influence,
+        replicates=_replicates(a, b),
+    )
+
+
+def _sizes(sampling: Sampling) -> Floats:
+    return np.ones(sampling.n) if sampling.sizes is None else sampling.sizes

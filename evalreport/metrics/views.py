@@ -1,0 +1,72 @@
+"""One model's rows beside the truth, as metrics are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.engine.distributions import Array, in_parts
+from evalreport.engine.ranks import Order, descending_order
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.table import ModelOutputs, Predictions
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
+
+    ``passes``: attempts at each question and how many of them passed, (n,) each.
+    """
+
+    true: Array | None
+    y_pred: Array | None
+    proba: Floats | None
+    outcome: Floats | None
+    positive_code: int | None
+    score: Floats | None = None
+    passes: tuple[Floats, Floats] | None = None
+
+    def of(self, rows: Indices) -> ModelView:
+        """Return the view of some rows."""
+        given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
+        true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
+        passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
+        return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes)
+
+    @cached_property
+    def order(self) -> Order:
+        """The ranking by score."""
+        assert self.score is not None
+        positive = np.asarray(self.true == self.positive_code)
+        return descending_order(self.score, positive)
+
+    @property
+    def p_true(self) -> Floats:
+        """Probability given to the true class, (n,)."""
+        assert self.proba is not None
+        assert self.true is not None
+
+        def of_part(true: Indices, proba: Floats) -> Floats:
+            return np.asarray(np.take_along_axis(proba, true[:, None].astype(np.intp), axis=1)[:, 0])
+
+        return in_parts(of_part, self.true, self.proba)
+
+    @property
+    def errors(self) -> Floats:
+        """Prediction minus truth, (n,), in the target's units."""
+        assert self.y_pred is not None
+        assert self.true is not None
+        return np.asarray(self.y_pred - self.true, dtype=np.float64)
+
+
+def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
+    """Put one model's outputs beside the truth."""
+    code = (
+        predictions.positive_code
+        if predictions.task == "binary" and predictions.positive is not None
+        else None
+    )
+    given = (predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome)
+    return ModelView(*given, code, outputs.score, outputs.passes)
