@@ -126,7 +126,7 @@ def _cost(ratio: float) -> Callable[[Counts], Floats]:
 
 
 def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
-    """Return the first of the best places, the highest threshold, and how many places are as good."""
+    """Return the index of the highest threshold with the best value, and how many thresholds are as good."""
     signed = values if greater_is_better else -values
     best = signed.max()
     equal = np.flatnonzero(signed >= best - 1e-12 * max(1.0, abs(float(best))))
@@ -141,9 +141,9 @@ def optimism(criterion: Criterion, cut: Coarse, replicate: Replicate) -> Floats:
     """
     on_data = criterion.value(counts_at(cut.found, cut.wrong))
     values = criterion.value(counts_at(replicate.found, replicate.wrong))
-    place = values.argmax(axis=0) if criterion.greater_is_better else values.argmin(axis=0)
-    chosen = np.take_along_axis(values, place[None, :], axis=0)[0]
-    return np.where(replicate.usable, chosen - on_data[place], np.nan)
+    best = values.argmax(axis=0) if criterion.greater_is_better else values.argmin(axis=0)
+    chosen = np.take_along_axis(values, best[None, :], axis=0)[0]
+    return np.where(replicate.usable, chosen - on_data[best], np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +191,14 @@ def curve_replicates(
     taken: list[list[_Block]] = [[] for _ in cut]
 
     def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Block:
-        place, drawn, chosen_by = task
-        return _evaluated(cut[place], grids[place], drawn(), chosen_by)
+        number, drawn, chosen_by = task
+        return _evaluated(cut[number], grids[number], drawn(), chosen_by)
 
     def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
         done = 0
         for size, block in replicates(cut, units, n_resamples, seed=seed):
-            for place, drawn in enumerate(block):
-                yield place, drawn, criteria if done < MOST_CHOSEN and rankings[place].label is None else ()
+            for number, drawn in enumerate(block):
+                yield number, drawn, criteria if done < MOST_CHOSEN and rankings[number].label is None else ()
             done += size
 
     if len(cut) <= MOST_BANDS:

@@ -100,15 +100,15 @@ class FromRows:
     def _by_row(self, weights: Floats) -> dict[Key, Floats]:
         """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
         data, keys = self.data, self.by_row
-        places = data.layout.ranked.rows()
+        rows_of_parts = data.layout.ranked.rows()
         found: dict[Key, list[Floats]] = {key: [] for key in keys}
         exact = {
             key[0]
             for key in keys
             if isinstance(definition(key[1]).computation, Ranks) and not data.is_binned(key)
         }
-        for j, rows in enumerate(places):
-            part = weights if len(places) == 1 else weights[:, rows]
+        for j, rows in enumerate(rows_of_parts):
+            part = weights if len(rows_of_parts) == 1 else weights[:, rows]
             groups = {
                 name: group_weights(part, orders[j].merged)
                 for name, orders in data.orders.items()
@@ -309,15 +309,15 @@ class ColumnBlock:
         by_unit = [unit_columns(table, units, layout) for table in rest.values()]
         edges = np.cumsum([0, *(table.shape[1] for table in by_unit)]).tolist()
         joined = sparse.csr_array(sparse.hstack(by_unit))
-        places = dict(zip(rest, pairwise(edges), strict=True))
-        return cls(parts.count, tuple(pieces.values()), dense, joined, places)
+        spans = dict(zip(rest, pairwise(edges), strict=True))
+        return cls(parts.count, tuple(pieces.values()), dense, joined, spans)
 
     def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units), whole numbers."""
         found: dict[Key, Floats] = {}
         if self.pieces:
             sums = piece_sums(self.pieces, multiplicities)
-            found |= {key: sums[:, None, places] for key, places in self.dense.items()}
+            found |= {key: sums[:, None, own] for key, own in self.dense.items()}
         if self.table is not None:
             sums, shape = np.asarray(multiplicities @ self.table), (len(multiplicities), self.parts, -1)
             found |= {key: sums[:, low:high].reshape(shape) for key, (low, high) in self.joined.items()}
@@ -335,5 +335,5 @@ def _spread(joined: sparse.csr_array, parts: Parts) -> sparse.csr_array:
     """Give every part columns of its own: (n, p) becomes (n, parts p)."""
     n, width = joined.shape
     filled = sparse.coo_array(joined)
-    place = parts.codes[filled.row] * width + filled.col
-    return sparse.csr_array((filled.data, (filled.row, place)), shape=(n, parts.count * width))
+    column = parts.codes[filled.row] * width + filled.col
+    return sparse.csr_array((filled.data, (filled.row, column)), shape=(n, parts.count * width))

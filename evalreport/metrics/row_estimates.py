@@ -99,7 +99,7 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
         return undefined(predictions, key, metric.scale.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
     weight = data.units.weight
-    for j, rows in enumerate(_places(parts)):
+    for j, rows in enumerate(_rows_of(parts)):
         part = columns
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
@@ -128,11 +128,11 @@ def _of_ranks(
     predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rarest: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
-    orders, places = data.orders[model], _places(data.layout.ranked)
+    orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
     weight = data.units.weight
     groups = [
         group_weights(None if weight is None else weight[rows], order)
-        for rows, order in zip(places, orders, strict=True)
+        for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     found = {}
     evidence: Ranking | Rows = Rows(rarest)
@@ -178,7 +178,7 @@ def _rank_slopes(
     return slopes
 
 
-def _places(parts: Parts) -> Sequence[Indices | slice]:
+def _rows_of(parts: Parts) -> Sequence[Indices | slice]:
     """Return the rows of each part; a single one holds all of them as they are."""
     return [slice(None)] if parts.count == 1 else parts.rows()
 
@@ -191,7 +191,7 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         np.empty(len(states)),
         None if computation.derivative is None else np.zeros(predictions.n),
     )
-    for j, (rows, state) in enumerate(zip(_places(data.layout.ranked), states, strict=True)):
+    for j, (rows, state) in enumerate(zip(_rows_of(data.layout.ranked), states, strict=True)):
         weights = data.units.base[rows][None, :]
         values[j] = computation.function(state, weights)[0]
         if computation.derivative is not None and slopes is not None and np.isfinite(values[j]):

@@ -173,9 +173,12 @@ def prepare_rows(
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})
     families = [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
-    places = layout.ranked.rows()
+    rows_of_parts = layout.ranked.rows()
     wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
-    views = {m: [whole] if len(places) == 1 else [whole.of(p) for p in places] for m, whole in wholes.items()}
+    views = {
+        m: [whole] if len(rows_of_parts) == 1 else [whole.of(p) for p in rows_of_parts]
+        for m, whole in wholes.items()
+    }
     of_model = partial(_of_model, predictions, views)
     for columns, states, orders in mapped(of_model, [*product(families, predictions.models)]):
         rows = replace(
@@ -241,13 +244,13 @@ def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, .
             whole = view(predictions, outputs)
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (whole.order,)
-    places = rows.layout.ranked.rows()
+    rows_of_parts = rows.layout.ranked.rows()
     weight = rows.units.weight
 
     def of_model(name: str) -> tuple[Bins, ...]:
         return tuple(
             bins_of(order, None if weight is None else weight[p])
-            for p, order in zip(places, orders[name], strict=True)
+            for p, order in zip(rows_of_parts, orders[name], strict=True)
         )
 
     return dict(zip(orders, mapped(of_model, [*orders]), strict=True))
