@@ -10,7 +10,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.sections import decision, methods, slices, tasks
+from evalreport.report.sections import decision, methods, reproducibility, slices, tasks
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
 from evalreport.report.visible import visible
@@ -50,7 +50,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
     from evalreport.report.templates import environment, rendered  # a terminal's summary needs no templates
 
     named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
-    found, reproducibility = decision.describe(view), methods.describe_reproducibility(view)
+    found, origin = decision.describe(view), reproducibility.describe_reproducibility(view)
     board = found.board
     context = {
         "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
@@ -65,8 +65,8 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "slices": slices.summary_line(view),
         "level": numbers.percent(view.confidence),
         "methods": methods.describe(view),
-        "reproducibility": reproducibility,
-        "command": Verbatim(reproducibility.command),
+        "reproducibility": origin,
+        "command": Verbatim(origin.command),
         "oneliner": Verbatim(oneliner(view.results)),
     }
     return rendered(environment(templates, escaped), "summary.md.j2", context)

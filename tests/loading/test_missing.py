@@ -12,7 +12,7 @@ from sklearn import metrics
 
 import evalreport as er
 from evalreport.errors import InputError, InputErrors, UsageError
-from evalreport.report.sections.metrics import describe_confusion
+from evalreport.report.sections.confusion import describe_confusion
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 

@@ -1,15 +1,11 @@
-"""All metrics, models side by side, single classes, and every test that was made."""
+"""All metrics, models side by side, single classes, and every test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.lookups import confusion_of
-from evalreport.plots.pairs import confusion
-from evalreport.plots.pictures import Figure
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -34,7 +30,7 @@ from evalreport.report.view import (
     records_of,
     text_of,
 )
-from evalreport.report.visible import distinct_names, visible
+from evalreport.report.visible import visible
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say
@@ -337,104 +333,3 @@ def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
     shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
     shared_texts = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
     return " ".join([summary_of("test", name), *(f"{sentence_start(text)}." for text in shared_texts)])
-
-
-MOST_CLASSES_IN_TABLE = 15
-MOST_HEAT_MAPS = 9
-LEAST_SIZE = 4.4  # inches, of the only matrix: as wide as other single panels
-LONGEST_LABEL, LONGEST_OF_THREE = 16, 8
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """One cell; ``step`` from 0 to 5 is how dark it is by its share of the row."""
-
-    count: str
-    share: str
-    step: int
-    correct: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """One true class."""
-
-    label: str
-    cells: tuple[Count, ...]
-    total: str
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """One model's matrix."""
-
-    model: Model
-    rows: tuple[MatrixRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """What the section shows: tables for few classes, heat maps for three or more."""
-
-    labels: tuple[str, ...]
-    """Of the columns: the classes, and what counts as wrong because it is missing."""
-    matrices: tuple[Matrix, ...]
-    figure: Figure | None
-    note: str
-
-
-def describe_confusion(view: View) -> Confusion | None:
-    """Lay out the matrices of every model that has one."""
-    models = [m for m in view.models if any(c.model == m.id for c in view.results.confusion)]
-    if not models or not view.results.classes:
-        return None
-    classes = view.results.classes
-    answers = tuple(dict.fromkeys((*classes, *(cell.predicted for cell in view.results.confusion))))
-    if len(answers) == 2 and view.results.positive is not None:
-        return None  # the section of cases has all four counts
-    shown = distinct_names(answers, 24)
-    few = len(classes) <= MOST_CLASSES_IN_TABLE
-    matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
-    figure = _figure(view, models) if len(classes) > 2 else None
-    note = say("confusion.note") if few else say("confusion.many_classes")
-    return Confusion(tuple(shown.values()), matrices, figure, note)
-
-
-def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
-    cells = confusion_of(view.results, model.id)
-    rows = []
-    for true in view.results.classes:
-        counts = [cells.get((true, predicted), 0.0) for predicted in shown]
-        total = sum(counts)
-        row = tuple(
-            Count(
-                numbers.count(count),
-                numbers.share(count, total),
-                round(5 * count / total) if total else 0,
-                predicted == true,
-            )
-            for predicted, count in zip(shown, counts, strict=True)
-        )
-        rows.append(MatrixRow(shown[true], row, numbers.count(total)))
-    return Matrix(model, tuple(rows))
-
-
-def _figure(view: View, models: list[Model]) -> Figure:
-    drawn = models[:MOST_HEAT_MAPS]
-    labels = tuple(distinct_names(view.results.classes, LONGEST_LABEL).values())
-    longest = max(map(len, labels))
-    columns = min(len(drawn), 3 if longest <= LONGEST_OF_THREE else 2)
-    # Labels are left of the matrix and, slanted, below it.
-    size = 2.4 + 0.08 * min(len(labels), 12) + 0.06 * longest
-    return Figure(
-        name="confusion",
-        title=say("confusion.title"),
-        description=say("confusion.described", names=", ".join(m.name for m in drawn)),
-        caption=say("confusion.caption"),
-        draw=tuple(
-            partial(confusion, view.results, model.id, name=model.name, labels=labels) for model in drawn
-        ),
-        width=max(size * columns, LEAST_SIZE),
-        height=max(size * -(-len(drawn) // columns), LEAST_SIZE if columns == 1 else 0),
-        columns=columns,
-    )

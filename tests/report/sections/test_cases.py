@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.report.sections import cases
+from evalreport.report.sections import cases, failures
 from evalreport.report.sections.cases import describe as describe_cases
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
@@ -50,7 +50,7 @@ def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
 
 def test_answers_that_are_numbers_have_the_same_decimals(regression: Results) -> None:
     """One decimal where they lie 100 apart; the heading says the widest example with four digits."""
-    found = cases.describe_failures(view_of(regression))
+    found = failures.describe_failures(view_of(regression))
     assert found is not None
     texts = [answer.text for example in found.examples for answer in example.answers]
     assert {len(text.partition(".")[2]) for text in texts} == {1}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.report.sections import cases, decision, leaderboard
+from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import verdict_between, view_of
 from evalreport.report.visible import short_names
@@ -223,7 +223,7 @@ def test_models_that_no_example_defeats_are_not_wrong_on_0() -> None:
     """Where every example is right for some model the heading says so."""
     truth = ["a", "b"] * 10
     models = {"one": ["a", "a"] * 10, "two": ["b", "b"] * 10}
-    said = cases.describe_failures(view_of(er.evaluate(models, truth=truth, resamples=50)))
+    said = failures.describe_failures(view_of(er.evaluate(models, truth=truth, resamples=50)))
     assert said is not None
     assert said.heading == "Where it fails: on no example are both models wrong"
 
@@ -263,7 +263,7 @@ def test_cases_count_what_the_confusion_counts() -> None:
         "ill": (40, 30, 0),
         "well": (160, 152, 0),
     }
-    missed = cases.describe_failures(view_of(results))
+    missed = failures.describe_failures(view_of(results))
     assert missed is not None
     assert missed.text == "The models disagree on 18 of 200 examples. Those on which they disagree most:"
 

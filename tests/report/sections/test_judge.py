@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.report.sections import cases, decision, judge, methods
+from evalreport.report.sections import decision, failures, judge, methods
 from evalreport.report.view import view_of
 from tests.comparisons.test_gold import rejected
 from tests.samples.judges import EXAMPLE, answers, favoured, run, run_of_example
@@ -83,7 +83,7 @@ def test_what_would_settle_a_pair_counts_human_outcomes() -> None:
 
 def test_the_judge_s_word_is_named_as_such() -> None:
     """Where the models fail is what the judge says, and the page says so."""
-    described = cases.describe_failures(view_of(favoured()))
+    described = failures.describe_failures(view_of(favoured()))
     assert described is not None
     assert described.note.startswith("Right and wrong here are the judge's word.")
     assert "150 judged by people" in decision.about(view_of(favoured()))

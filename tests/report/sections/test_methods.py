@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evalreport.report.sections import methods
-from evalreport.report.sections.methods import holds_here, why_chosen
+from evalreport.report.sections import glossary, methods
+from evalreport.report.sections.glossary import holds_here, why_chosen
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 from evalreport.texts import say
@@ -35,7 +35,7 @@ def test_independent_test_sets_are_not_said_to_share_examples(simulate: Simulate
     """With --join independent no sentence claims that the models were asked the same questions."""
     found = simulate()
     apart = dataclasses.replace(found, options=dict(found.options) | {"join": "independent"})
-    assert not any("same examples" in text for text in methods.describe_glossary(view_of(apart)).principles)
+    assert not any("same examples" in text for text in glossary.describe_glossary(view_of(apart)).principles)
 
 
 def test_each_test_says_why_it_is_there(simulate: Callable[..., Results]) -> None:

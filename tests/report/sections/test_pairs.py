@@ -14,7 +14,7 @@ from evalreport.options import OutputOptions
 from evalreport.plots.pairs import Strip, strip
 from evalreport.plots.pictures import drawn
 from evalreport.report import render
-from evalreport.report.sections import pairs
+from evalreport.report.sections import differences, omnibus
 from evalreport.report.view import view_of
 from evalreport.schema.comparisons import (
     AverageRankRecord,
@@ -35,8 +35,8 @@ def page(results: Results, folder: Path) -> str:
 def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]) -> None:
     """Results without sizes, folds and disagreements have no such section, nor one on all models at once."""
     view = view_of(simulate(TWO))
-    assert pairs.describe_differences(view) is None
-    assert pairs.describe_omnibus(view) is None
+    assert differences.describe_differences(view) is None
+    assert omnibus.describe_omnibus(view) is None
 
 
 def test_the_fits_of_one_model_are_not_called_a_difference_of_models(
@@ -45,7 +45,7 @@ def test_the_fits_of_one_model_are_not_called_a_difference_of_models(
     """With one model "they" would be nobody: the heading speaks of its fits."""
     headings = []
     for models in ({"forest": 1.8}, TWO):
-        found = pairs.describe_differences(view_of(folds(simulate(models))))
+        found = differences.describe_differences(view_of(folds(simulate(models))))
         assert found is not None
         headings.append(found.heading)
     assert headings == ["From fit to fit", "Where they differ"]
@@ -90,7 +90,7 @@ def folds(results: Results) -> Results:
 
 def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Results]) -> None:
     """By hand: 0.1, 0, 0.1, -0.05, 0.1, their mean 0.05 marked; and the table's mean 0.84, standard deviation 0.096."""
-    found = pairs.describe_differences(view_of(folds(simulate(TWO))))
+    found = differences.describe_differences(view_of(folds(simulate(TWO))))
     assert found is not None
     assert found.figure is not None
     assert "mean +0.0500" in found.figure.description
@@ -126,7 +126,7 @@ def ranked(results: Results, letters: dict[str, str]) -> Results:
 def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results]) -> None:
     """Models that share a letter are joined, whatever Nemenyi's distance says: one table decides everything."""
     results = ranked(simulate({"a": 1.9, "b": 1.5, "c": 0.6}), {"a": "a", "b": "ab", "c": "b"})
-    found = pairs.describe_omnibus(view_of(results))
+    found = omnibus.describe_omnibus(view_of(results))
     assert found is not None
     assert found.figure is not None
     axes = Canvas().subplots()

@@ -1,0 +1,128 @@
+"""The examples on which the models disagree most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from math import isfinite
+
+from evalreport import numbers
+from evalreport.report.naming import listed
+from evalreport.report.view import Model, View
+from evalreport.report.visible import shorten
+from evalreport.texts import coded, in_words, say
+
+MOST_COLUMNS = 8
+LONGEST_CELL = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One model's answer to an example; ``word`` says right or wrong where that is known."""
+
+    text: str
+    word: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example on which the models disagree."""
+
+    id: str
+    truth: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What the section shows: what it found, and the examples with the answers of the models in rank order."""
+
+    heading: str
+    text: str
+    answering: tuple[Model, ...]
+    examples: tuple[Example, ...]
+    note: str
+
+    @property
+    def with_truth(self) -> bool:
+        """Whether any example has a true value: outcomes that were graded elsewhere have none."""
+        return any(example.truth != numbers.MISSING for example in self.examples)
+
+
+def describe_failures(view: View) -> Failures | None:
+    """Lay out the examples on which the models disagree most; nothing where they agree on all."""
+    records = view.results.disagreements
+    if not records:
+        return None
+    held = {r.model for r in records}
+    models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
+    examples, decimals = [], _answer_decimals(view)
+    for _, of_one in groupby(records, key=lambda r: r.id):
+        by_model = {r.model: r for r in of_one}
+        first = next(iter(by_model.values()))
+        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, decimals) for m in models)
+        truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
+        examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
+    left_out = [m.name for m in view.models if m.id in held and m not in models]
+    heading, text = _found(view, records[0].id)
+    note = say("report.left_out", names=listed(left_out)) if left_out else ""
+    if view.results.judge_agreement:
+        note = f"{say('judge.word')} {note}".strip()
+    if not text:
+        of_labels = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
+        text = say("failures.furthest_labels" if of_labels else "failures.furthest")
+    return Failures(heading, text, models, tuple(examples), note)
+
+
+def _answer_decimals(view: View) -> int | None:
+    """Return the decimals of answers that are numbers, the same for all; None where they are labels, or 0 and 1."""
+    records = view.results.disagreements
+    values = [_as_number(r.answer) for r in records if r.correct is None]
+    if len(values) < len(records) or any(value is None for value in values):
+        return None
+    if all(value is not None and value.is_integer() for value in values):
+        return None
+    return min(numbers.decimals_of([max(r.spread for r in records) / 100]), 6)
+
+
+def _as_number(text: str) -> float | None:
+    """Read an answer as a number; None where it is a label, or not finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _answer(text: str, correct: bool | None, decimals: int | None) -> Answer:
+    if decimals is not None:
+        text = numbers.number(float(text), decimals)
+    word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
+    return Answer(shorten(text, LONGEST_CELL), word, correct is False)
+
+
+def _found(view: View, first: str) -> tuple[str, str]:
+    """Say on how many examples the models disagree and none is right; else the range of their answers."""
+    counts = {record.label: record for record in view.results.unanimity}
+    whole = counts.get(None)
+    if whole is None:
+        answers = [r.answer for r in view.results.disagreements if r.id == first]
+        values = [value for text in answers if (value := _as_number(text)) is not None]
+        if len(values) < len(answers):
+            return say("failures.disagree"), ""
+        low, high = (numbers.to_digits(end, 4) for end in (min(values), max(values)))
+        key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
+        return say(key, id=shorten(first, LONGEST_CELL), low=low, high=high), ""
+    positive = counts.get(view.results.positive) if view.results.positive is not None else None
+    n, number = len(view.models), in_words(len(view.models))
+    if positive is not None and positive.all_wrong:
+        heading = say(
+            "failures.missed_by_all", n=n, number=number, all_wrong=positive.all_wrong, of=positive.n,
+            label=str(positive.label),
+        )  # fmt: skip
+    else:
+        key = "failures.wrong_for_all" if whole.all_wrong else "failures.wrong_for_none"
+        heading = say(key, n=n, number=number, all_wrong=whole.all_wrong, of=whole.n)
+    apart = whole.n - whole.all_right - whole.all_wrong
+    return heading, say("failures.apart", n=apart, of=whole.n)

@@ -1,0 +1,211 @@
+"""Definitions of the metrics, intervals and tests of a report, and what the data show of the tests' assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from evalreport import numbers
+from evalreport.plots.lookups import true_counts
+from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
+from evalreport.report.naming import Kind, count_range, display_of, entry, label_of, summary_of
+from evalreport.report.sections.leaderboard import conflict
+from evalreport.report.view import View, key_of, text_of
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.texts import coded, joined, named, say
+from evalreport.texts.labels import sentence_start
+
+ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
+FEW_DISCORDANT = 25
+FEW_OF_A_CLASS = 30
+FEW_RESAMPLES = 1000
+FEW_CLUSTERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One metric, interval or test: its label, what it is in one line, and of what decides further lines."""
+
+    label: str
+    summary: str
+    lines: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """How to read intervals and tests, and every metric, interval and test that a number was made by."""
+
+    principles: tuple[str, ...]
+    metrics: tuple[Method, ...]
+    intervals: tuple[Method, ...]
+    tests: tuple[Method, ...]
+    figures: tuple[Figure, ...] = ()
+
+
+def describe_glossary(view: View) -> Glossary:
+    """Describe every method that a number of this report was made by."""
+    results = view.results
+    metrics = dict.fromkeys(r.metric for r in results.metrics if r.value is not None)
+    intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
+    intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
+    decide, every = deciding(view), bool(results.options.get("tests"))
+    shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
+    tests = dict.fromkeys([*(r.test for r in shown), *(r.test for r in results.omnibus)])
+    overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
+    return Glossary(
+        principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
+        metrics=tuple(_method("metric", name, "formula") for name in metrics),
+        intervals=tuple(_method("interval", name, "source") for name in intervals),
+        tests=tuple(
+            _test(view, name, name in decide) for name in sorted(tests, key=lambda n: n not in decide)
+        ),
+    )
+
+
+def pictures_of_counts(view: View) -> tuple[Figure, ...]:
+    """Draw the counts that metrics such as F1 are made of, for the model that ranks first."""
+    results = view.results
+    first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
+    known = (entry("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))
+    wanted = {name for metric in known if metric is not None for name in metric.display.figures}
+    if first is None or results.positive is None:
+        return ()
+    figures = (
+        Figure(
+            name="count-sets", title=say("methods.sets_title"), caption=say("methods.sets", model=first.name),
+            description=say("methods.sets_described", model=first.name),
+            draw=(partial(count_sets, results, first.id),), width=4.4, height=2.2,
+        ),
+        Figure(
+            name="f1-at-recall", title=say("methods.f1_title"), caption=say("methods.f1"),
+            description=say("methods.f1_described"), draw=(f1_at_recall,), width=4.4,
+            height=3.0,
+        ),
+    )  # fmt: skip
+    return tuple(figure for figure in figures if figure.name in wanted)
+
+
+def _method(kind: Kind, name: str, attribute: str) -> Method:
+    """Define a metric or an interval in one line: its summary, and its formula or its source."""
+    text = str(getattr(display_of(kind, name), attribute, "") or "")
+    line = ((say(f"methods.{attribute}"), text),) if text else ()
+    return Method(label_of(kind, name), summary_of(kind, name), line)
+
+
+def _test(view: View, name: str, decides: bool) -> Method:
+    """Describe a test and why it is here; of one that decides, what the data show of its assumptions."""
+    why, known = why_chosen(view, name), entry("test", name)
+    if not decides or known is None:
+        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.")
+    lines = [
+        ("null_hypothesis", str(known.null_hypothesis)),
+        ("assumptions", str(known.assumptions)),
+        ("why", why),
+        ("here", holds_here(view, name)),
+        ("source", str(known.source)),
+    ]
+    found = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
+    return Method(label_of("test", name), summary_of("test", name), found)
+
+
+def why_chosen(view: View, test: str) -> str:
+    """Say why a test decides here, or why it is shown; nothing where there is no more to say than its summary."""
+    if test in deciding(view):
+        return named("reasons.why", test, say("reasons.leads"))
+    if test in view.results.options.get("tests", ()):
+        return say("reasons.asked")
+    return named("reasons.why_beside", test, say("reasons.beside"))
+
+
+def deciding(view: View) -> frozenset[str]:
+    """Name the tests that lead on the primary metric and on the one that the headline adds."""
+    second = conflict(view)
+    keys = {view.primary} | ({second.key} if second is not None else set())
+    return frozenset(r.test for r in view.results.comparisons if r.recommended and key_of(r) in keys)
+
+
+def holds_here(view: View, test: str) -> str:
+    """Say what the data show of a test's assumptions; what they cannot show is called assumed."""
+    records = [r for r in view.results.comparisons if r.test == test and r.slice is None]
+    texts = [*_of_examples(view, test), *_of_numbers(view, test, records), *_of_cautions(view, records)]
+    return "; ".join(dict.fromkeys(texts))
+
+
+def _of_examples(view: View, test: str) -> Iterator[str]:
+    known = entry("test", test)
+    if known is None or not known.of_examples or view.results.design == "datasets":
+        return
+    cluster = view.results.options.get("cluster")
+    if cluster:
+        yield say("reasons.clusters", column=cluster)
+    elif view.results.design == "test-set":
+        yield say("reasons.independence")
+
+
+def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Iterator[str]:
+    known = entry("test", test)
+    check = None if known is None else _LARGE_SAMPLES if known.large_samples else _NUMBERS.get(known.needs)
+    if check is not None:
+        yield from check(view)
+    lacking = sum(r.p_value is None and r.reason is not None for r in records)
+    if lacking and not (known is not None and known.bayesian):
+        yield say("reasons.refused", n=lacking, total=numbers.count(len(records)))
+
+
+def _discordant(view: View) -> Iterator[str]:
+    found = [r.only_a + r.only_b for r in view.results.agreement]
+    if found:
+        enough = min(found) >= FEW_DISCORDANT
+        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=count_range(found))
+
+
+def _class_sizes(view: View) -> Iterator[str]:
+    counts = true_counts(view.results)
+    sizes = [counts.get(label, 0.0) for label in view.results.classes]
+    if sizes:
+        enough = min(sizes) >= FEW_OF_A_CLASS
+        yield say("reasons.rarest" if enough else "reasons.rarest_few", n=min(sizes))
+
+
+def _resamples(view: View) -> Iterator[str]:
+    drawn = view.results.options.get("resamples")
+    if isinstance(drawn, int):
+        yield say("reasons.resamples" if drawn >= FEW_RESAMPLES else "reasons.resamples_few", n=drawn)
+
+
+def _examples(view: View) -> Iterator[str]:
+    yield say("reasons.mean", n=view.results.n)
+
+
+def _clusters(view: View) -> Iterator[str]:
+    """Say how many clusters of equal size they count as; where ids repeat that is the number of examples."""
+    found = [r.clusters_effective for r in view.results.metrics if r.slice is None and r.clusters_effective]
+    if found:
+        enough = found[0] >= FEW_CLUSTERS
+        yield say("reasons.groups" if enough else "reasons.groups_few", number=numbers.number(found[0], 1))
+
+
+def _weights(view: View) -> Iterator[str]:
+    found = [r.n_effective for r in view.results.metrics if r.slice is None and r.n_effective]
+    if found:
+        yield say("reasons.effective", number=numbers.number(found[0], 1))
+
+
+_LARGE_SAMPLES = _discordant
+_NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
+    "placements": _class_sizes,
+    "replicates": _resamples,
+    "losses": _examples,
+    "clusters": _clusters,
+    "weights": _weights,
+}
+"""What the results show of the numbers that a test rests on, by what it needs."""
+
+
+def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
+    """Yield the cautions on the test's assumptions in this layout, its measured size among them."""
+    for record in records:
+        for part in joined(record.caution or ""):
+            if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
+                yield text_of(view, part)

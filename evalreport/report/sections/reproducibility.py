@@ -1,0 +1,96 @@
+"""The command, inputs and versions that give the same results again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from evalreport import numbers
+from evalreport.gates.conditions import asks_an_audit
+from evalreport.options import Options
+from evalreport.report.view import View
+from evalreport.report.visible import shorten, visible
+from evalreport.texts import say
+
+LISTS = ("metrics", "intervals", "tests", "slices", "gates")
+"""Options whose flag is in the singular: it is given once for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input file."""
+
+    path: str
+    model: str
+    rows: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducibility:
+    """What the section says."""
+
+    command: str
+    signature: str
+    options: tuple[tuple[str, str], ...]
+    inputs: tuple[InputRow, ...]
+    environment: tuple[tuple[str, str], ...]
+    verify: str
+
+
+def describe_reproducibility(view: View) -> Reproducibility:
+    """Say how the report came about."""
+    results = view.results
+    names = {m.id: m.full for m in view.models}
+    inputs = tuple(
+        InputRow(
+            shorten(visible(i.path), 80),
+            say("reproducibility.several") if i.model is None else names.get(i.model, visible(i.model)),
+            numbers.count(i.rows),
+            i.sha256,
+        )
+        for i in results.inputs
+    )
+    return Reproducibility(
+        command=command(results.options, results.models),
+        signature=results.signature,
+        options=tuple(
+            (key.replace("_", " "), _shown(value))
+            for key, value in sorted(results.options.items())
+            if value is not None
+            and value is not False
+            and value not in ((), [])
+            and (key != "average" or results.suite)  # else it changes nothing
+        ),
+        inputs=inputs,
+        environment=tuple(sorted(results.environment.items())),
+        verify=say("reproducibility.verify"),
+    )
+
+
+def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
+    """Write the command that gives these results: every option that differs from its default."""
+    # A gate about an earlier run needs a history, and so an audit.
+    audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
+    words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
+    for field in fields(Options):
+        value = options.get(field.name, field.default)
+        value = tuple(value) if isinstance(value, list) else value
+        if value == field.default or value is None:
+            continue
+        name = field.name.removesuffix("s") if field.name in LISTS else field.name
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"{flag} {shlex.quote(visible(str(v)))}" for v in values]
+    return " ".join(words)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(visible(str(v)) for v in value)
+    return visible(str(value))
