@@ -83,7 +83,7 @@ def audit_command(
 
 
 def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
-    """Run the analysis and what the history adds, and say what was found."""
+    """Analyse the run, compare it with the history, and print what was found."""
     from evalreport.audit.auditing import audit
     from evalreport.schema.audit import ALARMS
 
@@ -106,7 +106,7 @@ def _audit(models: tuple[Path | str, ...], settings: Settings, history: History,
             if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
                 say(f"{row.about}: {row.text}")
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
-        # Quiet success, not quiet alarm; where a gate did not pass, that is said.
+        # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
     return audited
 
@@ -120,12 +120,12 @@ def _record(
     loud: bool,
     state: State,
 ) -> None:
-    """Record the run, and say so.
+    """Record the run, and print its number.
 
     Raises
     ------
     HistoryError
-        It could not be recorded; the message says what was written.
+        The run could not be recorded; the message names the written report.
     """
     from evalreport.audit.auditing import record
 
@@ -384,7 +384,7 @@ def _limit(text: str) -> str:
 
 
 def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]:
-    """Say of each run whether it is its series' accepted one, and the last that exited 0."""
+    """Return for each run whether it is an accepted run of its series, and the last that exited 0."""
     from evalreport.history.store import standing
 
     runs = list(found)
@@ -441,7 +441,7 @@ def _shown(value: str | float | None) -> str:
 
 
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns of even width on a terminal, tab-separated elsewhere."""
+    """Print aligned columns on a terminal, else tab-separated cells."""
     import sys
 
     cells = [[clean(cell) for cell in row] for row in rows]
@@ -449,7 +449,7 @@ def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in cells:
             click.echo("\t".join(row))
         return
-    widths = [max(len(row[place]) for row in [list(heads), *cells]) for place in range(len(heads) - 1)]
+    widths = [max(len(row[k]) for row in [list(heads), *cells]) for k in range(len(heads) - 1)]
     for row in [list(heads), *cells]:
         start = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         click.echo(f"{start}  {row[-1]}".rstrip())

@@ -1,4 +1,4 @@
-"""``evalreport history site``: all audits on one page, static and offline, with a control chart for each model."""
+"""The page of all audits, with a control chart for each model (``evalreport history site``)."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ OUTCOMES = {
     3: ("undecided", "undecided"),
     4: ("passed", "better"),
 }
-"""The word for an exit code on the page, and its tone; 4: an output was missing, the gates passed."""
+"""Word and tone of each exit code; 4 is a missing output, with the gates passed."""
 DEPTH = 3
-"""How deep below the folder of reports a results.json is looked for."""
+"""Levels of subfolders that are searched for a results.json."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One model over all audits; ``other`` counts those whose primary metric was another one."""
+    """One model's values in all audits; ``other`` counts audits with another primary metric."""
 
     model: str
     metric: str
@@ -73,7 +73,7 @@ class Audit:
     gates
         Outcome and text of every gate that did not pass.
     alarms
-        What the audit asked and found alarming, in words.
+        The alarms of the audit, in words.
     passed
         How many gates passed.
     digest
@@ -138,7 +138,7 @@ def _timeline(history: History, series: str, own: Sequence[Run]) -> Timeline:
 
 
 def _kept(content: JsonObject) -> JsonObject:
-    """Keep what the page needs of a results.json: a year of them whole would fill the memory."""
+    """Return the parts of a results.json that the page needs, since a year of whole ones would fill the memory."""
     return {
         "level": float(content["options"].get("confidence", 0.95)),
         "models": content["models"],
@@ -170,14 +170,14 @@ def _track(
     notes: Mapping[int, JsonObject],
     pinned: set[int],
 ) -> Track:
-    """Follow one model over the runs whose primary metric is the newest run's."""
+    """Return one model's values in the runs with the primary metric of the newest run."""
     with_model = [run for run in own if model in run.summary["values"]]
     same = [run for run in with_model if run.summary["primary_metric"] == metric]
     by_id = {run.id: run for run in same}
     looks = []
     for run in same:
         note = notes[run.id]
-        # The first run of a series is compared with nothing: it is itself what later ones are compared with.
+        # The first run of a series is its own reference.
         reference = by_id.get(run.id if run.accepted_run is None else run.accepted_run)
         centre, lower, upper = _limits(run, reference, model, note["level"])
         outcomes = {g["outcome"] for g in note["gates"] if _concerns(g["gate"], model, note["models"])}
@@ -207,14 +207,14 @@ def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, flo
     try:
         found = definition(parse_metric(metric, cast(Task, task), classes))
     except UsageError:
-        return -math.inf, math.inf  # of a newer version: nothing is cut
+        return -math.inf, math.inf  # a metric of a newer version
     return found.scale.range_of(task)
 
 
 def _limits(
     run: Run, reference: Run | None, model: str, level: float
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the accepted value and the limits of this run around it; None where something of it is missing."""
+    """Return the accepted value and the limits of this run around it; None: unknown."""
     if reference is None:
         return None, None, None
     c, low, high = reference.summary["values"][model]
@@ -250,17 +250,17 @@ def limits_around(
 
 
 def _concerns(gate: str, model: str, models: Sequence[str]) -> bool:
-    """Say whether a gate is about the model, or about the whole run."""
+    """Return whether a gate is about the model, or about the whole run."""
     try:
         terms = parse(gate, models=models).terms
     except UsageError:
-        return True  # a newer version's spelling: better marked than missed
+        return True  # a newer version's gate is marked at every model
     return not terms or any(term.model == model for term in terms)
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What was written: the page, and how many audits link to their report or to their results."""
+    """The written page, the number of audits, and of those with a link to their report."""
 
     page: Path
     audits: int
@@ -281,19 +281,19 @@ def write_site(
     Parameters
     ----------
     folder
-        Made where it does not exist; index.html and results/run-ID.json are replaced, the rest is left alone.
+        Created if missing; index.html and results/run-ID.json are replaced, other files stay.
     reports
-        Where the audits' output folders lie: a run links to the report beside the results.json that is its own, byte
-        for byte. A run without one links to its results.json, which is written.
+        The folder of the audits' output folders: a run links to the report beside its results.json, which is found by
+        its bytes. A run without report links to its results.json, which is written.
     template_time
-        Seconds of processor time that the user's templates may take.
+        Limit of the processor time of the user's templates, in seconds.
 
     Raises
     ------
     UsageError
         There is no run, or no such folder of templates.
     OutputError
-        The folder cannot be written, or a template of the user's is wrong.
+        The folder cannot be written, or a template has an error.
     """
     check_templates(templates)
     found = timelines(history, series)
@@ -318,7 +318,7 @@ def _page(
     templates: Path | None,
     template_time: int,
 ) -> bytes:
-    """Make the page: here, or where a user's templates may run."""
+    """Return the page, made in a limited process if there are templates of the user."""
     if templates is None:
         return _encoded(found, links, templates)
     made = made_within_limits(_ways, (found, links, templates), [PAGE], seconds=template_time)[PAGE]
@@ -343,7 +343,7 @@ def _encoded(
 def site_page(
     found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], *, templates: Path | None = None
 ) -> str:
-    """Return the page; its style and script are in the policy by their digests, as on a report.
+    """Return the HTML of the page, with a security policy as in a report.
 
     Parameters
     ----------
@@ -374,9 +374,6 @@ def site_page(
     return rendered(env, "site.html.j2", context)
 
 
-# --- what is said ---------------------------------------------------------------------------------------------------
-
-
 def _subtitle(found: Sequence[Timeline]) -> str:
     audits = [audit for line in found for audit in line.audits]
     times = sorted(audit.run.time[:10] for audit in audits)
@@ -385,7 +382,7 @@ def _subtitle(found: Sequence[Timeline]) -> str:
 
 
 def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]]) -> JsonObject:
-    """Say what stands about one series: where it stands, its charts, its audits with the newest first."""
+    """Return the facts about one series for the template: outcome, charts, and audits, the newest first."""
     from markupsafe import Markup
 
     newest = line.audits[-1]
@@ -504,11 +501,8 @@ def _figure(place: int, number: int, track: Track, level: float) -> Figure:
     )
 
 
-# --- links and files ------------------------------------------------------------------------------------------------
-
-
 def _reports(folder: Path) -> dict[str, Path]:
-    """Find reports by the digest of the results.json beside them; of several with one digest, the first by name."""
+    """Return the reports by the digest of the results.json beside them; of several, the first by name."""
     found: dict[str, Path] = {}
     patterns = ["/".join(["*"] * depth + ["results.json"]) for depth in range(DEPTH + 1)]
     for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):

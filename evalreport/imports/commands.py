@@ -54,7 +54,7 @@ def import_command() -> None:
 @click.option("--prediction", metavar="COLUMN", help="The answer (default: a column called so).")
 @click.option("--gold", metavar="COLUMN", help="What a person judged, on some rows: becomes the column gold.")
 @click.option("--experiment", metavar="NAME", help="Only runs of this experiment, of a database or server.")
-def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read evaluations of MLflow: tables of rows, and judged traces.
 
     PATH is a database (sqlite:///mlflow.db), a server (http://...), a folder that is searched for
@@ -63,14 +63,14 @@ def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **a
     """
     from evalreport.imports.mlflow import import_mlflow
 
-    return _written(import_mlflow(paths, **asked), output, quiet=quiet)
+    return _written(import_mlflow(paths, **options), output, quiet=quiet)
 
 
 @import_command.command("inspect")
 @shared_options
 @click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
 @click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
-def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read logs of Inspect AI.
 
     PATH is a log (.eval or .json), or a folder of them. Epochs become the column attempt; a sample that an error or a
@@ -78,13 +78,13 @@ def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **
     """
     from evalreport.imports.inspect_ai import import_inspect
 
-    return _written(import_inspect(_files(paths), **asked), output, quiet=quiet)
+    return _written(import_inspect(_files(paths), **options), output, quiet=quiet)
 
 
 @import_command.command("promptfoo")
 @shared_options
 @click.option("--metric", metavar="NAME", help="score, or a named metric (default: whether the test passed).")
-def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read results of promptfoo.
 
     PATH is a results.json (promptfoo eval -o results.json). Providers are models; tests are matched by their variables
@@ -92,7 +92,7 @@ def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, 
     """
     from evalreport.imports.test_cases import import_promptfoo
 
-    return _written(import_promptfoo(_files(paths), **asked), output, quiet=quiet)
+    return _written(import_promptfoo(_files(paths), **options), output, quiet=quiet)
 
 
 @import_command.command("deepeval")
@@ -100,14 +100,14 @@ def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, 
 @click.option(
     "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
 )
-def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read test runs of DeepEval.
 
     PATH is a test run as JSON, or a folder of them (DEEPEVAL_RESULTS_FOLDER). Its hyperparameter model names the model.
     """
     from evalreport.imports.test_cases import import_deepeval
 
-    return _written(import_deepeval(_files(paths), **asked), output, quiet=quiet)
+    return _written(import_deepeval(_files(paths), **options), output, quiet=quiet)
 
 
 @import_command.command("lm-eval")
@@ -127,7 +127,7 @@ def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, *
 )
 @click.option("--runs", type=click.Choice(["only", "last", "all"]), default="only", show_default=True,
               help="Several logs of one model and task: refuse, the last, all as attempts.")  # fmt: skip
-def import_lm_eval_command(paths: tuple[str, ...], output: Path, quiet: bool, **asked: Any) -> int:
+def import_lm_eval_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read sample logs of lm-evaluation-harness.
 
     PATH is a samples_TASK_DATE.jsonl (written with --log_samples), or a folder that is searched for them. Samples are
@@ -135,7 +135,7 @@ def import_lm_eval_command(paths: tuple[str, ...], output: Path, quiet: bool, **
     """
     from evalreport.imports.lm_eval import import_lm_eval
 
-    return _written(import_lm_eval(_files(paths), **asked), output, quiet=quiet)
+    return _written(import_lm_eval(_files(paths), **options), output, quiet=quiet)
 
 
 def _files(paths: tuple[str, ...]) -> list[Path]:
@@ -147,7 +147,7 @@ def _written(table: Imported, output: Path, *, quiet: bool) -> int:
 
     write_table(table, output)
     if not quiet:
-        for sentence in table.said:
+        for sentence in table.notes:
             say(sentence)
         say(
             Message(

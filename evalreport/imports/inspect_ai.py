@@ -1,4 +1,4 @@
-"""Logs of Inspect AI (``.eval``, ``.json``) -> rows, read without Inspect: a zip of JSON, or JSON."""
+"""Import of logs of Inspect AI (``.eval``: a zip of JSON, or ``.json``), without Inspect itself."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Inspect's own values: correct, partially correct, incorrect, no answer."""
 ZSTANDARD = 93
-"""The number of the compression in a zip; Python reads it from 3.14 on."""
+"""The number of zstandard in a zip, which Python reads from 3.14 on."""
 MOST_UNPACKED = 1_000_000_000
-"""Bytes that the parts of one log may have in all."""
+"""The greatest number of unpacked bytes of one log."""
 MOST_MEMBERS = 1_000_000
 _PART = 1_000_000
 _LOCAL_HEADER = 30
@@ -48,7 +48,7 @@ _REMOVED = "Key removed from summary"
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One log: what was evaluated, and its samples."""
+    """One log: its header and its samples."""
 
     path: Path
     task: str
@@ -113,7 +113,7 @@ def import_inspect(
 
 
 def _found(place: int, path: Path, content: Record) -> Found[Log]:
-    """Return a log as it was read, with the name of its model."""
+    """Return a parsed log with the name of its model."""
     header = content["eval"]
     samples = content["samples"]
     for number, sample in enumerate(samples, start=1):
@@ -131,7 +131,7 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
 def _check_asked(
     asked: dict[tuple[str, str], tuple[str, Path]], example: tuple[str, str], sample: Record, path: Path
 ) -> None:
-    """Refuse models that were asked different things under one id of a task."""
+    """Refuse models that were asked different things under the same id of a task."""
     target = digest(sample.get("target"))
     first, where = asked.setdefault(example, (target, path))
     if target != first:
@@ -143,11 +143,8 @@ def _check_asked(
         )
 
 
-# --- scores ---------------------------------------------------------------------------------------------------------
-
-
 def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
-    """Yield the scores of a sample; a scorer that gives several values has one for each of its keys."""
+    """Yield the scores of a sample; a scorer with several values has one for each key."""
     scores = sample.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
         value = score.get("value") if isinstance(score, dict) else score
@@ -158,7 +155,7 @@ def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
 
 
 def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
-    """Return the scorer whose scores are the outcome: the one that was named, else the only one."""
+    """Return the scorer of the outcome: the named one, else the only one."""
     known = list(
         dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample))
     )
@@ -185,16 +182,13 @@ def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
 
 
 def _score(log: Log, sample: Record, scorer: str) -> float | None:
-    """Return a sample's score; None where an error or a limit left it without one."""
+    """Return a sample's score; None: an error or a limit prevented it."""
     value = dict(_scorers(sample)).get(scorer)
     if isinstance(value, str) and value in GRADES:
         return GRADES[value]
     place = f" as the score of the sample {str(sample['id'])[:60]}"
     remedy = "name another scorer with --scorer"
     return judgement_of(value, scorer, str(log.path), place=place, remedy=remedy)
-
-
-# --- logs -----------------------------------------------------------------------------------------------------------
 
 
 def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
@@ -205,7 +199,7 @@ def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
         try:
             yield path, _content(path)
         except InputError:
-            # Beside the logs a folder may hold other JSON, as a listing of them.
+            # A folder of logs may hold other JSON, such as their listing.
             if path.suffix == ".eval":
                 raise
 
@@ -220,7 +214,7 @@ def _content(path: Path) -> dict[str, object]:
 
 
 def _unzipped(path: Path) -> dict[str, object]:
-    """Read what is needed of a zip: the header, and the summaries of the samples, else the samples themselves."""
+    """Read the header of a zip, and the summaries of the samples or else the samples."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError("it is not a regular file", file=str(path), expected=_EXPECTED)
@@ -252,7 +246,7 @@ def _samples(members: _Archive, names: set[str]) -> list[Record]:
     ]
     if summaries and all(map(_whole, summaries)):
         return summaries
-    # Old logs say no metadata in the summaries, and long ones are removed from them.
+    # Summaries of old logs lack metadata, and long metadata is removed from them.
     return [_json(members, name) for name in sorted(names) if name.startswith("samples/")]
 
 
@@ -269,7 +263,7 @@ def _whole(summary: object) -> bool:
 
 @dataclass(slots=True)
 class _Archive:
-    """A log that is open, and how many bytes may still be unpacked."""
+    """An open log, and the number of bytes that may still be unpacked."""
 
     path: Path
     stream: BinaryIO
@@ -284,7 +278,7 @@ def _json(archive: _Archive, name: str) -> Json:
     except KeyError:
         raise InputError(f"it has no part {name}", file=str(archive.path), expected=_EXPECTED) from None
     content = b"".join(_unpacked(archive, info))
-    # zipfile checks what it unpacks itself.
+    # zipfile checks the sums of what it unpacks.
     if info.compress_type == ZSTANDARD and zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile(f"{name} is damaged")
     return parsed(content.decode("utf-8"), Path(f"{archive.path}:{name}"), None, _EXPECTED)
@@ -311,10 +305,10 @@ def _zstandard(archive: _Archive, info: zipfile.ZipInfo) -> pa.NativeFile:
     header = archive.stream.read(_LOCAL_HEADER)
     if header[:4] != b"PK\x03\x04" or len(header) < _LOCAL_HEADER or info.flag_bits & 1:
         raise zipfile.BadZipFile("a part without its header, or encrypted")
-    # The name and the extra field stand between the header and the content.
+    # The name and the extra field are between the header and the content.
     names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     archive.stream.seek(names, 1)
-    # Parts may overlap: what is read counts as well as what is unpacked.
+    # Parts may overlap, so the bytes read are counted, too.
     archive.left -= info.compress_size
     packed = archive.stream.read(info.compress_size) if archive.left > 0 else b""
     return pa.input_stream(pa.py_buffer(packed), compression="zstd")

@@ -1,4 +1,4 @@
-"""Sample logs of lm-evaluation-harness (``samples_TASK_DATE.jsonl``) -> rows, matched by the digests that it writes."""
+"""Import of sample logs of lm-evaluation-harness (``samples_TASK_DATE.jsonl``), matched by its digests."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _EXPECTED = (
     "a sample log of lm-evaluation-harness (--log_samples): one JSON object a line with doc and target"
 )
 _DIGITS = 16
-"""Hexadecimal digits of a digest that stand in an id: 64 bits."""
+"""Hexadecimal digits of a digest in an id: 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One sample log: its model, its task and when it was written."""
+    """One sample log with its model, task and date."""
 
     path: Path
     model: str
@@ -46,7 +46,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One line: what was asked (as digests), how it was filtered, and the line itself."""
+    """One line of a log: digests of the question, the filter, and the content."""
 
     log: Log
     line: int
@@ -59,8 +59,8 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Asked:
-    """What the models were asked so far, so that a mismatch is found."""
+class Questions:
+    """The first sample of each question, to find models that were asked different things."""
 
     documents: dict[tuple[str, str], Sample] = field(default_factory=dict)
     prompts: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -83,24 +83,24 @@ def import_lm_eval(
     paths
         Folders that are searched for sample logs, or logs; a log's folder is its model, unless ``models`` names it.
     models
-        Those to read, also ``FOUND=NAME``; or one name for each path.
+        The models to read, also ``FOUND=NAME``; or one name for each path.
     tasks
-        Only these; none: all that are there.
+        The tasks to read; empty: all.
     metric
-        Which judgement of a sample is the outcome; None: the first that the log names.
+        The judgement of a sample that is the outcome; None: the first in the log.
     filter_name
-        Which filter's answers; None: there must be one only.
+        The filter whose answers count; None: the only one.
     prompts_differ
-        Accept that models were asked the same by different prompts (other examples before it, another template).
+        Accept different prompts for the same question (other examples before it, another template).
     runs
-        What to do with several logs of one model on one task: refuse, take the last, or take all as attempts.
+        Several logs of one model and task: refuse, take the last, or take all as attempts.
 
     Raises
     ------
     InputError
-        No log, a line that is none, a metric that a sample lacks, or models that were asked different things.
+        There is no log, a line is no sample, a sample lacks the metric, or models were asked different things.
     UsageError
-        Several filters or runs and none was named.
+        There are several filters or runs, and none was named.
     """
     found = [log for place, path in enumerate(paths) for log in _logs(place, path)]
     found = named([log for log in found if not tasks or log.source.task in tasks], paths, models)
@@ -112,24 +112,21 @@ def import_lm_eval(
         )
     numbered = list(_numbered(logs, runs))
     read = {log.path for log, _ in numbered}
-    told = read_from([one for one in found if one.source.path in read])
-    asked, rows, said = Asked(), list[Row](), set[Message]()
+    files = read_from([one for one in found if one.source.path in read])
+    questions, rows, notes = Questions(), list[Row](), set[Message]()
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
         examples = _examples(samples)
         for sample, example in zip(samples, examples, strict=True):
-            _check_asked(asked, sample, example, prompts_differ=prompts_differ)
+            _check_question(questions, sample, example, prompts_differ=prompts_differ)
             name = metric or _first_metric(sample)
             rows += _outcomes(sample, example, name, run)
-            said.add(
+            notes.add(
                 Message("imported.outcome_filtered", name=name, filter=sample.filter)
                 if sample.filter != "none"
                 else Message("imported.outcome", name=name)
             )
-    return as_table(rows, [*told, *sorted(said, key=str)])
-
-
-# --- logs -----------------------------------------------------------------------------------------------------------
+    return as_table(rows, [*files, *sorted(notes, key=str)])
 
 
 def _logs(place: int, path: Path) -> list[Found[Log]]:
@@ -149,7 +146,7 @@ def _logs(place: int, path: Path) -> list[Found[Log]]:
 
 
 def _numbered(logs: Sequence[Log], runs: Runs) -> Iterator[tuple[Log, str | None]]:
-    """Yield the logs to read, and the number of the run where several are of one model and task."""
+    """Yield the logs to read, with the number of the run if several are of one model and task."""
     groups: dict[tuple[str, str], list[Log]] = {}
     for log in logs:
         groups.setdefault((log.model, log.task), []).append(log)
@@ -186,7 +183,7 @@ def _samples(log: Log) -> Iterator[Sample]:
 
 
 def _digest(content: Record, name: str, of: object) -> str:
-    """Return the digest that the harness wrote; older versions wrote none."""
+    """Return the harness's digest, or one of our own for older versions without digests."""
     written = content.get(name)
     if isinstance(written, str) and written:
         return written
@@ -208,7 +205,7 @@ def _filtered(samples: list[Sample], name: str | None) -> list[Sample]:
 
 
 def _examples(samples: Sequence[Sample]) -> list[str]:
-    """Return the id of each sample of a log: the digest of the document; equal documents are counted."""
+    """Return the id of each sample of a log: the digest of its document, numbered if it occurs again."""
     counts: dict[str, int] = {}
     found = []
     for sample in samples:
@@ -218,12 +215,12 @@ def _examples(samples: Sequence[Sample]) -> list[str]:
     return found
 
 
-def _check_asked(asked: Asked, sample: Sample, example: str, *, prompts_differ: bool) -> None:
+def _check_question(questions: Questions, sample: Sample, example: str, *, prompts_differ: bool) -> None:
     """Refuse models that were asked different things."""
-    first = asked.documents.setdefault((sample.log.task, sample.number), sample)
+    first = questions.documents.setdefault((sample.log.task, sample.number), sample)
     if first.document != sample.document:
         raise _mismatch(first, sample, "another document")
-    first = asked.prompts.setdefault((sample.log.task, example), sample)
+    first = questions.prompts.setdefault((sample.log.task, example), sample)
     if first.target != sample.target:
         raise _mismatch(first, sample, "another target")
     if first.prompt != sample.prompt and not prompts_differ:
@@ -246,9 +243,6 @@ def _refused(sample: Sample, problem: str, expected: str, remedy: str | None = N
     return InputError(problem, file=str(sample.log.path), line=sample.line, expected=expected, remedy=remedy)
 
 
-# --- what a sample says ---------------------------------------------------------------------------------------------
-
-
 def _first_metric(sample: Sample) -> str:
     named = sample.content.get("metrics")
     if isinstance(named, list) and named:
@@ -260,7 +254,7 @@ def _first_metric(sample: Sample) -> str:
 
 
 def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
-    """Return a row for each judgement of the sample: one, or one for each repeated answer."""
+    """Return one row for each judgement of the sample, which may have repeated answers."""
     file, line = str(sample.log.path), sample.line
     known = sample.content.get("metrics")
     has = ", ".join(map(str, known)) if isinstance(known, list) else "none"
@@ -280,6 +274,6 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
 
 
 def _metadata(sample: Sample) -> Record:
-    """Return what the document says of itself: topic, passage and the like, by its own names."""
+    """Return the fields of the document, such as topic or passage."""
     document = sample.content["doc"]
     return document if isinstance(document, dict) else {}

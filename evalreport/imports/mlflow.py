@@ -1,4 +1,4 @@
-"""Evaluations of MLflow -> rows: tables of rows (``eval_results_table.json``), and traces that were judged."""
+"""Import of evaluations of MLflow: tables of rows (``eval_results_table.json``), and judged traces."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOGS_A_TABLE = (
 )
 TARGETS = ("target", "targets", "ground_truth", "label", "expected_response/value")
 PREDICTIONS = ("prediction", "predictions", "outputs", "output", "response")
-# What a run adds to its inputs: no part of the question.
+# Columns that a run adds to its inputs; they are no part of the question.
 OF_RUN = frozenset(
     (
         *("trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration", "latency"),
@@ -101,7 +101,7 @@ def import_mlflow(
     without = [one.model for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
     if outcome is not None and not models and any(outcome in table.columns for _, table in read):
-        # Of a whole store, the runs that were judged so.
+        # Of a whole store, only the runs with this judgement.
         without += [one.model for one, table in read if outcome not in table.columns]
         read = [(one, table) for one, table in read if outcome in table.columns]
     if not read or (models and without):
@@ -124,11 +124,8 @@ def import_mlflow(
     return as_table(rows, [*said, *sorted(how, key=str)])
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
-
-
 def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
-    """Return the runs of a store, or the tables of a folder; each is loaded when it was chosen."""
+    """Return the runs of a store, or the tables of a folder, which are loaded later."""
     if path.startswith(("http://", "https://")):
         return list(server_runs(place, path, experiment))
     if path.startswith("sqlite:"):
@@ -150,7 +147,7 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
 
 
 def _name(file: Path) -> str:
-    """Return the name of the run that a table belongs to, as a file store keeps it; else that of its folder or file."""
+    """Return the name of a table's run from a file store, else the name of its folder or file."""
     if file.name != TABLE:
         return file.stem
     folder = file.absolute().parent
@@ -159,9 +156,6 @@ def _name(file: Path) -> str:
     if tag.is_file():
         return text_of(tag).strip() or run.name
     return run.name
-
-
-# --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def _rows(
@@ -173,7 +167,7 @@ def _rows(
     prediction: str | None,
     gold: str | None,
 ) -> tuple[list[Row], set[Message]]:
-    """Return a table's rows, and what was found on the way."""
+    """Return a table's rows, and sentences about how it was read."""
     answered = prediction or next((name for name in PREDICTIONS if name in table.columns), None)
     judged = None if target is not None else outcome or _only_judgement(table)
     values: list[dict[str, object]]
@@ -207,14 +201,14 @@ def _rows(
 
 
 def _is_input(name: str, answered: str | None) -> bool:
-    """Say whether a column is part of the question: no answer, no judgement, nothing that the run adds."""
+    """Return whether a column is part of the question: no answer, no judgement, not added by the run."""
     return (
         name not in (answered, *PREDICTIONS, *ATTEMPTS, TRACED_ID) and name not in OF_RUN and "/" not in name
     )
 
 
 def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[str, object]:
-    """Return what a row says of its question; the parts of a structured one by their own names."""
+    """Return the fields of a row's question, those of a structured one by their names."""
     found: dict[str, object] = {}
     for name in kept:
         value = row[table.columns.index(name)]
@@ -223,7 +217,7 @@ def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[
 
 
 def _only_judgement(table: Table) -> str | None:
-    # Among a scorer's values there are expectations too, which judge nothing.
+    # A scorer's values include expectations, which are no judgements.
     found = [name for name in table.columns if name.endswith(JUDGED) and name not in TARGETS]
     if len(found) > 1:
         raise UsageError(f"{table.file}: rows are judged by {', '.join(found)}: name one with --outcome")
@@ -231,7 +225,7 @@ def _only_judgement(table: Table) -> str | None:
 
 
 def _judgements(table: Table, name: str, option: str) -> list[float | None]:
-    """Return a column of judgements; None where a row was not judged."""
+    """Return a column of judgements; None for rows without one."""
     place, remedy = table.column(name, option), f"name another column with {option}"
     return [
         judgement_of(row[place], name, table.file, place=f" in row {number}", remedy=remedy)
@@ -240,7 +234,7 @@ def _judgements(table: Table, name: str, option: str) -> list[float | None]:
 
 
 def _examples(table: Table, id_column: str | None, answered: str | None) -> tuple[list[str], Message]:
-    """Return what tells examples apart: the column of ids, else a digest of what was asked."""
+    """Return the ids of the examples: the column of ids, else a digest of the question."""
     known = (*spellings("id"), TRACED_ID)
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
@@ -256,7 +250,7 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
 
 
 def _check_shared(rows: Sequence[Row], found: Sequence[Found[Load]]) -> None:
-    """Refuse models whose examples are not the same: a wrong column among the inputs would look like that."""
+    """Refuse models without common examples, which a wrong column among the inputs would cause."""
     by_model: dict[str, set[str]] = {one.model: set() for one in found}
     for row in rows:
         by_model[row.model].add(row.example)

@@ -1,4 +1,4 @@
-"""Where MLflow keeps evaluations: tables in files, a SQLite database, a tracking server; only read, never unpickled."""
+"""Reading MLflow's stores: tables in files, a SQLite database, a tracking server; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from evalreport.files import MOST_BYTES
 from evalreport.imports.table import Found, Record, parsed, part_of, text_of
 
 Cells: TypeAlias = tuple[Any, ...]
-"""One row of a database, as it was asked for."""
+"""One row of a query."""
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
 """The tag with a digest of the inputs that mlflow.genai.evaluate gives a trace: the same for every run."""
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
 _SOURCE_RUN = "mlflow.sourceRun"
 _PREVIEW = 1000
-"""Characters after which MLflow cuts the inputs that it shows of a trace."""
+"""Characters after which MLflow cuts the shown inputs of a trace."""
 _SECONDS = 60
 _ROW = 100
 _PAGE = 500
@@ -38,14 +38,14 @@ _MOST_PAGES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows as they were logged."""
+    """Logged rows."""
 
     file: str
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
 
     def column(self, name: str, option: str) -> int:
-        """Return a column's place.
+        """Return a column's position.
 
         Raises
         ------
@@ -63,12 +63,12 @@ class Table:
 
 
 Load: TypeAlias = Callable[[], Table | None]
-"""Reads the rows of a run; None where it logged none."""
+"""Reads the rows of a run; None: it logged none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What somebody said of a trace: a scorer's feedback, a person's, or the expected answer."""
+    """One assessment of a trace: a scorer's or a person's feedback, or the expected answer."""
 
     name: str
     value: object
@@ -78,7 +78,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One answer of a run: its inputs as JSON, whether these are cut, its tags, and how it was judged."""
+    """One answer of a run: its inputs as JSON, whether they are cut, its tags, and its assessments."""
 
     inputs: str
     cut: bool
@@ -137,15 +137,12 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
 
 
 def _inputs(text: str) -> dict[str, object]:
-    """Return the parts of a question by their names; a long one is cut, and is no JSON then."""
+    """Return the parts of a question by their names; a cut one is no JSON."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return {"inputs": text} if text else {}
     return value if isinstance(value, dict) else {"inputs": value}
-
-
-# --- SQLite ---------------------------------------------------------------------------------------------------------
 
 
 def database_runs(place: int, path: Path, experiment: str | None) -> Iterator[Found[Load]]:
@@ -176,7 +173,7 @@ def database_runs(place: int, path: Path, experiment: str | None) -> Iterator[Fo
 
 
 def _folders(path: Path, artifacts: str, experiment: str, run: str) -> list[Path]:
-    """Return where a run's artifacts may be: where they were, or beside a database that was moved."""
+    """Return the possible folders of a run's artifacts: the recorded one, and one beside a moved database."""
     parts = urlsplit(artifacts)
     stored = [] if parts.scheme not in ("", "file") or parts.netloc else [Path(unquote(parts.path))]
     plain = {"", ".", ".."}.isdisjoint((experiment, run)) and "/" not in f"{experiment}{run}"
@@ -201,7 +198,7 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
     tags: dict[str, dict[str, str]] = {}
     for trace, key, value in _rows_of(path, _TAGS, (run,)):
         tags.setdefault(trace, {})[key] = value
-    # What MLflow shows of long inputs is cut; the span holds them whole.
+    # Shown inputs may be cut, but the span holds all of them.
     spans = _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'spans'", ())
     whole = {trace: content for _, trace, content in _rows_of(path, _LONG, (run,))} if spans else {}
     for _, trace, inputs in _rows_of(path, _TRACES, (run,)):
@@ -211,7 +208,7 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
 
 
 def _span_inputs(content: object) -> str | None:
-    """Return the inputs of a trace's first span, as JSON; None where it tells none."""
+    """Return the inputs of a trace's first span as JSON; None: it has none."""
     span = _value(content)
     attributes = span.get("attributes") if isinstance(span, dict) else None
     inputs = attributes.get("mlflow.spanInputs") if isinstance(attributes, dict) else None
@@ -243,7 +240,7 @@ _TRACES = (
 
 
 def _value(text: object) -> object:
-    """Return what the database holds as JSON."""
+    """Return a value of the database that is JSON."""
     try:
         return json.loads(str(text))
     except (ValueError, RecursionError):
@@ -251,7 +248,7 @@ def _value(text: object) -> object:
 
 
 def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells]:
-    """Return what a database says, ordered by the first two columns; opened for reading, and nothing in it can act."""
+    """Return the rows of a query, ordered by the first two columns; the database is opened read-only."""
     if not path.is_file():
         raise InputError("there is no such database", file=str(path), remedy="check the path")
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
@@ -272,7 +269,7 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells
             expected="a database of MLflow",
             remedy="other databases than SQLite are read by the server: mlflow server, then http://SERVER",
         ) from None
-    # Times are whole numbers of as many digits.
+    # Times are whole numbers with the same number of digits.
     return sorted(rows, key=lambda row: tuple(map(str, row[:2])))
 
 
@@ -280,7 +277,7 @@ _ENDLESS = (
     "SELECT name FROM sqlite_master WHERE (type = 'view' OR upper(sql) LIKE 'CREATE VIRTUAL%') AND name IN"
     " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata', 'spans')"
 )
-"""A view may have rows without end."""
+"""The greatest number of rows, since a view may have infinitely many."""
 
 
 def _bounded(rows: Iterable[Cells], path: Path) -> Iterator[Cells]:
@@ -292,11 +289,8 @@ def _bounded(rows: Iterable[Cells], path: Path) -> Iterator[Cells]:
         yield row
 
 
-# --- a server -------------------------------------------------------------------------------------------------------
-
-
 def server_runs(place: int, address: str, experiment: str | None) -> Iterator[Found[Load]]:
-    """Yield the runs of a tracking server, the oldest first; MLFLOW_TRACKING_TOKEN or _USERNAME and _PASSWORD open it.
+    """Yield the runs of a tracking server, the oldest first, with MLFLOW_TRACKING_TOKEN or _USERNAME and _PASSWORD.
 
     Raises
     ------
@@ -352,7 +346,7 @@ def _trace(content: Record) -> Trace:
 
 
 def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:
-    """Yield what a search finds, page by page."""
+    """Yield the results of a search, page by page."""
     token: str | None = None
     for _ in range(_MOST_PAGES):
         page = {"max_results": _PAGE, **asked} | ({"page_token": token} if token else {})
@@ -370,7 +364,7 @@ def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[di
 
 
 def _answer(address: str, endpoint: str, content: bytes | None) -> str | None:
-    """Return the text of an answer; None where there is no such thing."""
+    """Return the text of a response; None: not found."""
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     url = f"{urlunsplit((parts.scheme, host, parts.path.rstrip('/'), '', ''))}/{endpoint}"
@@ -401,7 +395,7 @@ def _answer(address: str, endpoint: str, content: bytes | None) -> str | None:
 
 
 def _credentials(user: str | None, password: str | None) -> str | None:
-    """Return what opens the server: of its address, else of the variables that MLflow reads."""
+    """Return the header of the login, from the address or else from MLflow's variables."""
     token = os.environ.get("MLFLOW_TRACKING_TOKEN")
     if user is None and token:
         remember(token)

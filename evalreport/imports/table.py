@@ -1,4 +1,4 @@
-"""What imports share: naming models, putting rows into the columns of a prediction file, writing it, reading JSON."""
+"""Shared by all imports: naming models, making the table of predictions, writing it, reading JSON."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
 RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
-"""Names that metadata may not keep: `run` would take them for something else."""
+"""Names with a meaning in prediction files, which metadata may not keep."""
 
 
 T = TypeVar("T")
 Json: TypeAlias = Any
-"""A value of any kind that JSON has, as it was read."""
+"""A parsed value of JSON."""
 Record: TypeAlias = JsonObject
-"""An object of JSON, of which nothing is known yet."""
+"""A parsed object of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """What holds the answers of one model: a log, a table, a run.
+    """One source of a model's answers: a log, a table or a run.
 
     Attributes
     ----------
     place
         Which of the paths that were given it comes from, from 0.
     model
-        What the model is called there.
+        The model's name in the source.
     file
-        Where it is, as it is shown.
+        The source's file in messages.
     source
-        What the reader goes on with.
+        The source itself, for the reader.
     run
-        Its identifier, where several may be called the same.
+        The run's identifier, since several may have the same name.
     task
-        What was asked, where a model has a source for each task.
+        The task, if a model has a source for each task.
     """
 
     place: int
@@ -72,13 +72,13 @@ class Row:
     Attributes
     ----------
     example
-        What the answer is to, within its task: equal for the models, and for several answers to one question.
+        The question within its task: the same for all models, and for all answers to one question.
     values
-        Columns with a meaning: outcome, or y_true, y_pred and p_; task and gold.
+        Columns with a meaning: outcome, or y_true and y_pred; task and gold.
     metadata
-        What else was found, by the names that it has there.
+        Other values, by their names in the source.
     attempt
-        Which of the answers to the question, where the log itself counts them.
+        The number of the answer to the question, if the log has one.
     """
 
     model: str
@@ -89,29 +89,29 @@ class Row:
 
     @property
     def question(self) -> tuple[object, str]:
-        """The task, where there are some, and the example."""
+        """The task (None: there are no tasks) and the example."""
         return self.values.get("task"), self.example
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A prediction file in memory: its columns in order, its rows, and what was found, in sentences."""
+    """A prediction file in memory: its columns in order, its rows, and sentences about the import."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
-    said: tuple[Message, ...]
+    notes: tuple[Message, ...]
 
 
 def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[str]) -> list[Found[T]]:
-    """Choose among what was found, and name it, as the names that were given say.
+    """Select and rename the sources by the given names.
 
-    Each name is that of a model (or run) that was found, also ``FOUND=NAME`` to rename it; or there is one name for
+    Each name is that of a model (or run) in the sources, also ``FOUND=NAME`` to rename it; or there is one name for
     each path, in the order of the paths.
 
     Raises
     ------
     UsageError
-        A name that was not found, several models behind a path that got one name, or two runs of the same name.
+        A name is unknown, a path with one name holds several models, or two runs have the same name.
     """
     if not models:
         return list(found)
@@ -138,12 +138,12 @@ def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[s
 
 
 def once(found: Sequence[Found[T]]) -> list[Found[T]]:
-    """Return what was found.
+    """Return the sources, one for each model and task.
 
     Raises
     ------
     UsageError
-        Two sources are of one model and task: other answers of it, or another system?
+        Two sources are of the same model and task.
     """
     first: dict[tuple[str, str], Found[T]] = {}
     for one in found:
@@ -158,7 +158,7 @@ def once(found: Sequence[Found[T]]) -> list[Found[T]]:
 
 
 def _called(found: Sequence[Found[T]], word: str) -> tuple[list[Found[T]], str]:
-    """Return what a word names, and what it is to be called."""
+    """Return the sources that a word names, and their new name."""
     for old, new in ((word, ""), *((word[:n], word[n + 1 :]) for n, mark in enumerate(word) if mark == "=")):
         own = [one for one in found if old and old in (one.model, one.run)]
         runs = sorted({one.run for one in own})
@@ -172,7 +172,7 @@ def _called(found: Sequence[Found[T]], word: str) -> tuple[list[Found[T]], str]:
 
 
 def read_from(found: Sequence[Found[T]]) -> list[Message]:
-    """Say which file became which model."""
+    """Return sentences about which file became which model."""
     files: dict[str, list[str]] = {}
     for one in found:
         files.setdefault(one.model, []).append(one.file)
@@ -183,21 +183,21 @@ def read_from(found: Sequence[Found[T]]) -> list[Message]:
 
 
 def some(names: list[str], most: int) -> str | Message:
-    """Return names, or the first of them and how many more there are."""
+    """Return names, or the first of them and the number of the others."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else Message("list.more", names=shown, n=len(names) - most)
 
 
-def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
-    """Give each row its id; several answers to a question are numbered in ``attempt``.
+def as_table(rows: Sequence[Row], notes: Sequence[Message]) -> Imported:
+    """Return the table of the rows with their ids; several answers to a question are numbered in ``attempt``.
 
-    Rows with a truth of their own are no attempts, also where their inputs are the same: each has an id of its own, and
-    names its inputs in ``example``, for ``--cluster example``.
+    Rows with a truth are no attempts, even if their inputs are the same: each has its own id, and ``example`` names the
+    inputs, for ``--cluster example``.
 
     Raises
     ------
     InputError
-        Nothing was found, no answer was judged, or there are more columns than ``MOST_COLUMNS``.
+        There are no rows, no answer was judged, or there are more columns than ``MOST_COLUMNS``.
     """
     if not rows:
         raise InputError("there is no row to import", expected="a log with at least one sample")
@@ -212,14 +212,14 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
         "examples": len({row.question for row in rows}),
         "attempts": max(Counter((row.model, row.question) for row in rows).values()),
     }
-    told = [*said, Message("imported.rows", rows=len(rows), **answers)]
+    notes = [*notes, Message("imported.rows", rows=len(rows), **answers)]
     if headers:
-        told.append(Message("imported.kept", names=some(list(headers.values()), 10)))
+        notes.append(Message("imported.kept", names=some(list(headers.values()), 10)))
     renamed = [f"{old} -> {new}" for old, new in headers.items() if old != new]
     if renamed:
-        told.append(Message("imported.renamed", names=renamed))
+        notes.append(Message("imported.renamed", names=renamed))
     if missing:
-        told.append(Message("imported.missing", n=missing))
+        notes.append(Message("imported.missing", n=missing))
     keys: list[tuple[str, ...]]
     columns: tuple[str, ...]
     if answers["attempts"] == 1:
@@ -227,11 +227,11 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
     elif "y_true" in values:
         keys = [(f"{row.example}#{number}", row.example) for row, number in _numbered(rows)]
         columns = ("id", "example")
-        told.append(Message("imported.equal_inputs"))
+        notes.append(Message("imported.equal_inputs"))
     else:
         keys = [(row.example, row.attempt or number) for row, number in _numbered(rows)]
         columns = ("id", "attempt")
-        told.append(Message("imported.attempts", n=answers["attempts"]))
+        notes.append(Message("imported.attempts", n=answers["attempts"]))
     table = [
         (
             row.model,
@@ -242,7 +242,7 @@ def as_table(rows: Sequence[Row], said: Sequence[Message]) -> Imported:
         for row, key in zip(rows, keys, strict=True)
     ]
     header = ("model", *columns, *values, *headers.values())
-    return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(told))
+    return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(notes))
 
 
 def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
@@ -254,7 +254,7 @@ def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
 
 
 def _headers(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the header of each piece of metadata: its own name, unless a prediction file gives that a meaning."""
+    """Return the header of each piece of metadata: its name, unless that has a meaning in prediction files."""
     names = dict.fromkeys(name for row in rows for name in row.metadata)
     if len(names) > MOST_COLUMNS:
         raise InputError(f"{len(names)} different pieces of metadata", expected=f"at most {MOST_COLUMNS}")
@@ -269,7 +269,7 @@ def _headers(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def cell(value: object) -> object:
-    """Return a label, a number or a structure as a prediction file holds it; None where there is nothing."""
+    """Return a label, number or structure as a cell of a prediction file; None: empty."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and math.isnan(value):
@@ -278,7 +278,7 @@ def cell(value: object) -> object:
 
 
 def digest(value: object) -> str:
-    """Return 64 bits that tell a question from the others."""
+    """Return a digest of 64 bits of a question."""
     return hashlib.sha256(_json(value).encode()).hexdigest()[:16]
 
 
@@ -290,19 +290,19 @@ def _json(value: object) -> str:
 
 
 def _plain(value: T) -> T | str:
-    """Return a text as UTF-8 can hold it: JSON may hold halves of characters."""
+    """Return a text with lone surrogates escaped, which JSON may hold and UTF-8 cannot."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def write_table(table: Imported, path: Path) -> None:
-    """Write a prediction file whole, in the format that its name says.
+    """Write a prediction file whole, in the format of its name.
 
     Raises
     ------
     UsageError
-        Another format, no such folder, or no permission or room to write.
+        The format is unknown, there is no such folder, or it cannot be written to.
     OutputError
-        Another process does not end its writing of the same file.
+        Another process is writing the same file.
     """
     name = path.name.lower()
     if not path.parent.is_dir():
@@ -347,16 +347,13 @@ def _array(values: list[object]) -> pa.Array:
     return pa.array(values if numbers else [None if v is None else str(v) for v in values])
 
 
-# --- reading JSON of others -----------------------------------------------------------------------------------------
-
-
 def text_of(path: Path) -> str:
     """Return a file's text.
 
     Raises
     ------
     InputError
-        It cannot be read, or is not UTF-8.
+        The file cannot be read, or is not UTF-8.
     """
     try:
         return content_of(path).decode("utf-8-sig")
@@ -374,7 +371,7 @@ def json_of(path: Path, expected: str) -> Json:
     Raises
     ------
     InputError
-        It cannot be read, or is none.
+        The file cannot be read, or is no JSON.
     """
     return parsed(text_of(path), path, None, expected)
 
@@ -385,7 +382,7 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Json:
     Raises
     ------
     InputError
-        It is none.
+        The text is no JSON.
     """
     try:
         return json.loads(text)
@@ -396,13 +393,13 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Json:
 
 
 def part_of(content: Record, name: str) -> Record:
-    """Return the object of a name within another, empty where there is none."""
+    """Return a member that is an object; empty: there is none."""
     part = content.get(name)
     return part if isinstance(part, dict) else {}
 
 
 def number_of(value: object) -> float | None:
-    """Return a judgement as a number: true, 1, "yes", "True", "0.5"; None where it is none.
+    """Return a judgement such as true, 1, "yes" or "0.5" as a number; None: it is none.
 
     Examples
     --------
@@ -435,12 +432,12 @@ def judgement_of(
     line: int | None = None,
     remedy: str | None = None,
 ) -> float | None:
-    """Return a judgement as a number, None where there is none (null, NaN, an empty text).
+    """Return a judgement as a number; None: there is none (null, NaN, an empty text).
 
     Raises
     ------
     InputError
-        It is neither.
+        The value is neither a number nor empty.
 
     Examples
     --------

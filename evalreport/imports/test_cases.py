@@ -1,4 +1,4 @@
-"""Test cases of DeepEval and promptfoo (JSON) -> rows: per case, one model a file, or a provider and prompt."""
+"""Import of test cases of DeepEval (one model for each file) and promptfoo (one for each provider and prompt)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def import_deepeval(
     if metric is not None and metric not in known:
         raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
     rows = [
-        # A case's name is only its place.
+        # The name of a case is only its number.
         Row(
             one.model,
             digest([case.get(name) for name in _ASKED]),
@@ -99,7 +99,7 @@ def import_promptfoo(
     rows = [
         Row(
             one.model,
-            # Its variables and assertions tell a test from others; --repeat leaves no field.
+            # A test is identified by its variables and assertions; --repeat leaves no field.
             digest([part_of(result, "testCase").get(name) for name in _TESTED]),
             {"outcome": _met(one.file, result, metric)},
             {
@@ -150,7 +150,7 @@ def _metrics(case: Record) -> dict[str, Record]:
 
 
 def _passed(file: str, case: Record, metric: str | None) -> float | None:
-    """Return the outcome; None where the judge failed."""
+    """Return the outcome; None: the judge failed."""
     scores = _metrics(case)
     judged = scores.values() if metric is None else [scores[metric]] if metric in scores else []
     if not judged or any(score.get("error") for score in judged):
@@ -160,7 +160,7 @@ def _passed(file: str, case: Record, metric: str | None) -> float | None:
 
 
 def _tagged(case: Record) -> dict[str, object]:
-    """Return the metadata of a test case, and its tags, by their own names."""
+    """Return the metadata and tags of a test case by their names."""
     given = case.get("metadata", case.get("additionalMetadata"))
     own: dict[str, object] = dict(given) if isinstance(given, dict) else {}
     tags = case.get("tags")
@@ -174,7 +174,7 @@ def _tagged(case: Record) -> dict[str, object]:
 _RESULTS = "results of promptfoo as JSON (promptfoo eval -o results.json): results.results with testCase"
 _TESTED = ("vars", "assert")
 _ERROR = 2
-"""promptfoo's failureReason where there is no answer to judge (0: none, 1: an assertion failed)."""
+"""promptfoo's failureReason for a missing answer (0: no failure, 1: an assertion failed)."""
 
 
 def _by_model(path: Path) -> dict[str, list[Record]]:
@@ -199,7 +199,7 @@ def _label(value: object) -> str:
 
 
 def _met(file: str, result: Record, metric: str | None) -> float | None:
-    """Return the outcome of a test; None where there was no answer to judge."""
+    """Return the outcome of a test; None: there was no answer."""
     if result.get("failureReason") == _ERROR:
         return None
     scores = result if metric in (None, "score") else part_of(result, "namedScores")

@@ -1,4 +1,4 @@
-"""Tasks and where they run: in this process, in others, or on a Dask cluster."""
+"""Fits as tasks, and running them in this process, in worker processes or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FORM = 2
 Untyped: TypeAlias = Any
 Client: TypeAlias = Untyped
 Future: TypeAlias = Untyped
-"""Of Dask's distributed, whose functions have no types."""
+"""Types of Dask's distributed, which has no type hints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,9 @@ class Task:
     model
         The model's name in the prediction file.
     complexity
-        Its place on the axis of complexity, where a parameter is varied.
+        The value on the axis of complexity, if a parameter is varied.
     key
-        (32 bytes) digest of everything that decides the result.
+        (32 bytes) digest of everything that the result depends on.
     """
 
     model: str
@@ -101,12 +101,12 @@ def models_of(plan: Plan) -> tuple[str, ...]:
 
 
 def check_models(plan: Plan) -> None:
-    """Refuse two estimators whose models would have one name.
+    """Refuse two estimators whose models would have the same name.
 
     Raises
     ------
     UsageError
-        A value of a complexity, made a model, that is called like another estimator's.
+        A model made of a value of complexity has the name of another estimator's model.
     """
     owner: dict[str, str] = {}
     for estimator in plan.estimators:
@@ -118,7 +118,7 @@ def check_models(plan: Plan) -> None:
 def _task(
     plan: Plan, estimator: Estimator, variant: _Variant, fit: Fit, number: int, shared: tuple[str, str]
 ) -> Task:
-    """Put a task together; its seed belongs to the estimator's name and the fit, and to nothing else."""
+    """Return a task, whose seed depends on the plan's seed, the estimator's name and the fit alone."""
     scheme = plan.scheme
     assert scheme.inner_folds is not None
     assert scheme.select is not None
@@ -141,7 +141,7 @@ def _task(
     )
     decides = (
         *shared,
-        # Of the complexity this value alone decides, which is among the chosen.
+        # Of the complexity, only this task's value matters, which is among the chosen parameters.
         {name: value for name, value in plain(estimator).items() if name != "complexity"},
         dict(variant.chosen),
         (job.seed, job.part, job.train_predictions),
@@ -164,7 +164,7 @@ def versions() -> dict[str, str]:
 
 
 def local_modules(folder: Path) -> dict[str, Path]:
-    """Return the modules of the user's own that were imported from a folder, by name."""
+    """Return the user's modules that were imported from a folder, by name."""
     place = folder.resolve()
     found = {}
     for name, module in sorted(sys.modules.items()):
@@ -178,24 +178,24 @@ def local_modules(folder: Path) -> dict[str, Path]:
 
 
 def _shared(plan: Plan, examples: Examples) -> str:
-    """Digest what every task depends on: the data, the user's code, the versions."""
+    """Return a digest of the data, the user's code and the versions, on which every task depends."""
     code = {
         name: hashlib.sha256(path.read_bytes()).hexdigest()
         for name, path in local_modules(plan.folder).items()
     }
-    said = (_FORM, data_digest(examples, plan.data), code, versions())
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    content = (_FORM, data_digest(examples, plan.data), code, versions())
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator[Done]:
-    """Do the jobs and yield (place in ``jobs``, result) in the order in which they are finished.
+    """Do the jobs and yield (position in ``jobs``, result) as they finish.
 
     Raises
     ------
     UsageError
-        Where the cluster cannot be reached, lacks the libraries, or a worker process dies.
+        The cluster cannot be reached or lacks the libraries, or a worker process dies.
     """
-    slim = dataclasses.replace(examples, ids=(), written={}, said=())
+    slim = dataclasses.replace(examples, ids=(), written={}, notes=())
     if plan.backend == "dask":
         assert plan.scheduler is not None
         return perform_on_cluster(slim, jobs, scheduler=plan.scheduler, folder=plan.folder)
@@ -237,7 +237,7 @@ def _in_thread(place: int, examples: Examples, job: Job) -> Done:
 
 @contextmanager
 def _in_this_process() -> Iterator[None]:
-    """Keep warnings and threads as a worker would, and give both back at the end."""
+    """Handle warnings and threads as a worker does, and restore both at the end."""
     from threadpoolctl import threadpool_limits
 
     with listening(), threadpool_limits(1):
@@ -253,36 +253,36 @@ JOBS_SENT = 512
 def perform_on_cluster(
     examples: Examples, jobs: Sequence[Job], *, scheduler: str, folder: Path
 ) -> Iterator[Done]:
-    """Do the jobs on the workers of a scheduler and yield (place in ``jobs``, result) as they are finished.
+    """Do the jobs on the workers of a scheduler and yield (position in ``jobs``, result) as they finish.
 
     Parameters
     ----------
     scheduler
         Address, such as ``tcp://10.0.0.5:8786``.
     folder
-        The plan's folder; the user's modules that were imported from it are sent to the workers.
+        The plan's folder, whose imported modules are sent to the workers.
 
     Raises
     ------
     UsageError
-        Where the cluster cannot be reached, has no worker, or its workers lack evalreport or scikit-learn.
+        The cluster cannot be reached, has no worker, or its workers lack evalreport or scikit-learn.
     """
     with _connected(scheduler) as client:
         _check_workers(client, scheduler)
         _send_modules(client, folder)
         with warnings.catch_warnings():
-            # The examples are sent once, within a task of their own; Dask warns of their size nevertheless.
+            # The examples are sent once, in a task of their own, but Dask warns of their size nevertheless.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             yield from _results(client, examples, jobs)
 
 
 def _results(client: Client, examples: Examples, jobs: Sequence[Job]) -> Iterator[Done]:
-    """Keep so many jobs with the scheduler, and send another for each that comes back."""
+    """Keep ``JOBS_SENT`` jobs on the scheduler, sending another for each result."""
     import distributed
 
     as_completed: Untyped = distributed.as_completed
     run = uuid.uuid4().hex
-    # A task and not scattered data: what a lost worker held is made again.
+    # A task instead of scattered data, so that Dask repeats it when a worker is lost.
     data = client.submit(_received, examples, key=f"evalreport-{run}-examples", pure=False)
 
     def send(place: int) -> Future:
@@ -309,12 +309,12 @@ def _received(examples: Examples) -> Examples:
 
 
 def _outcome(future: Future) -> Fitted | Failure:
-    """Return what a task gave; a task that killed its workers again and again has failed.
+    """Return the result of a task; a task that repeatedly killed its workers has failed.
 
     Raises
     ------
     UsageError
-        Where the scheduler was lost, and the task with it.
+        The scheduler was lost.
     """
     if future.status == "finished":
         outcome: Fitted | Failure = future.result()[1]
@@ -337,7 +337,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
             "the backend dask needs distributed: install evalreport with its extras refit and dask,"
             " here and on the workers"
         ) from None
-    # What goes wrong is said once, by an error: not as tracebacks of the client's own log.
+    # Errors are raised here, so the client's log need not print them, too.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     connect: Untyped = distributed.Client
     try:
@@ -353,7 +353,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 
 def _check_workers(client: Client, scheduler: str) -> None:
-    """Wait for a worker, and refuse workers that would give other bytes or nothing."""
+    """Wait for a worker, and refuse workers without evalreport or with other versions."""
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
     except TimeoutError:
@@ -363,7 +363,7 @@ def _check_workers(client: Client, scheduler: str) -> None:
     ours = versions()
     theirs: dict[str, dict[str, str] | BaseException] = client.run(versions, on_error="return")
     for address, found in sorted(theirs.items()):
-        if isinstance(found, OSError):  # the worker was lost just now; the others do its work
+        if isinstance(found, OSError):  # this worker was just lost; others do its work
             continue
         if isinstance(found, BaseException):
             raise UsageError(
@@ -383,7 +383,7 @@ def _check_workers(client: Client, scheduler: str) -> None:
 
 
 def _send_modules(client: Client, folder: Path) -> None:
-    """Copy the user's modules to every worker, those that join later included."""
+    """Copy the user's modules to every worker, also to those that join later."""
     for name, path in local_modules(folder).items():
         if "." in name or path.name == "__init__.py":
             raise UsageError(
@@ -394,7 +394,7 @@ def _send_modules(client: Client, folder: Path) -> None:
 
 
 def _patiently(call: Callable[[], object]) -> None:
-    """Try again where a worker was lost in the middle of it."""
+    """Try again if a worker is lost meanwhile."""
     for left in reversed(range(TRIES)):
         try:
             call()

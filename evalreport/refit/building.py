@@ -1,4 +1,4 @@
-"""Import paths and parameters -> estimators, each made anew; this is where the user's own code comes in."""
+"""Building estimators from import paths and parameters; only here the user's code is imported."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Factory: TypeAlias = Callable[..., Model]
 
 
 def count_parameters(model: Model, features: Features, train: Rows, n_classes: int) -> float | None:
-    """Return the (effective) number of parameters of a fitted estimator; None where it cannot be told.
+    """Return the (effective) number of parameters of a fitted estimator; None: unknown.
 
-    An estimator that knows says it in ``n_parameters_``. Otherwise: a tree's leaves (K - 1 numbers each for K
+    An estimator can state it in ``n_parameters_``. Otherwise: a tree's leaves (K - 1 numbers each for K
     classes), the coefficients of least squares and of logistic regression without penalty, those of the lasso that
     are not 0, the trace of ridge regression's hat matrix, n / k of k nearest neighbours; intercepts count. Of a
     pipeline the last step counts.
@@ -74,9 +74,9 @@ def count_parameters(model: Model, features: Features, train: Rows, n_classes: i
 
 
 def vc_dimension(model: Model) -> float | None:
-    """Return the VC dimension of a fitted classifier's family; None where it cannot be told.
+    """Return the VC dimension of a fitted classifier's family; None: unknown.
 
-    An estimator that knows says it in ``vc_dimension_``. Otherwise: half-spaces of p features, p + 1 (p without an
+    An estimator can state it in ``vc_dimension_``. Otherwise: half-spaces of p features, p + 1 (p without an
     intercept). A penalty can only make it smaller, so the bound still holds.
 
     References
@@ -104,12 +104,12 @@ def _ridge(matrix: npt.NDArray[np.float64], alpha: float, *, intercept: bool) ->
 
 
 def require_refit() -> None:
-    """Check that the libraries which refitting needs are there.
+    """Check that the libraries for refitting are installed.
 
     Raises
     ------
     UsageError
-        Where scikit-learn or joblib is missing; the message says how to get them.
+        scikit-learn or joblib is missing.
     """
     for library in ("sklearn", "joblib"):
         try:
@@ -127,7 +127,7 @@ def build(estimator: Estimator, folder: Path, *, chosen: Table, seed: int) -> Mo
     Parameters
     ----------
     folder
-        The plan's folder: the user's modules are looked for there after the installed ones.
+        The plan's folder, in which the user's modules are searched after the installed ones.
     chosen
         Parameters over those of the plan: a candidate of the grid, a value of the complexity.
     seed
@@ -136,7 +136,7 @@ def build(estimator: Estimator, folder: Path, *, chosen: Table, seed: int) -> Mo
     Raises
     ------
     Exception
-        Whatever the import or the factory raises.
+        Any exception of the import or the factory.
     """
     make_importable(folder)
     factories = [import_factory(path) for path in estimator.factory]
@@ -156,26 +156,26 @@ def build(estimator: Estimator, folder: Path, *, chosen: Table, seed: int) -> Mo
 
 
 def make_importable(folder: Path) -> None:
-    """Let the modules of a folder be imported, after everything that is installed."""
+    """Append a folder to the import path."""
     place = str(folder.resolve())
     if place not in sys.path:
         sys.path.append(place)
 
 
 def import_factory(path: str) -> Factory:
-    """Import what ``module:name`` names; a name may have dots."""
+    """Import ``module:name``; the name may have dots."""
     module, _, name = path.partition(":")
     return cast(Factory, functools.reduce(getattr, name.split("."), importlib.import_module(module)))
 
 
 def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
-    """Make every variant of an estimator once, so that a wrong name is found before the work.
+    """Build every variant of an estimator once, to find errors before the fits.
 
     Raises
     ------
     UsageError
-        A module or name that is not there, code that fails, an unknown parameter, or something that has no
-        ``fit`` and ``predict`` or is for another task.
+        A module, name or parameter does not exist, code fails, or the object lacks ``fit`` or ``predict`` or is for
+        another task.
     """
     place = f"estimator {estimator.name!r}"
     make_importable(folder)
@@ -189,7 +189,7 @@ def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
     except UsageError:
         raise
     except Exception as error:  # the user's own code can raise anything
-        raise UsageError(f"{place}: {estimator.factory[0]} cannot be made: {said(error)}") from error
+        raise UsageError(f"{place}: {estimator.factory[0]} cannot be made: {in_one_line(error)}") from error
     for method in ("fit", "predict"):
         if not callable(getattr(made, method, None)):
             raise UsageError(f"{place}: {type(made).__name__} has no method {method!r}")
@@ -204,8 +204,8 @@ def variants(estimator: Estimator) -> list[dict[str, object]]:
     return [{name: value} for name, values in given.items() for value in values]
 
 
-def said(error: BaseException) -> str:
-    """Return an exception in one line: its type, its message and where in others' code it was raised."""
+def in_one_line(error: BaseException) -> str:
+    """Return an exception in one line: its type, its message and the place in the user's code."""
     frame = inspect.getinnerframes(error.__traceback__)[-1] if error.__traceback__ else None
     ours = frame is None or Path(frame.filename).parent == Path(__file__).parent
     where = "" if frame is None or ours else f" ({Path(frame.filename).name}, line {frame.lineno})"
@@ -223,9 +223,13 @@ def _check_import(path: str, place: str) -> None:
                 f"{place}: there is no module {module!r}; it is looked for among the installed ones and in"
                 " the plan's folder"
             ) from None
-        raise UsageError(f"{place}: the module {module!r} cannot be imported: {said(error)}") from error
+        raise UsageError(
+            f"{place}: the module {module!r} cannot be imported: {in_one_line(error)}"
+        ) from error
     except Exception as error:  # the user's own code can raise anything
-        raise UsageError(f"{place}: the module {module!r} cannot be imported: {said(error)}") from error
+        raise UsageError(
+            f"{place}: the module {module!r} cannot be imported: {in_one_line(error)}"
+        ) from error
     for part in name.split("."):
         if not hasattr(found, part):
             known = [entry for entry in dir(found) if not entry.startswith("_")]
@@ -261,7 +265,7 @@ def _check_kind(made: Model, task: Task, place: str) -> None:
 
 
 def _made(factory: Factory, parameters: Table, chosen: Table, seed: int) -> Model:
-    """Call the factory; what it takes by name of the chosen parameters and the seed is passed as well."""
+    """Call the factory with the parameters, and with those chosen parameters and the seed that it takes by name."""
     takes = _parameters(factory)
     passed = {**parameters, **{name: value for name, value in chosen.items() if name in takes}}
     if "random_state" in takes and "random_state" not in passed:
@@ -277,7 +281,7 @@ def _parameters(factory: Factory) -> set[str]:
 
 
 def _set_random_states(made: Model, named: set[str], seed: int) -> None:
-    """Seed whatever is left open, so that a fit depends on its own seed alone."""
+    """Set every ``random_state`` that is None, so that a fit depends on its seed alone."""
     for name, value in made.get_params(deep=True).items():
         if name.split("__")[-1] == "random_state" and value is None and name not in named:
             made.set_params(**{name: seed})

@@ -55,7 +55,7 @@ the others are written, and failures.md beside them holds the tracebacks.
 def resample_command(
     context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
 ) -> int:
-    """Carry out a plan; the help text is HELP."""
+    """Carry out a plan and print what was written; the help text is HELP."""
     context.obj |= {"verbose": verbose, "interrupted": Message("cli.resample.kept")}
     from evalreport.refit.plans import read_plan
     from evalreport.refit.resampling import resample
@@ -75,7 +75,7 @@ def resample_command(
 
 
 def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
-    """Put the flags that were given over the plan, and check the whole again."""
+    """Return the plan with the given flags, checked again."""
     from evalreport.refit.plans import settle
 
     given = {name: value for name, value in flags.items() if value is not None}
@@ -89,7 +89,7 @@ def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
 def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
     if quiet:
         return
-    for text in done.said:
+    for text in done.estimators_warned:
         say(f"warning: {text}")
     if done.predictions is None:
         return
@@ -106,7 +106,7 @@ def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
 
 
 def _say_failures(done: Resampled, *, verbose: bool) -> int:
-    """Say which fits failed and where their tracebacks are; return the exit code."""
+    """Print which fits failed and where their tracebacks are; return the exit code."""
     if not done.failures:
         return 0
     for failure in done.failures if verbose else done.failures[:FAILURES_SHOWN]:

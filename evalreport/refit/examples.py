@@ -1,4 +1,4 @@
-"""The examples of a plan: one file -> ids, features, target, and what divides them."""
+"""Reading the examples of a plan from a file: ids, features, target, groups and times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Required, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,29 +40,46 @@ if TYPE_CHECKING:
 Features: TypeAlias = "Floats | pd.DataFrame"
 """(n, p) float64; a data frame where a column is text."""
 Rows = npt.NDArray[np.integer]
-"""Places in the examples."""
+"""Row numbers of the examples."""
 
 
-class Target(TypedDict, total=False):
-    """The fields of ``Examples`` that the target decides."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """The classes of a classification, and the class of each example.
 
-    target: Required[Values]
-    task: Required[Task]
+    Attributes
+    ----------
+    classes, values
+        The labels as written, in canonical order, and as estimators get them.
+    codes
+        (n,) position of each example's label in ``classes``.
+    positive
+        The positive class of a binary task.
+    """
+
     classes: tuple[str, ...]
     values: Values
     codes: Indices
-    positive: str | None
+    positive: str | None = None
+
+
+class Target(NamedTuple):
+    """The target as estimators get it, (n,); the task; the labels (None: regression)."""
+
+    target: Values
+    task: Task
+    labels: Labels | None
 
 
 def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, Message]:
-    """Return the fields of ``Examples`` that the target decides, and why it is taken for that task.
+    """Return the target of the examples, and the reason for its task.
 
     Raises
     ------
     InputError
-        An empty target, one that is no number in a regression, too few or too many classes.
+        A target is empty, or not a number in a regression, or there are too few or too many classes.
     UsageError
-        A positive class that is none of the classes, or of a task that has none.
+        The positive class is none of the classes, or the task has none.
     """
     header = header_of(read, source.target)
     array = used_only(read.arrays[header])
@@ -89,7 +106,7 @@ def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, M
             remedy="correct the value, or set [data] task",
         )
         _refuse_positive(source, task)
-        return {"target": values, "task": task}, why
+        return Target(values, task, None), why
     return _classes(labels, codes, task, source, name), why
 
 
@@ -126,14 +143,10 @@ def _classes(
     whole = all(map(is_whole, classes))
     values = np.array([int(float(label)) for label in classes] if whole else list(classes))
     of_rows = place[codes]
-    return {
-        "target": values[of_rows],
-        "task": task,
-        "classes": classes,
-        "values": values,
-        "codes": of_rows,
-        "positive": _positive(classes, source.positive) if task == "binary" else None,
-    }
+    positive = _positive(classes, source.positive) if task == "binary" else None
+    return Target(
+        values[of_rows], task, Labels(classes=classes, values=values, codes=of_rows, positive=positive)
+    )
 
 
 def _refuse_positive(source: DataSource, task: Task) -> None:
@@ -142,7 +155,7 @@ def _refuse_positive(source: DataSource, task: Task) -> None:
 
 
 def _positive(classes: tuple[str, ...], named: str | None) -> str:
-    """Return the positive class by the rule of ``run``, so that scores point the right way there."""
+    """Return the positive class by the rule of ``run``."""
     if named is not None:
         if named not in classes:
             raise UsageError(f"[data] positive {named!r} is none of the classes {', '.join(classes)}")
@@ -153,7 +166,7 @@ def _positive(classes: tuple[str, ...], named: str | None) -> str:
 
 
 def guessed_positive(classes: tuple[str, ...]) -> str:
-    """Return the class that ``run`` would take for the positive one of two unless it is told.
+    """Return the class of two that ``run`` takes as positive by default.
 
     Examples
     --------
@@ -164,7 +177,7 @@ def guessed_positive(classes: tuple[str, ...]) -> str:
 
 
 def header_of(read: Columns, column: str) -> str:
-    """Return the header of a column as the file spells it."""
+    """Return the header of a column as in the file."""
     return next(header for header in read.names if header.strip() == column)
 
 
@@ -174,24 +187,22 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examples:
-    """What is learned from, row by row in the file's order.
+    """The examples to learn from, in the file's order.
 
     Attributes
     ----------
     name
-        The file, as messages call it.
+        The file's name in messages.
     features
-        (n, p) float64, nan where a cell is empty; or a pandas data frame where a column is text.
+        (n, p) float64, nan for empty cells; or a pandas data frame if a column is text.
     target
-        (n,) what an estimator is given: float64 (regression), else whole numbers or texts.
-    codes
-        (n,) position of each target in ``classes``; None in regression.
-    classes, values
-        The labels as they are written, in canonical order, and as the estimator sees them.
+        (n,) the target that estimators get: float64 (regression), else whole numbers or texts.
+    labels
+        The classes; None in regression.
     groups, times
-        (n,) code of each example's group, and of its point of time in order.
+        (n,) code of each example's group, and of its time in order.
     written
-        Columns that are written beside the predictions, as texts.
+        Columns to write beside the predictions, as texts.
     sha256
         Of the file's bytes.
     """
@@ -202,20 +213,27 @@ class Examples:
     feature_names: tuple[str, ...]
     target: Values
     task: Task
-    classes: tuple[str, ...] = ()
-    values: Values | None = None
-    codes: Indices | None = None
-    positive: str | None = None
+    labels: Labels | None = None
     groups: Indices | None = None
     times: Indices | None = None
     written: Mapping[str, tuple[str | None, ...]]
     sha256: str
-    said: tuple[Message, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     @property
     def n(self) -> int:
         """Number of examples."""
         return len(self.ids)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes as written; empty in regression."""
+        return () if self.labels is None else self.labels.classes
+
+    @property
+    def positive(self) -> str | None:
+        """The positive class of a binary task; None: another task."""
+        return None if self.labels is None else self.labels.positive
 
 
 def read_examples(source: DataSource, folder: Path) -> Examples:
@@ -226,15 +244,15 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
     source
         The file and the columns.
     folder
-        What the file's path is relative to.
+        The folder of relative paths.
 
     Raises
     ------
     InputError
-        Where the file cannot be read, a column is missing, an id or a target is empty or appears twice, or the
+        The file cannot be read, a column is missing, a target is empty, an id is empty or appears twice, or the
         target does not suit the task.
     UsageError
-        Where the positive class is none of the classes, or pandas is needed and missing.
+        The positive class is none of the classes, or pandas is needed and missing.
     """
     path = folder / source.file
     name = str(path)
@@ -246,12 +264,12 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
             remedy="correct [data] file; it is relative to the plan's folder",
         )
     read, roles = _read(path, name, source)
-    said = []
+    notes = []
     ids = _ids(read, roles.id, name)
     if roles.id is not None and source.id is None:
-        said.append(Message("resample.ids"))
+        notes.append(Message("resample.ids"))
     target, why = read_target(read, source, name)
-    said.append(Message("resample.task", task=target["task"], why=why))
+    notes.append(Message("resample.task", task=target.task, why=why))
     features = _features(read, roles.features, source)
     return Examples(
         name=name,
@@ -266,8 +284,10 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
             if column is not None
         },
         sha256=digest(path),
-        said=tuple(said),
-        **target,
+        notes=tuple(notes),
+        target=target.target,
+        task=target.task,
+        labels=target.labels,
     )
 
 
@@ -277,21 +297,21 @@ def rows_of(features: Features, rows: Rows) -> Features:
 
 
 def same_features(examples: Examples) -> Indices:
-    """Number the examples so that two with the very same features have the same number: (n,)."""
+    """Return (n,) numbers that are equal for examples with the same features."""
     matrix = examples.features
     if not isinstance(matrix, np.ndarray):
         columns = [np.unique(_comparable(matrix[c]), return_inverse=True)[1] for c in matrix.columns]
         matrix = np.stack(columns, axis=1).astype(np.float64)
-    # + 0.0 makes -0.0 and 0.0 the same bytes.
+    # + 0.0 turns -0.0 into 0.0.
     rows = np.ascontiguousarray(matrix + 0.0)
     packed = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     return np.unique(packed, return_inverse=True)[1].astype(np.int64)
 
 
 def data_digest(examples: Examples, source: DataSource) -> str:
-    """Return a digest of the file's bytes and of what its columns are taken for."""
-    said = repr((examples.sha256, *(getattr(source, key) for key in keys_of(DataSource) if key != "file")))
-    return hashlib.sha256(said.encode()).hexdigest()
+    """Return a digest of the file's bytes and of the roles of its columns."""
+    content = repr((examples.sha256, *(getattr(source, key) for key in keys_of(DataSource) if key != "file")))
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _comparable(column: pd.Series) -> Values:
@@ -300,13 +320,13 @@ def _comparable(column: pd.Series) -> Values:
 
 
 def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, _Roles]:
-    """Read the columns in use: those of text as codes, which only the first reading can tell."""
+    """Read the columns in use; a second time as codes those that turn out to be text."""
     found: list[_Roles] = []
 
     def as_numbers(names: tuple[str, ...]) -> Mapping[str, Kind]:
         roles = _roles(names, source, name)
         found.append(roles)
-        # A feature that is written as well is read as it is spelled.
+        # A feature that is also written is read as text.
         kinds: dict[str, Kind] = dict.fromkeys(roles.features, "number")
         kinds |= dict.fromkeys((roles.target, *roles.others), "codes")
         return kinds if roles.id is None else {**kinds, roles.id: "text"}
@@ -326,19 +346,19 @@ def _read(path: Path, name: str, source: DataSource) -> tuple[Columns, _Roles]:
 
 
 def _whole(read: Columns) -> Columns:
-    """Put the pieces of every column together."""
+    """Combine the chunks of every column."""
     arrays = {header: combined(array) for header, array in read.arrays.items()}
     return Columns(read.names, arrays, read.rows, read.locate)
 
 
 def _no_number(array: Arrow) -> Floats:
-    """Return a double array with nan where a cell is no number, 0 where it is empty."""
+    """Return float64 values, nan for cells that are no number and 0 for empty cells."""
     values = floats(array)
     return np.where(array.is_null().to_numpy(zero_copy_only=False), 0.0, values)
 
 
 class _Roles(NamedTuple):
-    """The headers of the target, the ids, the features and what is written or divides the examples."""
+    """The headers of the target, the ids, the features, and the other columns in use."""
 
     target: str
     id: str | None
@@ -436,7 +456,7 @@ def _refuse_empty(empty: Mask, read: Columns, column: str, name: str, expected: 
 def _refuse_where(
     wrong: Mask, read: Columns, place: tuple[str, str], problem: str, *, expected: str, remedy: str
 ) -> None:
-    """Refuse the first of the rows that are wrong, where any is; ``place`` is the file and the column."""
+    """Raise an error about the first wrong row, if any; ``place`` is the file and the column."""
     if wrong.any():
         line, _ = read.locate(int(np.argmax(wrong)), None)
         file, column = place
@@ -444,7 +464,7 @@ def _refuse_where(
 
 
 def _features(read: Columns, headers: Sequence[str], source: DataSource) -> Features:
-    """Return a matrix where every feature is a number, else (or if the plan says so) a data frame."""
+    """Return a matrix if every feature is a number and the plan wants no data frame, else a data frame."""
     import pyarrow as pa
 
     columns: dict[str, Values] = {}

@@ -1,6 +1,6 @@
-"""One task: fit an estimator on its training rows and write down what it says of the others.
+"""One task: fitting an estimator on its training rows and predicting the other rows.
 
-This runs in the worker, whatever that is; it sees the examples and one job, and nothing else decides its result.
+It runs in the worker, and its result depends on the examples and one job alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.predictions.arrays import Floats, Mask, Values
-from evalreport.refit.building import build, count_parameters, said, vc_dimension
+from evalreport.refit.building import build, count_parameters, in_one_line, vc_dimension
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
 from evalreport.refit.plans import Estimator, Model, Selection, Table
 from evalreport.refit.splits import inner_folds
@@ -31,7 +31,7 @@ _here = threading.local()
 
 @contextmanager
 def messages() -> Iterator[list[str]]:
-    """Yield a list that receives the warnings of this thread as texts; outside of ``listening`` it stays empty."""
+    """Yield a list that collects the warnings of this thread as texts, inside ``listening``."""
     before, _here.texts = getattr(_here, "texts", None), []
     try:
         yield _here.texts
@@ -41,7 +41,7 @@ def messages() -> Iterator[list[str]]:
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Send warnings to the thread that they arise in; ``warnings.catch_warnings`` alone knows no threads."""
+    """Collect warnings by thread, which ``warnings.catch_warnings`` alone does not."""
     with warnings.catch_warnings():
         _listen()
         yield
@@ -66,9 +66,9 @@ def _listen() -> None:
 
 
 def one_thread() -> None:
-    """Let BLAS and OpenMP use one thread: with several the last bits of a sum depend on how many there are.
+    """Limit BLAS and OpenMP to one thread, since the last bits of a sum depend on the number of threads.
 
-    OpenMP keeps its number by thread, so each thread says it; and again where new libraries may have been loaded.
+    OpenMP keeps the limit for each thread, and newly imported libraries need it again.
     """
     from threadpoolctl import threadpool_limits
 
@@ -85,14 +85,14 @@ _SMALLEST = 1e-15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """How candidates are compared: the inner folds, and what the lower the better is computed on them.
+    """How candidates of a grid are compared: the inner folds and the loss.
 
     Attributes
     ----------
     grid
         Parameter -> candidates.
     seed
-        Of the inner folds: the same for every estimator, so that they are searched on the same folds.
+        The seed of the inner folds, the same for every estimator.
     """
 
     grid: Mapping[str, tuple[object, ...]]
@@ -115,7 +115,7 @@ def candidates(grid: Mapping[str, tuple[object, ...]]) -> Iterator[dict[str, obj
 
 
 def search(examples: Examples, how: Search, rows: Rows, train: Train) -> tuple[dict[str, object], Validated]:
-    """Return the best candidate, and its fitted models with the rows that each was validated on.
+    """Return the best candidate, and its fitted models with their validation rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def search(examples: Examples, how: Search, rows: Rows, train: Train) -> tuple[d
     Returns
     -------
     chosen, inner
-        Of candidates with the same loss the first. A loss is the mean over all validation rows.
+        The candidate with the smallest mean loss over all validation rows, the first of equal ones; its models.
     """
     folds = inner_folds(examples, rows, folds=how.folds, seed=how.seed, stratify=how.stratify)
     best: tuple[float, dict[str, object], Validated] | None = None
@@ -180,18 +180,18 @@ _LOSSES: Mapping[Selection, Callable[[Model, Features, Values], Values]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What one task is about.
+    """The input of one task.
 
     Attributes
     ----------
     chosen
-        The value of the complexity, by its parameter; empty where nothing is varied.
+        The value of the complexity, by its parameter; empty: nothing is varied.
     train, test
         Rows of the examples.
     seed
-        The task's own.
+        The seed of this task.
     train_predictions
-        Whether the training rows are predicted as well.
+        Whether the training rows are predicted, too.
     """
 
     estimator: Estimator
@@ -206,8 +206,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a fitted model says of some rows.
+class Predicted:
+    """A fitted model's predictions of some rows.
 
     Attributes
     ----------
@@ -216,9 +216,9 @@ class Said:
     y_pred
         (m,) float64 values, or int64 positions in the classes.
     proba
-        (m, classes) float64, where the model gives probabilities.
+        (m, classes) float64 probabilities; None: the model gives none.
     score
-        (m,) float64, greater = more positive, where it gives a decision function and no probabilities.
+        (m,) float64 decision function, greater is more positive; None: there is none, or probabilities instead.
     """
 
     part: str
@@ -231,9 +231,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """What came of one task."""
+    """The result of one task."""
 
-    blocks: tuple[Said, ...]
+    blocks: tuple[Predicted, ...]
     params: str | None = None
     n_parameters: float | None = None
     vc_dimension: float | None = None
@@ -249,22 +249,22 @@ class Failure:
 
 
 def perform(examples: Examples, job: Job) -> Fitted | Failure:
-    """Do one task; what the user's code raises is returned, so that it does not lose the others."""
+    """Do one task; an exception of the user's code is returned as a failure, so that the other tasks continue."""
     one_thread()
     try:
-        with messages() as heard:
+        with messages() as texts:
             fitted = _fitted(examples, job)
-        return replace(fitted, messages=tuple(dict.fromkeys(heard)))
+        return replace(fitted, messages=tuple(dict.fromkeys(texts)))
     except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
-        return Failure(said(error), "".join(traceback.format_exception(error)))
+        return Failure(in_one_line(error), "".join(traceback.format_exception(error)))
 
 
 Done = tuple[int, Fitted | Failure]
-"""The place of a task among the others, and its result."""
+"""The position of a task among the others, and its result."""
 
 
 def in_worker(place: int, examples: Examples, job: Job) -> Done:
-    """Do one task in a process that does nothing else."""
+    """Do one task in a worker process."""
     _listen()
     return place, perform(examples, job)
 
@@ -279,12 +279,12 @@ def _fitted(examples: Examples, job: Job) -> Fitted:
         chosen |= best
     model = _model(examples, job, chosen, job.train)
     blocks = [
-        _says(validated, examples, rows, part="validation", inner_fold=fold)
+        _predict(validated, examples, rows, part="validation", inner_fold=fold)
         for fold, (validated, rows) in enumerate(inner, start=1)
     ]
     if job.train_predictions:
-        blocks.append(_says(model, examples, np.unique(job.train), part="train"))
-    blocks.append(_says(model, examples, job.test, part=job.part))
+        blocks.append(_predict(model, examples, np.unique(job.train), part="train"))
+    blocks.append(_predict(model, examples, job.test, part=job.part))
     return Fitted(
         blocks=tuple(blocks),
         params=json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str) if chosen else None,
@@ -294,24 +294,24 @@ def _fitted(examples: Examples, job: Job) -> Fitted:
 
 
 def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
-    """Build and fit on some rows."""
+    """Build an estimator and fit it on some rows."""
     model = build(job.estimator, job.folder, chosen=chosen, seed=job.seed)
     fitted = model.fit(rows_of(examples.features, rows), examples.target[rows])
     return model if fitted is None else fitted
 
 
-def _says(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> Said:
+def _predict(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> Predicted:
     features = rows_of(examples.features, rows)
     predicted = _one_column(model.predict(features), len(rows))
-    if examples.values is None:
+    if examples.labels is None:
         numbers = predicted.astype(np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError("predict returned a value that is not a finite number")
-        return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=numbers, proba=None, score=None)
+        return Predicted(part=part, inner_fold=inner_fold, rows=rows, y_pred=numbers, proba=None, score=None)
     codes = _codes(predicted, examples)
     proba = _probabilities(model, features, examples, len(rows))
     score = None if proba is not None else _decision(model, features, examples, len(rows))
-    return Said(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
+    return Predicted(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
 
 
 def _one_column(values: npt.ArrayLike, n: int) -> Values:
@@ -324,15 +324,15 @@ def _one_column(values: npt.ArrayLike, n: int) -> Values:
 
 
 def _codes(labels: Values, examples: Examples) -> Rows:
-    """Return each label's place among the classes.
+    """Return each label's position among the classes.
 
     Raises
     ------
     ValueError
-        A label that the target does not hold.
+        The target does not hold the label.
     """
-    assert examples.values is not None
-    place = {value: code for code, value in enumerate(examples.values.tolist())}
+    assert examples.labels is not None
+    place = {value: code for code, value in enumerate(examples.labels.values.tolist())}
     for label in np.unique(labels).tolist():
         if label not in place:
             raise ValueError(f"predict returned the label {label!r}, which the target does not hold")
@@ -340,7 +340,7 @@ def _codes(labels: Values, examples: Examples) -> Rows:
 
 
 def _probabilities(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
-    """Return the probabilities of every class; a class that the training rows lack has probability 0."""
+    """Return the probabilities of all classes, 0 for classes that the training rows lack."""
     if not hasattr(model, "predict_proba"):
         return None
     given = np.asarray(model.predict_proba(features), dtype=np.float64)
@@ -364,7 +364,7 @@ def _columns(model: Model, examples: Examples, shape: Sequence[int]) -> Rows:
 
 
 def _decision(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
-    """Return a binary decision function, turned so that greater means the positive class."""
+    """Return a binary decision function with the sign for which greater means the positive class."""
     if examples.positive is None or not hasattr(model, "decision_function"):
         return None
     given = np.asarray(model.decision_function(features), dtype=np.float64)

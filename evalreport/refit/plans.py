@@ -1,4 +1,4 @@
-"""What a plan says: the data, the scheme, the estimators; and what each of its values may be."""
+"""Plans of refitting: the data, the scheme, the estimators; reading and checking them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Selection = Literal["accuracy", "log_loss", "mse", "mae"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 Table: TypeAlias = Mapping[str, Any]
-"""Values by key, as a table of TOML has them."""
+"""Values by key, as in a table of TOML."""
 Model: TypeAlias = "BaseEstimator"
-"""What is fitted: an estimator of scikit-learn, or another object with its methods ``fit`` and ``predict``."""
+"""An estimator of scikit-learn, or another object with its methods ``fit`` and ``predict``."""
 
 MOST_FITS = 1_000_000
-"""Of one scheme, and of one model."""
+"""The greatest number of fits of a scheme, and of a model."""
 _SEARCH: Table = {"inner_folds": 5, "select": None}
 _HELD_OUT: Table = {"test": 1 / 3, "stratify": False, "train_predictions": False, **_SEARCH}
 _FOLDS: Table = {
@@ -64,34 +64,34 @@ SCHEMES: Mapping[str, Table] = {
     },
     "complexity-curve": {**_HELD_OUT, "repeats": 10, "train_predictions": True},
 }
-"""Every scheme, with the keys that it takes and their defaults."""
+"""Every scheme with its keys and their defaults."""
 
 OF_TIME = ("holdout", "time-ordered")
-"""The schemes in which every training example can come before every test example."""
+"""Schemes in which all training examples can precede all test examples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSource:
-    """Where the examples come from and what the columns mean.
+    """The file of the examples and the roles of its columns.
 
     Attributes
     ----------
     file
         A CSV, TSV, Parquet, Arrow, JSON Lines or NPZ file; relative to the plan's folder.
     target
-        The column to be predicted.
+        The column to predict.
     id
-        The column of ids; None: a column ``id`` where there is one, else the row's number from 1.
+        The column of ids; None: a column ``id`` if there is one, else the row number from 1.
     features
-        The columns to predict from; empty: every column that plays no other part.
+        The columns to predict from; empty: every column without another role.
     group
-        Examples of one group never stand on both sides of a split.
+        The column of groups, which are never on both sides of a split.
     time
-        Training examples come before test examples (schemes ``holdout`` and ``time-ordered``).
+        The column of times: training examples precede test examples (schemes ``holdout`` and ``time-ordered``).
     keep
-        Columns that are no features and are written beside the predictions, for slices and clusters.
+        Columns to write beside the predictions, for slices and clusters; they are no features.
     frame
-        Hand estimators a pandas data frame even where every feature is a number.
+        Give estimators a pandas data frame even if every feature is a number.
     """
 
     file: Path
@@ -108,21 +108,21 @@ class DataSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """How examples are divided; None takes the scheme's default, as ``SCHEMES`` states it.
+    """How examples are divided; None: the scheme's default in ``SCHEMES``.
 
     Attributes
     ----------
     test
-        Share of the examples that is held out, in (0, 1).
+        Share of held-out examples, in (0, 1).
     sizes
         Training sizes of a learning curve: shares of the training part in (0, 1], or whole numbers of examples.
     gap
         Points of time left out between training and test examples.
     inner_folds, select
-        Folds of the search of an estimator with a grid, and what it is decided by: ``accuracy``,
-        ``log_loss``, ``mse`` or ``mae``.
+        Folds of the search of an estimator with a grid, and its criterion: ``accuracy``, ``log_loss``, ``mse`` or
+        ``mae``.
     train_predictions
-        Also write what each model says about its own training examples (``part`` = train).
+        Also write each model's predictions of its training examples (``part`` = train).
     """
 
     name: str
@@ -140,14 +140,14 @@ class Scheme:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complexity:
-    """One parameter that makes an estimator more or less flexible, and the values that it takes.
+    """One parameter that makes an estimator more or less flexible, and its values.
 
     Attributes
     ----------
     complexity
-        The numbers on the axis, one a value; empty: the values themselves where they are numbers, else 1, 2, 3 ...
+        The number of each value on the axis; empty: the values themselves if they are numbers, else 1, 2, 3 ...
     as_models
-        Make each value a model of its own instead of a column ``complexity`` of one model.
+        Make each value a separate model instead of a column ``complexity`` of one model.
     """
 
     parameter: str
@@ -158,7 +158,7 @@ class Complexity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimator:
-    """What is fitted: an import path, or several that become a pipeline, and the parameters.
+    """An estimator: one import path, or several that become a pipeline, and the parameters.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Estimator:
         ``module:name`` of a class or function that returns an object with ``fit`` and ``predict``; several make a
         scikit-learn pipeline of their objects in that order.
     parameters
-        Passed to the one factory; for a pipeline set as ``step__parameter``.
+        Passed to the factory; for a pipeline set as ``step__parameter``.
     grid
         Parameter -> candidates, searched within the training examples of each fit.
     """
@@ -180,16 +180,17 @@ class Estimator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that decides the predictions, and how the work is done, which does not.
+    """Everything that the predictions depend on, and how the fits are run.
 
     Attributes
     ----------
     folder
-        Where the data file and the user's own modules are looked for.
+        The folder of the data file and the user's modules.
     seed
-        Splits, samples and the estimators' own randomness depend on it alone.
+        The seed of splits, samples and estimators.
     jobs, backend, scheduler
-        How many fits at once, by what, and the address of a Dask scheduler: no byte depends on them.
+        The number of parallel fits, the backend, and the address of a Dask scheduler; predictions do not depend on
+        them.
     """
 
     data: DataSource
@@ -203,12 +204,12 @@ class Plan:
 
 
 def settle(plan: Plan) -> Plan:
-    """Check every value and put the scheme's defaults where nothing is said.
+    """Check every value and fill in the scheme's defaults.
 
     Raises
     ------
     UsageError
-        A value that is not allowed, or two that contradict each other.
+        A value is not allowed, or two values contradict each other.
 
     Examples
     --------
@@ -229,13 +230,13 @@ def settle(plan: Plan) -> Plan:
         raise UsageError("the backend dask needs the address of its scheduler, such as tcp://127.0.0.1:8786")
     if plan.scheduler and plan.backend != "dask":
         raise UsageError(f"a scheduler belongs to the backend dask, but the backend is {plan.backend}")
-    # From Python a path is often written as a text.
+    # In Python, paths are often given as text.
     data = replace(plan.data, file=Path(plan.data.file))
     return replace(plan, data=data, scheme=scheme, folder=Path(plan.folder))
 
 
 def describe(plan: Plan) -> dict[str, object]:
-    """Return what decides the predictions as plain values, for the record and for digests."""
+    """Return everything that the predictions depend on as plain values, for the record and for digests."""
     return {
         "data": {**plain(plan.data), "file": plan.data.file.as_posix()},
         "scheme": plain(plan.scheme),
@@ -248,7 +249,7 @@ def describe(plan: Plan) -> dict[str, object]:
 
 
 def plain(record: DataSource | Scheme | Estimator | Complexity) -> dict[str, object]:
-    """Return what a part of a plan says as plain values."""
+    """Return a part of a plan as plain values."""
     return {entry.name: _listed(getattr(record, entry.name)) for entry in fields(record)}
 
 
@@ -355,7 +356,7 @@ def axis(varied: Complexity) -> tuple[float, ...]:
 
 
 def _check_division(data: DataSource, scheme: Scheme) -> None:
-    """Refuse a scheme in which time would run backwards or a group would cross a split."""
+    """Refuse a scheme that would train on later examples or divide a group."""
     if scheme.name == "leave-group-out" and data.group is None:
         raise UsageError("the scheme leave-group-out needs the column of groups: [data] group")
     if scheme.name == "leave-one-out" and data.group is not None:
@@ -389,7 +390,7 @@ def _whole(name: str, value: object, least: int) -> None:
 
 
 def _countable(name: str, value: Any, least: int) -> None:
-    """Check a number of fits: a typing error must not divide the examples for ever before the first of them."""
+    """Check a number of fits, so that a typing error does not divide the examples forever."""
     _whole(name, value, least)
     if value > MOST_FITS:
         raise UsageError(f"{name} must be at most {MOST_FITS:,}, not {value}")
@@ -410,7 +411,7 @@ def read_plan(path: Path) -> Plan:
     Raises
     ------
     UsageError
-        A file that cannot be read or is no TOML, an unknown key, a wrong type, a value that is not allowed.
+        The file cannot be read or is no TOML, or has an unknown key, a wrong type or a value that is not allowed.
     """
     content = toml_of(path)
     try:
@@ -420,7 +421,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def keys_of(record: type[DataSource | Scheme | Complexity]) -> tuple[str, ...]:
-    """Return the keys of a table of the plan, which are the fields of its record."""
+    """Return the keys of a table of the plan."""
     return tuple(entry.name for entry in fields(record))
 
 
@@ -526,8 +527,8 @@ def _table(content: Table, name: str, known: tuple[str, ...] | None, place: str 
 def _known(table: Table, known: tuple[str, ...], kind: str) -> None:
     for name in table:
         if name not in known:
-            said = unknown_name("key", name, list(known))
-            raise UsageError(said if kind == "key" else f"{kind.removesuffix(' key')} {said}")
+            problem = unknown_name("key", name, list(known))
+            raise UsageError(problem if kind == "key" else f"{kind.removesuffix(' key')} {problem}")
 
 
 def _text(value: object, place: str) -> str:

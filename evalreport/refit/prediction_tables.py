@@ -1,4 +1,4 @@
-"""Finished fits -> one table of predictions in the format that ``run`` reads, and its bytes on disk."""
+"""Finished fits: the journal that keeps them, and the table of predictions that ``run`` reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evalreport.errors import OutputError, UsageError
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.refit.backends import Task
 from evalreport.refit.examples import Examples
-from evalreport.refit.fitting import Fitted, Said
+from evalreport.refit.fitting import Fitted, Predicted
 from evalreport.refit.plans import Scheme
 from evalreport.refit.splits import counts_in_sample
 
@@ -34,18 +34,18 @@ _ARRAYS = ("rows", "y_pred", "proba", "score")
 
 @dataclass(slots=True)
 class Journal:
-    """The open file of finished fits, and those that it held."""
+    """The open file of finished fits, and the fits read from it."""
 
     stream: BinaryIO
     found: dict[bytes, Fitted] = field(default_factory=dict)
 
     def add(self, key: bytes, fitted: Fitted) -> None:
-        """Write one finished fit; it survives the end of this process from here on.
+        """Write one finished fit, so that it survives the end of this process.
 
         Raises
         ------
         OutputError
-            Where there is no room for it.
+            The disk is full.
         """
         body = _packed(fitted)
         try:
@@ -58,7 +58,7 @@ class Journal:
 
 
 def journal_path(output: Path) -> Path:
-    """Return the hidden file beside an output that keeps its finished fits."""
+    """Return the path of the hidden file of finished fits beside an output."""
     return output.parent / f".{output.name}.fits"
 
 
@@ -69,7 +69,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
     Raises
     ------
     UsageError
-        Where another process is at work on the same output, or the place cannot be written to.
+        Another process works on the same output, or the folder cannot be written to.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
 def _lock(stream: BinaryIO, path: Path) -> None:
     try:
         import fcntl
-    except ImportError:  # not on this system: nothing keeps two processes apart
+    except ImportError:  # a system without file locks
         return
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,7 +105,7 @@ def _lock(stream: BinaryIO, path: Path) -> None:
 
 
 def _read(stream: BinaryIO, found: dict[bytes, Fitted]) -> int:
-    """Read the whole records; return where the last one ends (0: no journal of this form)."""
+    """Read the complete records; return where the last one ends (0: no journal of this format)."""
     size = os.fstat(stream.fileno()).st_size
     if stream.read(len(_MAGIC)) != _MAGIC:
         return 0
@@ -123,7 +123,7 @@ def _read(stream: BinaryIO, found: dict[bytes, Fitted]) -> int:
 
 
 def _packed(fitted: Fitted) -> bytes:
-    """Write a fit as a line of JSON and the arrays' bytes; nothing that could run code when it is read."""
+    """Return a fit as a line of JSON and the bytes of its arrays, so that reading it can run no code."""
     arrays: list[bytes] = []
     blocks = []
     for block in fitted.blocks:
@@ -135,49 +135,46 @@ def _packed(fitted: Fitted) -> bytes:
                 entry[name] = [kept.dtype.str, list(kept.shape)]
                 arrays.append(kept.tobytes())
         blocks.append(entry)
-    said = {
+    head = {
         "blocks": blocks,
         "params": fitted.params,
         "n_parameters": fitted.n_parameters,
         "vc_dimension": fitted.vc_dimension,
         "messages": fitted.messages,
     }
-    return b"".join([json.dumps(said).encode(), b"\n", *arrays])
+    return b"".join([json.dumps(head).encode(), b"\n", *arrays])
 
 
 def _unpacked(body: bytes) -> Fitted:
     line, _, rest = body.partition(b"\n")
-    said = json.loads(line)
-    place = 0
+    head = json.loads(line)
+    offset = 0
     blocks = []
-    for entry in said["blocks"]:
+    for entry in head["blocks"]:
         arrays: dict[str, Any] = dict.fromkeys(_ARRAYS)
         for name in _ARRAYS:
             if name in entry:
                 kind, shape = np.dtype(entry[name][0]), tuple(entry[name][1])
                 count = int(np.prod(shape))
-                arrays[name] = np.frombuffer(rest, kind, count, place).reshape(shape)
-                place += count * kind.itemsize
-        blocks.append(Said(part=entry["part"], inner_fold=entry["inner_fold"], **arrays))
+                arrays[name] = np.frombuffer(rest, kind, count, offset).reshape(shape)
+                offset += count * kind.itemsize
+        blocks.append(Predicted(part=entry["part"], inner_fold=entry["inner_fold"], **arrays))
     return Fitted(
         blocks=tuple(blocks),
-        params=said["params"],
-        n_parameters=said["n_parameters"],
-        vc_dimension=said["vc_dimension"],
-        messages=tuple(said["messages"]),
+        params=head["params"],
+        n_parameters=head["n_parameters"],
+        vc_dimension=head["vc_dimension"],
+        messages=tuple(head["messages"]),
     )
 
 
 WRITTEN_FORMATS = (".parquet", ".csv", ".csv.gz")
 Result = tuple[Task, Fitted]
-Block = tuple[Task, Fitted, Said]
+Block = tuple[Task, Fitted, Predicted]
 
 
 def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> pa.Table:
-    """Return the Arrow table of all predictions: models in the plan's order, their fits, the examples.
-
-    Columns that nothing fills are left out; a cell is empty where a model or a fit has nothing to say.
-    """
+    """Return all predictions as an Arrow table, in the order of models, fits and examples, without empty columns."""
     import pyarrow as pa
 
     blocks = [(task, fitted, block) for task, fitted in results for block in fitted.blocks]
@@ -196,7 +193,7 @@ def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Resul
 
 
 def _has_one_input(examples: Examples) -> bool:
-    """Say whether predictions can be drawn against their one input, which is then written as ``x``."""
+    """Return whether there is one input, which is written as ``x`` to draw predictions against it."""
     one = isinstance(examples.features, np.ndarray) and examples.features.shape[1] == 1
     return one and "x" not in examples.written
 
@@ -205,16 +202,15 @@ def _is_time(examples: Examples, name: str) -> bool:
     return examples.times is not None and name == next(iter(examples.written))
 
 
-def _outputs(examples: Examples, rows: Indices, blocks: Sequence[Said]) -> dict[str, pa.Array | None]:
+def _outputs(examples: Examples, rows: Indices, blocks: Sequence[Predicted]) -> dict[str, pa.Array | None]:
     import pyarrow as pa
 
     predicted = np.concatenate([block.y_pred for block in blocks])
-    if examples.values is None:
+    if examples.labels is None:
         return {"y_true": pa.array(examples.target[rows]), "y_pred": pa.array(predicted)}
-    assert examples.codes is not None
     labels = pa.array(examples.classes, pa.string())
     columns: dict[str, pa.Array | None] = {
-        "y_true": labels.take(pa.array(examples.codes[rows])),
+        "y_true": labels.take(pa.array(examples.labels.codes[rows])),
         "y_pred": labels.take(pa.array(predicted)),
         "score": _numbers(blocks, [block.score for block in blocks]),
     }
@@ -225,7 +221,7 @@ def _outputs(examples: Examples, rows: Indices, blocks: Sequence[Said]) -> dict[
 
 
 def _keys(blocks: Sequence[Block], scheme: Scheme, n: int) -> dict[str, pa.Array | None]:
-    """Return the columns that tell one fit from another, and what is known about each."""
+    """Return the columns that identify a fit, and the columns with facts about it."""
     import pyarrow as pa
 
     found: dict[str, pa.Array | None] = {
@@ -252,9 +248,9 @@ def _keys(blocks: Sequence[Block], scheme: Scheme, n: int) -> dict[str, pa.Array
 
 
 def _size(task: Task, fitted: Fitted, scheme: Scheme, name: str) -> float | None:
-    """Return a model's number of parameters or VC dimension, where it plays a part."""
+    """Return a model's number of parameters or VC dimension; None: the scheme does not need it."""
     value: float | None = getattr(fitted, name)
-    # A VC dimension bounds the error on the training rows alone; parameters are an axis as well.
+    # A VC dimension is used with training errors only; the number of parameters is also an axis of complexity.
     with_training = bool(scheme.train_predictions) or task.fit.part == "train"
     if name == "vc_dimension":
         return value if with_training else None
@@ -275,7 +271,7 @@ def _inbag(blocks: Sequence[Block], n: int) -> pa.Array:
 
 
 def _repeated(blocks: Sequence[Block], of_blocks: Sequence[object], kind: pa.DataType) -> pa.Array | None:
-    """Return a column of one value a block; None where no block has one."""
+    """Return a column with one value for each block; None: no block has one."""
     import pyarrow as pa
 
     values = pa.array(of_blocks, kind)
@@ -285,8 +281,8 @@ def _repeated(blocks: Sequence[Block], of_blocks: Sequence[object], kind: pa.Dat
     return values.take(pa.array(np.repeat(np.arange(len(blocks)), lengths)))
 
 
-def _numbers(blocks: Sequence[Said], pieces: Sequence[Floats | None]) -> pa.Array | None:
-    """Return a column of float64, null for the blocks that have none; None where no block has any."""
+def _numbers(blocks: Sequence[Predicted], pieces: Sequence[Floats | None]) -> pa.Array | None:
+    """Return a column of float64, null for blocks without values; None: no block has values."""
     import pyarrow as pa
 
     if all(piece is None for piece in pieces):
@@ -305,12 +301,12 @@ def _texts(texts: Sequence[str | None], rows: Indices) -> pa.Array:
 
 
 def check_columns(examples: Examples) -> None:
-    """Refuse columns of the user's own whose names mean something else beside predictions.
+    """Refuse columns whose names have a meaning in prediction files.
 
     Raises
     ------
     UsageError
-        A column to be written beside the predictions that ``run`` would take for one of its own.
+        A column to be written beside the predictions has such a name.
     """
     from evalreport.predictions.column_names import PROBABILITY_PREFIXES, spellings
 
@@ -323,7 +319,7 @@ def check_columns(examples: Examples) -> None:
 
 
 def table_bytes(table: pa.Table, path: Path) -> bytes:
-    """Return a table as the bytes of a file whose format its name says; the same table gives the same bytes."""
+    """Return a table as the bytes of a file in the format of its name; the same table gives the same bytes."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -334,12 +330,12 @@ def table_bytes(table: pa.Table, path: Path) -> bytes:
     pyarrow.csv.write_csv(table, sink)
     if not path.name.endswith(".gz"):
         return sink.getvalue()
-    # No name and no time of writing in the archive: neither is part of the predictions.
+    # Without name and time in the archive, so that the bytes depend on the predictions alone.
     return gzip.compress(sink.getvalue(), mtime=0)
 
 
 def warnings_of(results: Sequence[Result]) -> Iterator[str]:
-    """Yield what estimators warned of, once a model and message, with the number of fits."""
+    """Yield each warning of each model once, with the number of fits."""
     counts: dict[tuple[str, str], int] = {}
     fits: dict[str, int] = {}
     for task, fitted in results:

@@ -1,4 +1,4 @@
-"""``resample()``: the whole way from a plan to a file of predictions, readable in a minute."""
+"""``resample()``: from a plan to a file of predictions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCHEMA = "evalreport/resample/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitFailure:
-    """A fit that raised: which one, the exception in one line, and its traceback."""
+    """A failed fit: its model and numbers, the exception in one line, and the traceback."""
 
     model: str
     fit: Mapping[str, float]
@@ -49,18 +49,18 @@ class FitFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampled:
-    """What a plan came to.
+    """The result of carrying out a plan.
 
     Attributes
     ----------
     predictions
-        The file that ``run`` reads; None where no fit gave any.
+        The file that ``run`` reads; None: no fit succeeded.
     record
-        The JSON file that says how it was made.
+        The JSON file about how it was made.
     n_fits, n_reused
-        Fits of the plan, and how many of them an earlier, interrupted run had finished.
+        The number of fits, and of those that an earlier, interrupted run had finished.
     arguments
-        What ``evalreport run`` has to be told about these predictions, after their path.
+        Arguments that ``evalreport run`` needs for these predictions, after their path.
     """
 
     predictions: Path | None
@@ -72,7 +72,7 @@ class Resampled:
     failures: tuple[FitFailure, ...]
     failures_file: Path | None
     warnings: tuple[WarningRecord, ...]
-    said: tuple[str, ...]
+    estimators_warned: tuple[str, ...]
     arguments: tuple[str, ...]
 
 
@@ -84,7 +84,7 @@ def resample(
     announce: Callable[[str], None] = lambda _text: None,
     done: Callable[[Path], None] = lambda _predictions: None,
 ) -> Resampled:
-    """Fit every estimator of a plan on every division of its examples and write what they predict.
+    """Fit every estimator of a plan on every division of its examples and write the predictions.
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ def resample(
     progress
         Called with the stage's name and the share done, in [0, 1].
     announce
-        Called with lines for the user before the work begins.
+        Called with lines for the user before the fits.
     done
-        Called with their path when predictions stand in their place, before an interrupt that came meanwhile is raised.
+        Called with the path of the written predictions, before a pending interrupt is raised.
 
     Raises
     ------
     UsageError
-        A plan that cannot be carried out, a missing library, an output that cannot be written.
+        The plan cannot be carried out, a library is missing, or the output cannot be written.
     InputError
-        Examples that cannot be used.
+        The examples cannot be used.
     OutputError
         The output could not be written; the finished fits are kept beside it.
     """
@@ -115,7 +115,7 @@ def resample(
     check_columns(examples)
     check_models(settled)
     settled = _with_selection(settled, examples)
-    for line in (*examples.said, _own_code(settled)):
+    for line in (*examples.notes, _own_code(settled)):
         announce(str(line))
     for estimator in settled.estimators:
         check_buildable(estimator, settled.folder, examples.task)
@@ -131,13 +131,13 @@ def resample(
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
         written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
         if not written.failures:
-            # Only now: what is not written yet can still be lost.
+            # Finished fits are kept until the predictions are written.
             journal_path(output).unlink(missing_ok=True)
     return written
 
 
 def _with_selection(plan: Plan, examples: Examples) -> Plan:
-    """Say what a search is decided by, where the plan does not."""
+    """Fill in the default loss of a search."""
     regression = examples.task == "regression"
     select = plan.scheme.select or ("mse" if regression else "accuracy")
     if examples.task not in METRICS[select].tasks:
@@ -151,7 +151,7 @@ def _own_code(plan: Plan) -> Message:
 
 
 def _check_output(output: Path) -> None:
-    """Find an output that cannot be written before the work that leads to it."""
+    """Check before the fits that the output can be written."""
     named_as_file = output.name.lower().endswith((*dotted(), ".gz"))
     if named_as_file and not output.name.endswith(WRITTEN_FORMATS):
         raise UsageError(
@@ -171,7 +171,7 @@ def _check_output(output: Path) -> None:
 def _carry_out(
     plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
 ) -> list[Fitted | Failure]:
-    """Do the tasks that are not done yet, and keep each in the journal as soon as it is."""
+    """Do the tasks that are not in the journal, and add each to it when it is done."""
     outcomes: list[Fitted | Failure | None] = [journal.found.get(task.key) for task in tasks]
     waiting = [place for place, outcome in enumerate(outcomes) if outcome is None]
     done = len(tasks) - len(waiting)
@@ -197,14 +197,14 @@ def _write(
     reused: int,
     done: Callable[[Path], None],
 ) -> Resampled:
-    """Write predictions, failures and the record to the side, and move them in."""
+    """Write predictions, failures and the record together."""
     results = [(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Fitted)]
     failures = tuple(
         _failure(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Failure)
     )
     places = _places(output)
     files: dict[Path, bytes | None] = {places["failures"]: _failures_text(failures) if failures else None}
-    said = tuple(warnings_of(results))
+    warned = tuple(warnings_of(results))
     n_rows = 0
     if results:
         table = prediction_table(examples, plan.scheme, results)
@@ -219,10 +219,10 @@ def _write(
             "fits": len(tasks),
             "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
             "warnings": [asdict(warning) | {"text": str(warning.text)} for warning in warnings],
-            "estimators_warned": list(said),
+            "estimators_warned": list(warned),
         }
         files[places["record"]] = _json(record)
-    _move_in(files, partial(done, places["predictions"]) if results else lambda: None)
+    _publish(files, partial(done, places["predictions"]) if results else lambda: None)
     return Resampled(
         predictions=places["predictions"] if results else None,
         record=places["record"] if results else None,
@@ -233,13 +233,13 @@ def _write(
         failures=failures,
         failures_file=places["failures"] if failures else None,
         warnings=warnings,
-        said=said,
+        estimators_warned=warned,
         arguments=_arguments(plan, examples, failures),
     )
 
 
 def _places(output: Path) -> dict[str, Path]:
-    """Return where each file goes; none but the predictions has a name that ``run`` would read."""
+    """Return the path of each file; ``run`` reads only that of the predictions."""
     if not output.name.endswith(WRITTEN_FORMATS):
         return {
             "predictions": output / "predictions.parquet",
@@ -274,7 +274,7 @@ def _failures_text(failures: Sequence[FitFailure]) -> bytes:
 
 
 def _about_plan(plan: Plan, examples: Examples) -> dict[str, object]:
-    """Say what decides the predictions; nothing that depends on how the work was done stands here."""
+    """Return the facts that decide the predictions, without the number of jobs or the backend."""
     return {
         "schema": SCHEMA,
         "plan": describe(plan),
@@ -296,8 +296,8 @@ def _json(content: Mapping[str, object]) -> bytes:
     return (text + "\n").encode("utf-8", errors="replace")
 
 
-def _move_in(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> None:
-    """Let all files of one folder take their places together; None removes what an earlier run left there."""
+def _publish(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> None:
+    """Write all files of one folder together; None removes an earlier run's file."""
     folder = next(iter(files)).parent
     names = frozenset(path.name for path in files)
     given = {path.name: content for path, content in files.items() if content is not None}
@@ -311,7 +311,7 @@ def _move_in(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> No
 
 
 def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
-    """Return what ``run`` cannot find out from the predictions alone."""
+    """Return the arguments of ``run`` that the predictions alone do not show."""
     words: list[str] = []
     if examples.positive is not None and examples.positive != guessed_positive(examples.classes):
         words += ["--positive", examples.positive]

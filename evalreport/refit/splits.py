@@ -1,7 +1,7 @@
-"""A scheme -> its fits: which examples each model is trained on, and which it then predicts.
+"""Dividing examples by a scheme into training and test rows, and warnings about the division.
 
-Splits depend on the seed, the scheme and the examples' target and groups alone: neither on the estimators nor on
-how the work is done. scikit-learn's splitters divide; what they lack (time without ties, growing samples) is here.
+Splits depend on the seed, the scheme, and the examples' target and groups alone. scikit-learn's splitters are used
+except for time without ties and for growing samples.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from evalreport.texts import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """One training set and what is predicted after it.
+    """The training and test rows of one fit.
 
     Attributes
     ----------
     keys
-        ``repeat``, ``fold``, ``replicate``, ``seed``: what tells this fit from the others, each counted from 1.
+        ``repeat``, ``fold``, ``replicate``, ``seed``: the numbers that identify this fit, counted from 1.
     train
-        (m,) rows to train on; a row that a bootstrap sample drew twice appears twice.
+        (m,) rows to train on; rows that a bootstrap sample drew twice appear twice.
     test
         Rows to predict.
     part
-        What the predictions of ``test`` are: ``test``, or ``train`` for a resubstitution.
+        ``test``, or ``train`` for a resubstitution.
     sized
-        Whether the number of training examples is written: it is no other ids' number, or it is the question.
+        Whether the number of training examples is written to the predictions.
     """
 
     keys: Mapping[str, int]
@@ -47,7 +47,7 @@ class Fit:
 
 
 def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
-    """Divide the examples as the scheme says.
+    """Divide the examples by the scheme.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
     Raises
     ------
     UsageError
-        Where the examples are too few, or a class or the groups are too few for the folds.
+        There are too few examples, or too few members of a class or groups for the folds.
     """
     fits = tuple(map(_compact, _SPLITS[scheme.name](examples, scheme, seed)))
     for fit in fits:
@@ -74,14 +74,14 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
 
 
 def _compact(fit: Fit) -> Fit:
-    """Keep rows as 32 bits each: a plan holds the rows of all of its fits. What is shared stays shared."""
+    """Store rows as 32 bits to save memory; shared arrays stay shared."""
     return replace(
         fit, train=fit.train.astype(np.int32, copy=False), test=fit.test.astype(np.int32, copy=False)
     )
 
 
 def seed_of(seed: int, purpose: str, *numbers: int) -> int:
-    """Return a seed of 32 bits that belongs to one purpose: no other purpose or number moves it.
+    """Return a seed of 32 bits for one purpose, independent of all other purposes.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def seed_of(seed: int, purpose: str, *numbers: int) -> int:
 def inner_folds(
     examples: Examples, rows: Rows, *, folds: int, seed: int, stratify: bool
 ) -> list[tuple[Rows, Rows]]:
-    """Divide the training rows of one fit for a search: groups stay together, time does not run backwards.
+    """Divide the training rows of one fit for a search, with whole groups and in the order of time.
 
     Parameters
     ----------
     rows
-        (m,) rows of ``examples``; copies of a row stay on one side.
+        (m,) rows of ``examples``; copies of a row stay together.
 
     Returns
     -------
@@ -110,13 +110,13 @@ def inner_folds(
     Raises
     ------
     UsageError
-        Where the rows are too few for the folds.
+        There are too few rows for the folds.
     """
     if examples.times is not None:
         return list(_in_time(examples.times[rows], folds, 0))
     units = rows if examples.groups is None else examples.groups[rows]
     grouped = examples.groups is not None or len(np.unique(rows)) < len(rows)
-    codes = None if examples.codes is None else examples.codes[rows]
+    codes = None if examples.labels is None else examples.labels.codes[rows]
     return list(
         _in_folds(
             len(rows),
@@ -133,9 +133,6 @@ def _rest(n: int, rows: Rows) -> Rows:
     kept = np.ones(n, dtype=bool)
     kept[rows] = False
     return np.flatnonzero(kept)
-
-
-# --- folds ------------------------------------------------------------------------------------------------
 
 
 def _folds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
@@ -164,7 +161,7 @@ def _in_folds(
     groups: Rows | None,
     classes: tuple[str, ...] = (),
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Divide n rows into folds, within classes where there are ``codes`` and by whole groups where given."""
+    """Divide n rows into folds, stratified by ``codes`` and with whole ``groups``, if given."""
     from sklearn import model_selection
 
     if n < folds:
@@ -219,7 +216,7 @@ def _time_ordered(examples: Examples, scheme: Scheme, _seed: int) -> Iterator[Fi
 
 
 def _in_time(times: Rows, folds: int, gap: int) -> Iterator[tuple[Rows, Rows]]:
-    """Divide by distinct points of time, so that what happened at once never stands on both sides."""
+    """Divide by distinct points of time, so that rows of the same time are never on both sides."""
     from sklearn.model_selection import TimeSeriesSplit
 
     distinct, code = np.unique(times, return_inverse=True)
@@ -233,19 +230,16 @@ def _in_time(times: Rows, folds: int, gap: int) -> Iterator[tuple[Rows, Rows]]:
         yield np.flatnonzero(np.isin(code, before)), np.flatnonzero(np.isin(code, after))
 
 
-# --- held-out parts ---------------------------------------------------------------------------------------
-
-
 def _stratum(examples: Examples, scheme: Scheme) -> Rows | None:
     if not scheme.stratify:
         return None
-    if examples.codes is None:
+    if examples.labels is None:
         raise UsageError(f"stratify divides within classes, but the task is {examples.task}")
-    return examples.codes
+    return examples.labels.codes
 
 
 def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tuple[Rows, Rows]:
-    """Divide into a training part and the part that is held out of everything."""
+    """Divide into a training part and a held-out part."""
     from sklearn import model_selection
 
     assert scheme.test is not None
@@ -274,7 +268,7 @@ def _held_out(examples: Examples, scheme: Scheme, seed: int, repeat: int) -> tup
 
 
 def _last_part(times: Rows, share: float) -> tuple[Rows, Rows]:
-    """Hold out the latest examples: about that share, and all of one point of time on one side."""
+    """Hold out about this share of the latest examples, with all rows of one time on the same side."""
     order = np.sort(times)
     first = order[max(1, int(np.floor(len(times) * (1 - share))))]
     if first == order[0]:
@@ -295,7 +289,7 @@ def _repeated_holdout(examples: Examples, scheme: Scheme, seed: int) -> Iterator
 
 
 def _seeds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    """Yield one division again and again: the fits differ by the estimators' own randomness alone."""
+    """Yield the same division repeatedly, so that fits differ by the estimators' randomness alone."""
     assert scheme.repeats is not None
     train, test = _held_out(examples, scheme, seed, 1)
     for number in range(1, scheme.repeats + 1):
@@ -303,7 +297,7 @@ def _seeds(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
 
 
 def _learning_curve(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    """Yield growing samples of one training part: each holds the smaller ones."""
+    """Yield nested samples of growing size from one training part."""
     assert scheme.repeats is not None
     assert scheme.sizes is not None
     for repeat in range(1, scheme.repeats + 1):
@@ -321,24 +315,21 @@ def _size(size: float, n: int) -> int:
 
 
 def _shuffled(train: Rows, examples: Examples, scheme: Scheme, seed: int, repeat: int) -> Rows:
-    """Put the training rows in a random order; stratified, every beginning holds the classes in proportion."""
+    """Shuffle the training rows; if stratified, so that every beginning has the classes in proportion."""
     generator = stream(seed, "growing samples", repeat)
     order = generator.permutation(train)
     codes = _stratum(examples, scheme)
     if codes is None:
         return order
-    place = np.empty(len(order))
+    rank = np.empty(len(order))
     for code in np.unique(codes[order]):
         members = np.flatnonzero(codes[order] == code)
-        place[members] = (np.arange(len(members)) + 0.5) / len(members)
-    return order[np.argsort(place, kind="stable")]
-
-
-# --- bootstrap --------------------------------------------------------------------------------------------
+        rank[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order[np.argsort(rank, kind="stable")]
 
 
 def _bootstrap(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    """Yield samples of the training part, all predicting the one part that was held out before."""
+    """Yield bootstrap samples of the training part, which all predict the held-out part."""
     assert scheme.replicates is not None
     train, test = _held_out(examples, scheme, seed, 1)
     for replicate in range(1, scheme.replicates + 1):
@@ -347,7 +338,7 @@ def _bootstrap(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
 
 
 def _bootstrap_oob(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fit]:
-    """Yield samples of all rows that predict all rows, and the fit on all rows that predicts itself."""
+    """Yield the fit on all rows, which predicts them, then bootstrap samples of all rows, which predict all rows."""
     assert scheme.replicates is not None
     everything = np.arange(examples.n, dtype=np.int32)
     yield Fit(keys={}, train=everything, test=everything, part="train")
@@ -357,7 +348,7 @@ def _bootstrap_oob(examples: Examples, scheme: Scheme, seed: int) -> Iterator[Fi
 
 
 def _sample(rows: Rows, examples: Examples, seed: int, replicate: int) -> Rows:
-    """Draw as many rows (or whole groups) as there are, with replacement; in the rows' order."""
+    """Draw a bootstrap sample of the rows, or of whole groups, in the rows' order."""
     generator = stream(seed, "bootstrap sample", replicate)
     if examples.groups is None:
         return np.sort(generator.choice(rows, size=len(rows)))
@@ -390,7 +381,7 @@ _SPLITS: Mapping[str, Callable[[Examples, Scheme, int], Iterator[Fit]]] = {
 
 
 def counts_in_sample(fit: Fit, n: int) -> npt.NDArray[np.intp]:
-    """Return how often each of n rows stands in the training sample."""
+    """Return how often each of n rows is in the training sample."""
     return np.bincount(fit.train, minlength=n)
 
 
@@ -431,22 +422,22 @@ def _duplicates(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningReco
 
 def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
     sizes = [len(fit.test) for fit in fits if "fold" in fit.keys]
-    # Of leave-one-out everybody knows; no fold of it is looked at by itself.
+    # Folds of leave-one-out are never used alone.
     if sizes and 1 < min(sizes) < FEW_IN_A_FOLD:
         text = Message("planned_folds.small", n=min(sizes), least=FEW_IN_A_FOLD)
         yield WarningRecord(code="small_folds", text=text)
 
 
 def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
-    if examples.codes is None:
+    if examples.labels is None:
         return
-    classes = np.unique(examples.codes)
+    classes = np.unique(examples.labels.codes)
     lacking = [
         fit
         for fit in fits
         if "fold" in fit.keys
         and len(fit.test) > 1
-        and len(np.unique(examples.codes[fit.test])) < len(classes)
+        and len(np.unique(examples.labels.codes[fit.test])) < len(classes)
     ]
     if lacking:
         text = Message("planned_folds.lack_class", n=len(lacking), total=len(fits))
@@ -454,9 +445,9 @@ def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[Warnin
 
 
 def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
-    if examples.codes is None:
+    if examples.labels is None:
         return
-    count = len(np.unique(examples.codes))
-    lacking = sum(len(np.unique(examples.codes[fit.train])) < count for fit in fits)
+    count = len(np.unique(examples.labels.codes))
+    lacking = sum(len(np.unique(examples.labels.codes[fit.train])) < count for fit in fits)
     if lacking:
         yield warning("class_missing_in_training", n=lacking, total=len(fits))

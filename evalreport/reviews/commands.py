@@ -65,7 +65,7 @@ def comment_command(
     try:
         review = review_of(os.environ, number=number)
     except UsageError as error:
-        # Not the command's words: what the pipeline says of itself.
+        # The pipeline's variables are wrong, not the command line.
         raise OutputError(f"the comment could not be written: {error}") from None
     if review is None:
         tell(Message("cli.no_comment"))
@@ -77,7 +77,7 @@ def comment_command(
 
 
 def _since_base(base: Path, folder: Path, inputs: tuple[Path, Path] | None) -> str:
-    """Say what changed since the base branch, or why that cannot be said: the rest of the comment stands either way."""
+    """Return the part about changes since the base branch, or the reason why it is missing."""
     from evalreport.history.compare_runs import compare_runs
     from evalreport.history.comparison_text import as_part
     from evalreport.report.markdown import escaped
@@ -105,5 +105,5 @@ def _read(path: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text from outside as a block of code that it cannot end."""
+    """Return a text from outside as an indented block of code, which it cannot end."""
     return "\n".join(f"    {line}" for line in text.splitlines()[-30:])

@@ -1,7 +1,7 @@
-"""One comment on a pull request or merge request, written once and then updated in place.
+"""One comment on a pull request or merge request, created once and then updated.
 
-The comment is known by a hidden marker at its beginning, so it is found again among all others, whoever runs next. What
-the host is, and where its interface stands, is read from the variables that its pipelines set.
+A hidden marker at its beginning identifies the comment. The host and the address of its API are read from the variables
+of its pipelines.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ Host = Literal["github", "gitlab"]
 
 MARKER = re.compile(r"\A<!-- evalreport:[0-9a-f]{12} -->")
 LONGEST: Mapping[Host, int] = {"github": 65_536, "gitlab": 1_000_000}
-"""Characters that the host takes in one comment."""
+"""The greatest number of characters of a comment."""
 A_PAGE = 100
 MOST_PAGES = 100
-"""A review with more than 10,000 comments is not searched to its end."""
+"""The search ends after 10,000 comments."""
 MOST_BYTES = 400_000_000
-"""Of one answer: a hundred comments of a million characters."""
+"""The greatest size of a response: a hundred comments of a million characters."""
 SECONDS = 20.0
-"""How long the host may be silent."""
+"""Timeout of a connection."""
 SECONDS_AN_ANSWER = 120.0
 PAUSES = (1.0, 3.0)
-"""Before each further try, after an answer that the host was busy or none at all."""
+"""Seconds before each further try, after no response or one that the host is busy."""
 BUSY = frozenset({429, 500, 502, 503, 504})
 REFUSED = frozenset({429, 503})
-"""Answers that say that nothing was done: after any other a comment may have been created all the same."""
+"""Responses after which no comment can have been created."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Where comments go: the address of the list of them, of one of them, and the token's header."""
+    """A pull or merge request: the addresses of its comments and of one comment, and the headers with the token."""
 
     host: Host
     comments: str
@@ -54,26 +54,26 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done, and to which comment."""
+    """Whether the comment was created or updated, and its number."""
 
     done: Literal["created", "updated"]
     id: int
 
 
 def review_of(environment: Mapping[str, str], *, number: int | None = None) -> Review | None:
-    """Find the review that a pipeline runs for; None: it runs for none.
+    """Return the review of a pipeline; None: it runs for no review.
 
     Parameters
     ----------
     environment
         The variables of GitHub Actions or GitLab CI.
     number
-        Of the pull or merge request, where the event does not say it.
+        The number of the pull or merge request; None: that of the pipeline's event.
 
     Raises
     ------
     UsageError
-        Neither host's variables are set, or the token is not.
+        The variables of neither host are set, or there is no token.
     """
     if environment.get("GITLAB_CI") and environment.get("CI_API_V4_URL"):
         return _gitlab(environment, number)
@@ -86,7 +86,7 @@ def review_of(environment: Mapping[str, str], *, number: int | None = None) -> R
 
 
 def marker_of(key: str) -> str:
-    """Return the marker of a comment that is told apart by a key, such as a workflow and its job.
+    """Return the marker of a comment with a key, such as a workflow and its job.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def marker_of(key: str) -> str:
 
 
 def body_of(summary: str, *, host: Host, key: str | None = None, links: str = "") -> str:
-    """Return a comment: the summary with the marker of the key at its beginning (or its own), and links at its end.
+    """Return a comment: the marker of the key (or the summary's own), the summary, and links.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def body_of(summary: str, *, host: Host, key: str | None = None, links: str = ""
 
 
 def with_part(summary: str, part: str) -> str:
-    """Put a part of its own into a summary: before what is folded away at its end."""
+    """Insert a part into a summary, before the folded details."""
     before, fold, after = summary.partition("<details>")
     return f"{before.rstrip()}\n\n{part}\n{fold}{after}"
 
@@ -129,25 +129,22 @@ def publish(review: Review, body: str) -> Published:
     Raises
     ------
     OutputError
-        The host cannot be reached, refuses, or answers what no such host does.
+        The host cannot be reached, refuses, or gives an unexpected response.
     """
     body = redacted(body)
     marker = body.split("-->", 1)[0] + "-->"
-    there = _find(review, marker)
-    if there is None:
+    known = _find(review, marker)
+    if known is None:
         made = _call(review, "POST", review.comments, {"body": body})
         return Published("created", _id_of(made))
     method = "PATCH" if review.host == "github" else "PUT"
-    _call(review, method, review.comment.format(id=there), {"body": body})
-    return Published("updated", there)
-
-
-# --- hosts ----------------------------------------------------------------------------------------------------------
+    _call(review, method, review.comment.format(id=known), {"body": body})
+    return Published("updated", known)
 
 
 def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
     repository = environment["GITHUB_REPOSITORY"]
-    # A name of dots alone would lead to another place of the interface.
+    # A name of dots alone would lead to another address of the API.
     if not re.fullmatch(r"(?!\.+/)[\w.-]+/(?!\.+$)[\w.-]+", repository, re.ASCII):
         raise UsageError(f"GITHUB_REPOSITORY={repository!r}: expected OWNER/NAME")
     number = number if number is not None else _number_of_event(environment.get("GITHUB_EVENT_PATH"))
@@ -164,11 +161,11 @@ def _github(environment: Mapping[str, str], number: int | None) -> Review | None
 
 
 def _gitlab(environment: Mapping[str, str], number: int | None) -> Review | None:
-    said = environment.get("CI_MERGE_REQUEST_IID", "")
-    number = number if number is not None else int(said) if re.fullmatch("[0-9]{1,18}", said) else None
+    given = environment.get("CI_MERGE_REQUEST_IID", "")
+    number = number if number is not None else int(given) if re.fullmatch("[0-9]{1,18}", given) else None
     if number is None:
         return None
-    # CI_JOB_TOKEN may not write notes, so a token of the project's own is asked for.
+    # CI_JOB_TOKEN may not write notes, so the project needs a token.
     token = _token(environment, "GITLAB_TOKEN", "EVALREPORT_TOKEN")
     project = quote(environment.get("CI_PROJECT_ID", ""), safe="")
     if not project.strip("."):
@@ -178,7 +175,7 @@ def _gitlab(environment: Mapping[str, str], number: int | None) -> Review | None
 
 
 def _number_of_event(path: str | None) -> int | None:
-    """Read the number of the pull request from the event; None where the event is about none."""
+    """Return the number of the event's pull request; None: it has none."""
     if not path:
         return None
     try:
@@ -204,7 +201,7 @@ def _no_event(path: str, why: str) -> UsageError:
 
 
 def _number(value: object) -> int | None:
-    """Return the number of a review or of a comment; None: it is none."""
+    """Return a number of a review or comment; None: the value is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
@@ -218,12 +215,12 @@ def _token(environment: Mapping[str, str], *names: str) -> str:
 
 
 def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str:
-    """Return the address of the interface that a variable names.
+    """Return the address of the API in a variable.
 
     Raises
     ------
     UsageError
-        It is none, or holds user and password: the message does not repeat it.
+        It is no address, or holds a user or password, which the message does not repeat.
     """
     address = environment.get(name) or otherwise
     remember_address(address)
@@ -239,18 +236,15 @@ def _root(environment: Mapping[str, str], name: str, otherwise: str = "") -> str
     return address.rstrip("/")
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------
-
-
 class _Staying(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the token is for one host only."""
+    """Follow no redirect, because the token is for one host only."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 def _find(review: Review, marker: str) -> int | None:
-    """Return the number of the oldest comment that begins with the marker; None: there is none."""
+    """Return the number of the oldest comment with the marker; None: there is none."""
     for page in range(1, MOST_PAGES + 1):
         order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
         found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}")
@@ -265,7 +259,7 @@ def _find(review: Review, marker: str) -> int | None:
 
 
 def _id_of(comment: object) -> int:
-    """Return the number of a comment as the host gives it."""
+    """Return the number of a comment from the host."""
     found = _number(comment.get("id")) if isinstance(comment, dict) else None
     if found is None:
         raise _not_understood("a comment has no number")
@@ -277,16 +271,16 @@ def _not_understood(why: str) -> OutputError:
 
 
 def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:
-    """Make one call, and try again where the host was busy."""
+    """Make one call, with further tries if the host is busy."""
     for pause in (*PAUSES, None):
         try:
             return _once(review, method, address, content)
         except urllib.error.HTTPError as error:
-            said = _said(error)
+            problem = _problem(error)
             again = REFUSED if method == "POST" else BUSY
             if error.code not in again or pause is None:
                 raise OutputError(
-                    f"the comment could not be written: {method} {address}: {said}{_hint(error.code)}"
+                    f"the comment could not be written: {method} {address}: {problem}{_hint(error.code)}"
                 ) from error
         except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
             if pause is None or method == "POST":
@@ -307,7 +301,7 @@ def _once(review: Review, method: str, address: str, content: Mapping[str, str] 
 
 
 def _read(answer: http.client.HTTPResponse) -> bytes:
-    """Read an answer that neither ends in time nor within bounds no further."""
+    """Read a response, with limits of time and size."""
     until = time.monotonic() + SECONDS_AN_ANSWER
     parts = [b""]
     while part := answer.read1(1 << 20):
@@ -317,14 +311,14 @@ def _read(answer: http.client.HTTPResponse) -> bytes:
     return b"".join(parts)
 
 
-def _said(error: urllib.error.HTTPError) -> str:
-    """Return the host's own words, cut: they are from outside."""
+def _problem(error: urllib.error.HTTPError) -> str:
+    """Return the host's error message, shortened."""
     try:
         answer = json.loads(error.read(2000))
         words = answer.get("message") or answer.get("error") or ""
     except (OSError, ValueError, AttributeError, RecursionError, http.client.HTTPException):
         words = ""
-    # Hidden before it is cut: half a token is one too many.
+    # Secrets are hidden before the text is shortened, which could leave half of one.
     reason, words = redacted(str(error.reason))[:200], redacted(str(words))[:200]
     return f"{error.code} {reason}" + (f" ({words})" if words else "")
 
@@ -336,7 +330,7 @@ def _hint(code: int) -> str:
 
 
 def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]] = ()) -> str:
-    """Return links in Markdown to the report's artefacts and to the pipeline's run."""
+    """Return links in Markdown to the report's artefacts and the pipeline's run."""
     found = [(words, address) for words, address in extra if address]
     server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
     if server and run:

@@ -275,7 +275,7 @@ def test_estimators_warnings_are_counted_not_scattered(folder: Path, plan: Write
     for number, top in enumerate(["", 'jobs = 2\nbackend = "threads"']):
         path = plan('name = "kfold"\nfolds = 5', loud, top=top, name=f"loud{number}.toml")
         done = resample(path, output=folder / f"out{number}")
-        assert done.said == ("loud warned in 5 of 5 fits: UserWarning: mind the gap",)
+        assert done.estimators_warned == ("loud warned in 5 of 5 fits: UserWarning: mind the gap",)
     assert capsys.readouterr().err == ""
 
 

@@ -63,7 +63,7 @@ def test_stratified_folds_are_those_of_scikit_learn(folder: Path):
     examples = examples_of(folder)
     fits = divided(examples, "stratified-kfold", seed=3)
     splitter = StratifiedKFold(10, shuffle=True, random_state=seed_of(3, "split", 1))
-    for fit, (train, test) in zip(fits, splitter.split(np.zeros(60), examples.codes), strict=True):
+    for fit, (train, test) in zip(fits, splitter.split(np.zeros(60), examples.labels.codes), strict=True):
         assert (fit.train == train).all()
         assert (fit.test == test).all()
         assert (examples.target[fit.test] == "yes").sum() == 2
