@@ -1,7 +1,4 @@
-"""The options of a run: what changes results, and what changes only the outputs; and the types of what is read.
-
-Each option is declared once, as a field; flags, the keys of evalreport.toml and keywords follow from it.
-"""
+"""Options of a run, each declared once: flags, keys of evalreport.toml and keywords follow. Types of the input."""
 
 # ruff: noqa: RUF009 - `_option` makes a field, as `dataclasses.field` does
 
@@ -30,7 +27,7 @@ class Frame(Protocol):
 
     @property
     def columns(self) -> object:
-        """The names of its columns, or the columns."""
+        """The columns, or their names."""
 
 
 class Array(Protocol):
@@ -69,12 +66,12 @@ Record = TypeVar("Record", "Options", "OutputOptions")
 
 Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
 Group = Literal["Input", "Analysis", "Output", "Gates"]
-"""Under which heading ``--help`` lists an option."""
+"""The sections of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One option: its name in evalreport.toml, the field it fills, what it takes and what it does."""
+    """One option: its key in evalreport.toml, its field, the kind of value and an example."""
 
     name: str
     field: str
@@ -82,11 +79,11 @@ class Key:
     metavar: str
     example: str
     group: Group
-    """The section of ``--help`` that lists it: every option has one."""
+    """The section of ``--help``."""
     choices: tuple[str, ...] = ()
     short: str | None = None
     loading: bool = False
-    """True where reading the files depends on it, so that ``evalreport check`` takes it as well."""
+    """Whether loading depends on it, so that ``evalreport check`` takes it, too."""
 
     @property
     def flag(self) -> str:
@@ -95,7 +92,7 @@ class Key:
 
     @property
     def summary(self) -> str:
-        """What it does, in the words of the catalogue."""
+        """The help text, from the catalogue."""
         return say(f"option.{self.name}")
 
 
@@ -111,7 +108,7 @@ def _option(
     short: str | None = None,
     loading: bool = False,
 ) -> T:
-    """Declare an option by a field: its flag, its key in evalreport.toml and its keyword follow; see ``Key``."""
+    """Return a field that declares an option; see ``Key``."""
     key = Key(name or "", "", kind, metavar, example, group, choices, short, loading)
     return field(default=default, metadata={"key": key})
 
@@ -119,13 +116,13 @@ def _option(
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
 TEMPLATE_TIME = 30
-"""Seconds of processor time that a user's templates may take for each document."""
+"""Limit of the processor time of a user's templates, in seconds for each document."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options that change results; they stand in results.json.
+    """The options that change results; results.json records them.
 
     ``metrics``, ``intervals`` and ``tests`` empty mean the defaults; the first metric is the primary one.
     """
@@ -186,7 +183,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """The options that change only what is written and how; results.json does not depend on them."""
+    """The options of outputs and of running; results.json does not depend on them."""
 
     output: Path = _option(
         Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o", group="Output"
@@ -219,13 +216,13 @@ def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
 
 
 KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(OutputOptions)[2:])
-"""Every option in the order of --help: where to and in which formats, what is asked, how it is written."""
+"""Every option in the order of --help: output and formats, analysis, other outputs."""
 
 
-ASKED = ("truth", "task", "positive", "threshold", "slices", "cluster", "weight", "resamples", "seed")
-"""Fields of ``Options`` that counts of predictions may be made under (``evalreport aggregate``)."""
+OF_AGGREGATES = ("truth", "task", "positive", "threshold", "slices", "cluster", "weight", "resamples", "seed")
+"""Fields of ``Options`` that ``evalreport aggregate`` takes."""
 RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
-"""Fields of ``OutputOptions`` that ``evalreport.render`` takes: the others are about a terminal, or loading."""
+"""Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
 
 def validate(options: Options) -> None:
@@ -237,7 +234,7 @@ def validate(options: Options) -> None:
     Raises
     ------
     UsageError
-        A value outside its range or of a wrong type, or two options that contradict each other.
+        A value has a wrong type or is outside its range, or two options contradict each other.
 
     Examples
     --------
@@ -262,12 +259,12 @@ def validate(options: Options) -> None:
 
 
 def validate_output(options: OutputOptions) -> None:
-    """Check the values of the options that change only what is written.
+    """Check the values of the options of outputs.
 
     Raises
     ------
     UsageError
-        A value outside its range or of a wrong type, or standard output asked for anything but the JSON.
+        A value has a wrong type or is outside its range, or standard output is not for the JSON alone.
     """
     check_types(options)
     if options.jobs < 1:
@@ -286,12 +283,12 @@ def validate_output(options: OutputOptions) -> None:
 
 
 def memory_bytes(size: str | None) -> int | None:
-    """Read a limit of memory; None where none is given.
+    """Return a limit of memory in bytes; None: no limit.
 
     Raises
     ------
     UsageError
-        No size with its unit, or too little to work in.
+        It is no size with a unit, or too small.
 
     Examples
     --------
@@ -311,12 +308,12 @@ def memory_bytes(size: str | None) -> int | None:
 
 
 def with_fields(options: Options, given: Mapping[str, object]) -> Options:
-    """Return options with some fields replaced, lists made tuples, and everything validated.
+    """Return validated options with some fields replaced.
 
     Raises
     ------
     UsageError
-        An unknown field, or a value that ``validate`` refuses.
+        A field is unknown, or a value is not allowed.
 
     Examples
     --------
@@ -330,12 +327,12 @@ def with_fields(options: Options, given: Mapping[str, object]) -> Options:
 
 
 def output_options(given: Mapping[str, object]) -> OutputOptions:
-    """Return output options made of fields, everything validated.
+    """Return validated output options.
 
     Raises
     ------
     UsageError
-        An unknown field, or a value that ``validate_output`` refuses.
+        A field is unknown, or a value is not allowed.
 
     Examples
     --------
@@ -348,7 +345,7 @@ def output_options(given: Mapping[str, object]) -> OutputOptions:
 
 
 def filled(record: type[Record], values: Mapping[str, object]) -> Record:
-    """Make a record of those of the values that are fields of it."""
+    """Return a record of the values that are fields of it."""
     names = {entry.name for entry in fields(record)}
     if "formats_named" in names:
         values = {**values, "formats_named": "formats" in values}
@@ -357,7 +354,7 @@ def filled(record: type[Record], values: Mapping[str, object]) -> Record:
 
 
 def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
-    """Read a list of formats, each part possibly several with commas between, into canonical order.
+    """Return formats in canonical order; each part may name several, with commas.
 
     Raises
     ------
@@ -385,13 +382,13 @@ def _is_text_list(value: object) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Say whether a value of TOML, JSON or Python is a number."""
-    # The abstract types take numpy's scalars, which people pass from notebooks; True is no number here.
+    """Return whether a value of TOML, JSON or Python is a number."""
+    # The abstract types include numpy's scalars; bool is excluded.
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Say whether a value of TOML, JSON or Python is a whole number."""
+    """Return whether a value of TOML, JSON or Python is a whole number."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -399,7 +396,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-# What each kind of option takes: in words, and as a test of the value that TOML or Python gives.
+# For each kind of option, its values in words and a check of a value from TOML or Python.
 EXPECTED: dict[Kind, tuple[str, Callable[[object], bool]]] = {
     "text": ("text in quotes", _is_text),
     "path": ("a path in quotes", _is_text),
@@ -418,7 +415,7 @@ def check_types(options: Options | OutputOptions) -> None:
     Raises
     ------
     UsageError
-        A value of a wrong type, an unknown choice, or a number that is not finite.
+        A value has a wrong type, is an unknown choice, or is not finite.
     """
     by_field = {key.field: key for key in KEYS}
     for entry in fields(options):
@@ -442,7 +439,7 @@ def check_types(options: Options | OutputOptions) -> None:
 
 
 def check_ranges(options: Options) -> None:
-    """Check each number against its range, whatever the other options are.
+    """Check each number against its range.
 
     Raises
     ------
@@ -473,7 +470,7 @@ def check_ranges(options: Options) -> None:
 
 
 def _plain_fields(given: Mapping[str, object], record: type[Options | OutputOptions]) -> dict[str, object]:
-    """Check the fields' names, and bring the values into the form in which they are kept."""
+    """Check the names of fields, and convert the values to their fields' types."""
     keys = {key.field: key for key in _keys(record)}
     for name in given:
         if name not in keys:
@@ -482,7 +479,7 @@ def _plain_fields(given: Mapping[str, object], record: type[Options | OutputOpti
 
 
 def plain(key: Key, value: object) -> object:
-    """Accept one name or any list where a tuple is kept, and numpy's numbers; what is wrong is left as it is.
+    """Convert names and lists to tuples, and numpy's numbers to Python's; wrong values stay as they are.
 
     Raises
     ------
@@ -494,7 +491,7 @@ def plain(key: Key, value: object) -> object:
         parts = (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
         return parse_formats(parts) if kind == "formats" else parts
     if kind == "path" and isinstance(value, (str, Path)) and str(value):
-        # The truth's path stands in results.json, which holds plain values.
+        # The truth's path is recorded in results.json, which holds plain values.
         return str(value) if key.field == "truth" else Path(value)
     if kind == "number" and is_number(value):
         return float(value)
@@ -502,7 +499,7 @@ def plain(key: Key, value: object) -> object:
 
 
 def shown(value: object) -> str:
-    """Write a value that came from outside, cut where it is long."""
+    """Return a value from outside as text, shortened if long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -513,7 +510,7 @@ def parse_time(text: str) -> datetime:
     Raises
     ------
     UsageError
-        No time in ISO 8601.
+        It is no time in ISO 8601.
 
     Examples
     --------
@@ -528,7 +525,7 @@ def parse_time(text: str) -> datetime:
 
 
 def run_time(given: str | None) -> datetime:
-    """Return the time of the run in UTC: the one that was given, else SOURCE_DATE_EPOCH, else the clock's."""
+    """Return the time of the run in UTC: the given one, else SOURCE_DATE_EPOCH, else the clock's."""
     if given is not None:
         return parse_time(given)
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")

@@ -14,9 +14,9 @@ from evalreport.cli import log_as, say
 from evalreport.errors import UsageError, is_address, redacted, remember_address
 from evalreport.files import toml_of
 from evalreport.options import (
-    ASKED,
     EXPECTED,
     KEYS,
+    OF_AGGREGATES,
     STANDARD_OUTPUT,
     Group,
     Key,
@@ -124,7 +124,7 @@ def loading_options(function: F) -> F:
 
 def aggregate_options(function: F) -> F:
     """Add the options of ``aggregate`` and --config."""
-    named = (*ASKED, "output", "engine", "memory_limit", "log_format", "quiet", "verbose")
+    named = (*OF_AGGREGATES, "output", "engine", "memory_limit", "log_format", "quiet", "verbose")
     return _add(tuple(key for key in KEYS if key.field in named), function)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport.errors import InputError, InputErrors, UsageError, without_login
 from evalreport.files import Kind, content_of, publish
 from evalreport.loading.counts import CountedElsewhere
-from evalreport.options import ASKED, KEYS, AnyPath, Options, filled
+from evalreport.options import KEYS, OF_AGGREGATES, AnyPath, Options, filled
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.scale.aggregation import Counted, count
 from evalreport.scale.engines import Engine, engine_of, lazy, started
@@ -95,7 +95,7 @@ def aggregate(
         "evalreport": __version__,
         "options": {
             name: list(value) if isinstance(value := getattr(options, name), tuple) else value
-            for name in ASKED
+            for name in OF_AGGREGATES
             if name != "truth"
         },
         "truth": None if options.truth is None else PurePath(without_login(options.truth)).name,
@@ -400,7 +400,7 @@ def _divides(text: str, made: Sequence[str]) -> bool:
 def _line(options: Options, folder: Path) -> str:
     words = ["evalreport", "aggregate", "MODELS", "-o", str(folder)]
     for key in KEYS:
-        value = getattr(options, key.field, None) if key.field in ASKED else None
+        value = getattr(options, key.field, None) if key.field in OF_AGGREGATES else None
         if value is None or value == getattr(_DEFAULTS, key.field):
             continue
         for one in value if isinstance(value, tuple) else (value,):
@@ -409,7 +409,7 @@ def _line(options: Options, folder: Path) -> str:
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, object]:
-    known = {name: value for name, value in options.items() if name in ASKED}
+    known = {name: value for name, value in options.items() if name in OF_AGGREGATES}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
 
 
