@@ -79,6 +79,7 @@ def evaluate(
     """
     say = progress or (lambda _stage, _share: None)
 
+    # Load
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)

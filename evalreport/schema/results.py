@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalreport.errors import UsageError
 from evalreport.registry import unknown_name
@@ -59,9 +59,6 @@ from evalreport.texts import Message, Text, english, joined, speaking
 if TYPE_CHECKING:
     import pandas as pd
 
-
-ResultFields = Mapping[str, Any]
-"""Some of the fields of ``Results``, by name."""
 
 SCHEMA = "evalreport/results/2"
 
