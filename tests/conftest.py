@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -120,3 +121,44 @@ def suite() -> Results:
     from tests.samples.suites import outcomes
 
     return evalreport.evaluate(outcomes(), resamples=200, gates=["b.mean_outcome[task=gsm8k] >= 0.8"])
+
+
+@pytest.fixture(scope="session")
+def several() -> Results:
+    """Two models with probabilities and slices."""
+    from tests.samples.labels import FOREST, LOGREG, TRUTH
+
+    scores = {
+        name: {
+            "p_1": [0.1 + 0.8 * p - i % 7 / 100 for i, p in enumerate(labels)],
+            "part_of": ["a", "b", "c"] * 20,
+        }
+        for name, labels in (("forest", FOREST), ("logreg", LOGREG))
+    }
+    return evalreport.evaluate(scores, truth=TRUTH, resamples=50, slices="part_of")
+
+
+@pytest.fixture(scope="session")
+def accepted_week(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a history in which the seven nights of a good week are accepted together."""
+    from evalreport.history.connection import open_history
+    from evalreport.history.store import accept
+    from tests.samples.audits import audited
+    from tests.samples.nights import WEEK, night
+
+    path = tmp_path_factory.mktemp("week") / "audits.db"
+    history = open_history(f"sqlite:///{path}", create=True)
+    for number, accuracy in enumerate(WEEK):
+        audited(history, night(accuracy, 200, first=10_000 * number))
+    accept(history, *range(1, len(WEEK) + 1), time="2025-01-08T00:00:00Z", note="a good week")
+    history.engine.dispose()
+    return path
+
+
+@pytest.fixture
+def week(tmp_path: Path, accepted_week: Path) -> Any:
+    """A copy of that history; the next night is number 7, counted from 0."""
+    from evalreport.history.connection import open_history
+
+    shutil.copy(accepted_week, tmp_path / "week.db")
+    return open_history(f"sqlite:///{tmp_path / 'week.db'}")

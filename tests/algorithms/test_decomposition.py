@@ -27,6 +27,7 @@ from tests.samples.algorithms import evaluate, replicates
 
 # Additive to rounding: the terms of the sums are of the size of the loss.
 EXACT = 1e-12
+
 numbers = st.floats(-100, 100, allow_nan=False)
 
 
@@ -276,11 +277,6 @@ def test_a_column_x_keeps_what_replicates_predict() -> None:
     assert by_kind["mean", None] == ((0.2, 0.7), (2.0, 2.0))
     assert by_kind["truth", None] == ((0.2, 0.7), (2.0, 1.0))
     assert by_kind["replicate", "2"] == ((0.2, 0.7), (2.0, 3.0))
-
-
-def test_few_replicates_are_warned_of() -> None:
-    """Bias and variance from 30 replicates or fewer are unsteady."""
-    assert "few_replicates" in codes(evaluate(NOISY, task="regression").warnings)
 
 
 def test_kohavi_and_wolpert_come_on_request() -> None:

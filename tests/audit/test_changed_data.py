@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from evalreport.audit.sequential_test import share_of_look
-from evalreport.options import OutputOptions
-from evalreport.report.writing import render
 from tests.samples.audits import audited, gate_of, right, share
-from tests.samples.nights import GOOD, answer, night, nights, series, warned
+from tests.samples.nights import GOOD, answer, changed, night, series, warned
 
 
 def scored(scores: np.ndarray, *, first: int, prevalence: float = 0.5, **columns: list):
@@ -28,13 +24,6 @@ def spread(n: int, shift: float = 0.0) -> np.ndarray:
     """Return the quantiles of a normal distribution in an order that has nothing to do with the truth."""
     quantiles = stats.norm.ppf((np.arange(n) + 0.5) / n) + shift
     return np.random.default_rng(7).permutation(quantiles)
-
-
-def changed(history, then, now, **given):
-    """Audit one source after the other; return the second audit."""
-    audited(history, then, **given)
-    found, _, _ = audited(history, now, **given)
-    return found
 
 
 def test_data_of_the_same_kind_raise_nothing(history):
@@ -147,52 +136,6 @@ def test_true_values_of_a_regression_are_compared_as_distributions(history):
     found = changed(history, then, now, metrics=("mae",))
     assert answer(found, "labels").alarm
     assert answer(found, "scores", "forest").alarm
-
-
-def test_the_slice_that_fell_is_named_and_no_other(history):
-    """Women: 45 of 100 wrong now, 10 then; men as before: one slice is loud, and its gate fails."""
-    then = right(share(360, 400))
-    then["forest"]["sex"] = ["f", "m"] * 200
-    now = right([1] * 400, first=1000)
-    now["forest"]["sex"] = ["f", "m"] * 200
-    flip = {"0": "1", "1": "0"}
-    said = now["forest"]["y_pred"]
-    for k in [*range(0, 180, 2), *range(1, 41, 2)]:
-        said[k] = flip[said[k]]
-    found = changed(history, then, now, slices=("sex",), gates=("fallen_slices <= 0",))
-    fallen = [row for row in found.results.audit if row.question == "slice" and row.alarm]
-    assert [row.about for row in fallen] == ["forest, sex = f"]
-    assert fallen[0].effect_size == pytest.approx(-0.35)
-    assert gate_of(found) == ("fail", "fallen slices: 1")
-    assert warned(found)["slice_fell"].about == ("forest, sex = f",)
-
-
-def test_a_slice_that_rose_is_no_alarm(history):
-    """All right now, half right then."""
-    then, now = right(share(100, 200)), right(share(200, 200), first=1000)
-    for source in (then, now):
-        source["forest"]["sex"] = ["f", "m"] * 100
-    found = changed(history, then, now, slices=("sex",))
-    rows = [row for row in found.results.audit if row.question == "slice"]
-    assert len(rows) == 2
-    assert max(row.p_adjusted for row in rows) < 1e-6
-    assert not any(row.alarm for row in rows)
-
-
-def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
-    """The page and the summary name the alarm; a quiet audit says that nothing is."""
-    loud = nights(week, [0.6] * 3, begin=7)
-    quiet = series(history, [GOOD], series="quiet")
-    for name, found in (("loud", loud), ("quiet", quiet)):
-        render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
-    page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
-    assert "Alarms about models: 1, about data: 0" in page
-    assert "<b>alarm</b>: worse than the accepted nights" in page
-    summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
-    assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
-    assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(
-        encoding="utf-8"
-    )
 
 
 def test_a_third_class_is_found_though_the_task_became_another(history):

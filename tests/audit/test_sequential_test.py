@@ -227,42 +227,6 @@ def test_the_same_examples_again_add_nothing_to_nights(history):
     assert "today adds nothing: all examples were seen before" in row.text
 
 
-def test_of_a_moving_window_only_what_is_new_counts(history):
-    """200 examples that move on by 50 a night: 50 new ones each, whichever run held the others."""
-    audited(history, night(GOOD, 200, first=0))
-    for shift in (50, 100, 150):
-        found, _, _ = audited(history, night(GOOD, 200, first=shift))
-        assert found.results.evidence[0].n_new == 50
-    assert found.results.evidence[0].n_since == 150
-
-
-def test_examples_of_any_run_since_are_known(history):
-    """What the first night held comes back in the third: only the rest of it is new."""
-    series(history, [GOOD, GOOD])
-    found, _, _ = audited(history, night(GOOD, 300, first=10_000))
-    assert found.results.evidence[0].n_new == 100
-    assert found.results.evidence[0].value == pytest.approx((270 - 200) / 100)
-
-
-def test_fewer_than_ten_new_examples_make_no_night(history):
-    """A window that moves on by 5: nothing is decided, which is said, and the gate on alarms is undecided."""
-    audited(history, night(GOOD, 200, first=0))
-    found, _, _ = audited(history, night(GOOD, 200, first=5), gates=("alarms <= 0",))
-    row = answer(found, "worse")
-    assert row.reason == "5 new examples are too few for a night of its own; it takes 10"
-    assert gate_of(found)[0] == "undecided"
-
-
-def test_an_overlap_that_cannot_be_looked_up_decides_nothing(history):
-    """The predictions of the night that held these examples are pruned: none is known to be new, and none is."""
-    series(history, [GOOD, GOOD])
-    prune(history, "default", [2], predictions_only=True)
-    found, _, _ = audited(history, night(BAD, 300, first=10_000))
-    text = answer(found, "worse").text
-    assert "today adds nothing: run 2 may have held some of these examples" in text
-    assert found.results.evidence[0].values_since == pytest.approx([GOOD, GOOD])
-
-
 def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
     """What a night needs stands in the runs' summaries, not in their predictions."""
     kept = series(history, [GOOD, 0.8, 0.8], series="kept")
@@ -271,30 +235,6 @@ def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
     prune(history, "pruned", chosen, predictions_only=True)
     found, _, _ = audited(history, night(0.8, 200, first=30_000), series="pruned")
     assert answer(found, "worse").statistic == answer(kept, "worse").statistic
-
-
-def test_without_ids_all_examples_are_taken_as_new_and_it_is_said(history):
-    """Row numbers: nights are compared, not the rows of one look, and the text says on what footing."""
-    for accuracy in (GOOD, 0.91, 0.89):
-        source = night(accuracy, 300, first=0)
-        del source["forest"]["id"]
-        found, _, _ = audited(history, source)
-    row = answer(found, "worse")
-    assert row.test == "night_alarm"
-    assert "without a column id all examples are taken as new" in row.text
-    assert found.results.evidence[0].values_since == pytest.approx([0.91, 0.89], abs=0.002)
-
-
-def test_of_clusters_only_the_new_ones_count(history):
-    """40 clusters of 5 rows; half of them were at the accepted run: 20 new units, and the accuracy on their rows."""
-    audited(history, night(GOOD, 200, first=0, who=[f"c{k // 5}" for k in range(200)]), cluster="who")
-    later = night(GOOD, 200, first=900, who=[f"c{20 + k // 5}" for k in range(200)])
-    found, _, _ = audited(history, later, cluster="who")
-    record = found.results.evidence[0]
-    assert (record.unit, record.n_new) == ("cluster", 20)
-    # Clusters c40 to c59 hold rows 100 to 199, of which the last 20 are wrong.
-    assert record.value == pytest.approx(0.8)
-    assert record.standard_error > math.sqrt(0.8 * 0.2 / 100)  # whole clusters are wrong together
 
 
 # --- other metrics --------------------------------------------------------------------------------------------------

@@ -10,13 +10,13 @@ import click
 import pytest
 
 from evalreport.cli import EXIT_DEFECT, LazyGroup, log_as, main, say, tell, writing
-from evalreport.errors import HistoryError, cleared, forget, redacted, remember, remember_address
+from evalreport.errors import HistoryError, forget, remember, remember_address
 from evalreport.reviews import comment as reviews
 from tests.samples.review_host import Host, served
+from tests.samples.secrets import LATER, SECRET, holds_none
 
-SECRET = "Hunter2-geheim"
-LATER = "Zweites#Wort"
 ODD = "open/ses@me:Hunter2-geheim"
+
 URLS = (
     f"postgresql://me:{SECRET}@127.0.0.1:1/db",
     f"postgresql://127.0.0.1:1/db?user=me&password={SECRET}",
@@ -30,6 +30,7 @@ URLS = (
     f"sqlite://me:{SECRET}@host/x.db",
     f"sqlite:///x.db?password={SECRET}",
 )
+
 COMMANDS = (
     ["audit", "models", "--history", "URL"],
     ["audit", "models", "--history=URL", "-v", "--log-format", "json"],
@@ -77,12 +78,6 @@ def everything_said(capsys: pytest.CaptureFixture[str]) -> str:
     files = [path for path in Path().rglob("*") if path.is_file()]
     written = b"".join(path.read_bytes() for path in files).decode("utf-8", "replace")
     return captured.out + captured.err + written
-
-
-def holds_none(text: str) -> None:
-    """No secret, nor a part of the odd one."""
-    for part in (SECRET, "ses@me", LATER):
-        assert part not in text
 
 
 @pytest.mark.parametrize(
@@ -248,41 +243,3 @@ def test_few_commands_print_by_themselves(request: pytest.FixtureRequest) -> Non
         if "click.echo(" in path.read_text(encoding="utf-8")
     }
     assert printing == {"cli/__init__.py", "cli/preparation.py", "audit/commands.py", "reviews/commands.py"}
-
-
-def test_a_text_of_the_data_stays_as_it_is() -> None:
-    """Ids that are addresses, in a study of phishing: only what this process was given is hidden in records."""
-    remember_address("https://me:Hunter2-geheim@example.org/?token=abcdefgh")
-    data = ("http://login:pass@evil.example/?token=1", "Hunter2-geheim", ["abcdefgh"], {"k": 1.5})
-    assert cleared(data) == ("http://login:pass@evil.example/?token=1", "***", ["***"], {"k": 1.5})
-
-
-@pytest.mark.parametrize(
-    "text, shown",
-    [
-        ("no secret here: a@b.example, 3:4@5", "no secret here: a@b.example, 3:4@5"),
-        ("(postgresql://me:a@b@host/db)", "(postgresql://me:***@host/db)"),
-        ("postgresql://me@host/db", "postgresql://me@host/db"),
-        ("https://me:x@host and https://tok@host/p", "https://***@host and https://***@host/p"),
-        ("s3://bucket/a.csv?X-Amz-Signature=ab12&x=1", "s3://bucket/a.csv?X-Amz-Signature=***&x=1"),
-        ("x://h/?api_key=1;PASSWORD=2&pass%77ord=3#f", "x://h/?api_key=***&pass%77ord=***#f"),
-        ("sqlite:////home/me@work/audits.db", "sqlite:////home/me@work/audits.db"),
-    ],
-)
-def test_addresses_are_shown_without_their_secrets(text: str, shown: str) -> None:
-    """By hand: user names of databases stay, those of web addresses can be tokens and go."""
-    assert redacted(text) == shown
-
-
-def test_a_short_secret_is_hidden_as_a_word_only() -> None:
-    """Else a password `a` would hide every a of a message; a long one is hidden wherever it stands."""
-    remember("ab", "long-enough-secret")
-    assert redacted("ab, abc, (ab) xlong-enough-secretx") == "***, abc, (***) x***x"
-    assert cleared(["ab"]) == ["ab"]
-
-
-def test_a_secret_is_hidden_as_an_address_spells_it() -> None:
-    """Escaped and plain are one secret."""
-    remember_address("postgresql://me:Zweites%23Wort@host/db")
-    holds_none(redacted("Zweites%23Wort Zweites#Wort"))
-    assert "Zweites" not in redacted("Zweites%23Wort Zweites#Wort")

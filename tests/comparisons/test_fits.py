@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 
 import evalreport
 from evalreport.comparisons.fits import DRAWS, critical_difference
-from evalreport.comparisons.registry import TESTS, Outcome, Pair, comparison_test, probability
+from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.test_needs import lacks
-from evalreport.engine.distributions import chi2_tail
 from evalreport.engine.ranks import signed_rank_distribution
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -215,49 +213,3 @@ def test_five_by_two_needs_ten_values_of_five_by_two_folds(
     missing = lacks(Pair(a=estimate, b=estimate, difference=delta, design=design), "5x2cv_f")
     assert ("needs 5 repeats of 2 folds" in str(missing)) == lacking
     assert (missing is None) != lacking
-
-
-EYES = ((1520, 266, 124, 66), (234, 1512, 432, 78), (117, 362, 1772, 205), (36, 82, 179, 492))
-"""Grades of the right and the left eye of 7,477 women: Stuart (1955), Biometrika 42:412, table 1."""
-
-
-@pytest.fixture
-def stuart_maxwell() -> Iterator[str]:
-    """Register a test that needs labels as CONTRIBUTING.md says, and take it out again."""
-
-    @comparison_test("Stuart-Maxwell", "labels", null_hypothesis="equal shares", assumptions="-", source="-")
-    def stuart_maxwell(pair: Pair) -> Outcome:
-        """Chi-squared test of whether both models give each class equally often."""
-        assert pair.labels is not None
-        one, other = pair.labels.predicted
-        table = np.zeros((4, 4))
-        np.add.at(table, (one, other), pair.labels.counts)
-        excess = (table.sum(axis=1) - table.sum(axis=0))[:-1]
-        spread = np.diag(table.sum(axis=1) + table.sum(axis=0)) - table - table.T
-        statistic = float(excess @ np.linalg.solve(spread[:-1, :-1], excess))
-        return Outcome(statistic, probability(chi2_tail(statistic, 3)), 3)
-
-    yield "stuart_maxwell"
-    TESTS.remove("stuart_maxwell")
-
-
-def test_a_test_of_labels_is_one_function(stuart_maxwell: str) -> None:
-    """Agresti (2013), Categorical Data Analysis, section 11.3: 11.96 with 3 degrees of freedom; elsewhere refused."""
-    cells = [(a, b) for a, row in enumerate(EYES) for b, count in enumerate(row) for _ in range(count)]
-    models = {
-        name: {"y_pred": [f"grade {cell[k]}" for cell in cells]} for k, name in enumerate(("right", "left"))
-    }
-    truth, groups = [f"grade {k % 4}" for k in range(len(cells))], [k // 50 for k in range(len(cells))]
-    given: dict[str, Any] = {
-        "truth": truth,
-        "metrics": ["accuracy"],
-        "tests": [stuart_maxwell],
-        "resamples": 100,
-    }
-    found = row(evalreport.evaluate(models, **given), stuart_maxwell)
-    assert found.statistic == pytest.approx(11.96, abs=0.005)
-    assert found.df == 3
-    clustered = {name: columns | {"ward": groups} for name, columns in models.items()}
-    refused = row(evalreport.evaluate(clustered, **given, cluster="ward"), stuart_maxwell)
-    assert refused.p_value is None
-    assert "independent examples that count the same" in str(refused.reason)

@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.schema.results import Results
-from tests.samples.judges import Source, answers, favoured, run
-
-
-def hidden(source: Source, keep: dict[str, Any]) -> Source:
-    """Keep people's outcomes of some rows of each model."""
-    return {
-        name: {**columns, "gold": np.where(keep[name], columns["gold"], np.nan)}
-        for name, columns in source.items()
-    }
-
-
-def rejected() -> Source:
-    """Return answers of which people judged only such that the judge rejects."""
-    every = answers(gold=1200)
-    first = {name: np.flatnonzero(columns["outcome"] == 0)[:100] for name, columns in every.items()}
-    return hidden(every, {name: np.isin(np.arange(1200), rows) for name, rows in first.items()})
-
-
-def warned(results: Results) -> list[tuple[str, str]]:
-    """Return level and text of the warnings of chosen gold."""
-    return [(w.level, str(w.text)) for w in results.warnings if w.code == "gold_not_random"]
+from tests.samples.judges import answers, favoured, hidden, run, warned
 
 
 def test_random_gold_is_not_blamed() -> None:
@@ -46,34 +23,6 @@ def test_random_gold_is_not_blamed() -> None:
     given = ~np.isnan(columns["gold"])
     table = [[(columns["outcome"][side] == v).sum() for v in (0, 1)] for side in (given, ~given)]
     assert results.gold_sampling[0].p_value == pytest.approx(stats.fisher_exact(table).pvalue)
-
-
-def test_gold_chosen_by_the_judge_s_outcome_blocks_the_verdict() -> None:
-    """The numbers stay; every pair is undecided for that reason, no letter tells models apart, and no gate passes."""
-    results = run(rejected(), gates=["plain.mean_gold >= 0.01"])
-    ((level, text),) = warned(results)
-    assert level == "blocker"
-    assert "Fisher's exact test" in text
-    assert "The answers of 3 models" in text
-    assert [(v.verdict, v.low, v.high) for v in results.verdicts] == [("undecided", None, None)] * 3
-    assert all("no random part" in str(v.text) for v in results.verdicts)
-    assert [g.outcome for g in results.gates] == ["undecided"]
-    assert {r.letters for r in results.ranking} == {""}
-    assert all(m.value is not None for m in results.metrics)
-
-
-def test_a_declared_sampling_is_taken_as_fair() -> None:
-    """--gold-sampled: the same test is told as information, and pairs are decided."""
-    results = run(rejected(), gold_sampled=True)
-    assert [level for level, _ in warned(results)] == ["info"]
-    assert all(v.low is not None for v in results.verdicts)
-
-
-def test_a_verdict_about_the_judge_s_mean_is_not_blocked() -> None:
-    """Where mean_outcome is named, chosen gold is a caution: that verdict does not rest on it."""
-    results = run(rejected(), metrics=["mean_outcome", "mean_gold"])
-    assert [level for level, _ in warned(results)] == ["caution"]
-    assert {v.verdict for v in results.verdicts} != {"undecided"}
 
 
 def test_gold_that_depends_on_the_model_is_blocked() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import product
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,94 +16,7 @@ from evalreport.comparisons.permutation import _swapped_weights
 from evalreport.comparisons.unit_swaps import swapped_sums
 from tests.reference.second_round import agrees, each
 from tests.samples.pairs import Source, labels, row, run, scores, values
-
-Value = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
-"""A metric of truth, predictions and the weights of the examples."""
-
-
-def enumerated(
-    truth: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    value: Value,
-    unit: np.ndarray,
-    *,
-    mean: bool = False,
-    weight: np.ndarray | float = 1.0,
-) -> float:
-    """Return the share of all 2^units swaps whose studentised difference is as large as the observed one.
-
-    The standard error of each swap comes from numerical derivatives by the weights of the units, each square over one
-    less the unit's share of the examples (CR2); of a mean over examples (``mean``) the differences are compared.
-    ``weight``: of each example.
-    """
-    units, ones = int(unit.max()) + 1, weight * np.ones(len(truth))
-    rest = 1 - np.bincount(unit) / len(truth)
-
-    def statistic(first: np.ndarray, second: np.ndarray) -> float:
-        def delta(w: np.ndarray) -> float:
-            return value(truth, first, w) - value(truth, second, w)
-
-        if mean:
-            return delta(ones)
-        step = 1e-5
-        slopes = [
-            (delta(ones * (1 + step * (unit == u))) - delta(ones * (1 - step * (unit == u)))) / (2 * step)
-            for u in range(units)
-        ]
-        error = np.sqrt(np.sum(np.square(slopes) / rest))
-        if error < 1e-9:
-            return 0.0 if abs(delta(ones)) < 1e-12 else np.inf
-        return float(delta(ones) / error)
-
-    observed = abs(statistic(a, b))
-    extreme = 0
-    for bits in product([False, True], repeat=units):
-        swap = np.array(bits)[unit]
-        found = abs(statistic(np.where(swap, b, a), np.where(swap, a, b)))
-        extreme += found >= observed * (1 - 1e-7) - 1e-12
-    return float(extreme / 2**units)
-
-
-def share(above: float, below: float) -> float:
-    """Divide; 0/0 is 0, as the field has it."""
-    return above / below if below > 0 else 0.0
-
-
-def counts(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> tuple[float, float, float, float]:
-    """Return the weighted TP, FP, FN, TN of class 1."""
-    return tuple(float(w[(t == i) & (p == j)].sum()) for i, j in ((1, 1), (0, 1), (1, 0), (0, 0)))  # type: ignore[return-value]
-
-
-def f1(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
-    """Return 2 TP / (2 TP + FP + FN)."""
-    tp, fp, fn, _ = counts(t, p, w)
-    return share(2 * tp, 2 * tp + fp + fn)
-
-
-def precision(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
-    """Return TP / (TP + FP)."""
-    tp, fp, _, _ = counts(t, p, w)
-    return share(tp, tp + fp)
-
-
-def balanced_accuracy(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
-    """Return the mean of both recalls."""
-    tp, fp, fn, tn = counts(t, p, w)
-    return (share(tp, tp + fn) + share(tn, tn + fp)) / 2
-
-
-def mcc(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
-    """Return Matthews' correlation."""
-    tp, fp, fn, tn = counts(t, p, w)
-    return share(tp * tn - fp * fn, float(np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))))
-
-
-def auc(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
-    """Return the share of (weighted) pairs that are ranked rightly, ties one half."""
-    above = (s[t == 1][:, None] > s[t == 0]) + (s[t == 1][:, None] == s[t == 0]) / 2
-    return float(w[t == 1] @ above @ w[t == 0] / (w[t == 1].sum() * w[t == 0].sum()))
-
+from tests.samples.swaps import Value, auc, balanced_accuracy, enumerated, f1, mcc, precision
 
 LABELS: dict[str, Value] = {
     "accuracy": lambda t, p, w: float(np.average(t == p, weights=w)),
@@ -314,74 +226,6 @@ def test_few_examples_that_change_sides_set_a_floor() -> None:
     assert found.p_value == 0.25
     assert found.reason is not None
     assert "below 0.25" in found.reason
-
-
-@pytest.mark.parametrize(("flagged", "warned"), [(19, True), (20, False)])
-def test_few_positive_predictions_are_said_with_their_number(flagged: int, warned: bool) -> None:
-    """Below 20 positive predictions of a model its precision and F1 carry a warning with the number."""
-    truth = np.array([1] * 30 + [0] * 70)
-    # Six of those called positive are wrong, for both models.
-    a, few = np.zeros(100, int), np.zeros(100, int)
-    a[:36] = few[30 - (flagged - 6) : 36] = 1
-    results = run(labels(truth, a=a, few=few), metrics=("precision",), tests=("permutation",))
-    texts = [w.text for w in results.warnings if w.code == "few_flagged"]
-    assert [f"for {flagged} examples" in text for text in texts] == ([True] if warned else [])
-
-
-@pytest.mark.parametrize(("wrong", "warned"), [(4, True), (5, False)])
-@pytest.mark.parametrize("metric", ["precision", "npv"])
-def test_few_wrong_among_those_called_are_said_with_their_number(
-    metric: str, wrong: int, warned: bool
-) -> None:
-    """However many are called positive (or negative): a share near 1 has next to no error of its own."""
-    truth = np.array([1] * 60 + [0] * 60)
-    a, b = truth.copy(), truth.copy()
-    # Both models call ten examples of each class wrongly, the second only a few of the class that is asked about.
-    a[[*range(10), *range(110, 120)]] ^= 1
-    b[
-        [*range(60 - 10, 60), *range(60, 60 + wrong)]
-        if metric == "precision"
-        else [*range(wrong), *range(60, 70)]
-    ] ^= 1
-    results = run(labels(truth, a=a, b=b), metrics=(metric,), tests=("permutation",))
-    (text,) = [w.text for w in results.warnings if w.code == "few_flagged"] or [""]
-    called = "positive" if metric == "precision" else "negative"
-    assert (f"{wrong} of the" in text and f"that b predicts to be {called} are wrong" in text) is warned
-    assert bool(text) is warned
-
-
-@pytest.mark.parametrize(
-    ("metric", "positives", "wrong", "warned"),
-    [
-        ("balanced_accuracy", 20, 2, True),
-        ("informedness", 20, 2, True),
-        ("balanced_accuracy", 20, 3, False),
-        ("balanced_accuracy", 50, 2, False),
-        ("accuracy", 20, 2, False),
-        ("mcc", 20, 2, False),
-    ],
-)
-def test_few_errors_on_a_rare_class_are_said(metric: str, positives: int, wrong: int, warned: bool) -> None:
-    """Of metrics that weigh the classes alike: a class under half of an even share, fewer than 3 errors on it."""
-    truth = np.array([1] * positives + [0] * (200 - positives))
-    a, b = truth.copy(), truth.copy()
-    a[[*range(8), *range(150, 158)]] ^= 1
-    b[[*range(wrong), *range(160, 168)]] ^= 1
-    results = run(labels(truth, a=a, b=b), metrics=(metric,), tests=("permutation",))
-    texts = [w.text for w in results.warnings if w.code == "few_errors_of_a_class"]
-    assert [
-        str(text).startswith(f"b errs on {wrong} of the {positives} examples of class 1") for text in texts
-    ] == [True] * warned
-
-
-def test_a_recall_on_as_many_positives_as_are_flagged_is_no_share_of_these() -> None:
-    """Few false positives are no matter of recall, even where a model flags as many examples as are positive."""
-    truth = np.array([1] * 60 + [0] * 60)
-    a, b = truth.copy(), truth.copy()
-    a[[*range(3), *range(60, 63)]] ^= 1
-    b[[*range(3, 6), *range(63, 66)]] ^= 1
-    results = run(labels(truth, a=a, b=b), metrics=("recall",), tests=("permutation",))
-    assert not [w for w in results.warnings if w.code == "few_flagged"]
 
 
 def test_equal_precision_at_unlike_operating_points_is_not_rejected_too_often() -> None:

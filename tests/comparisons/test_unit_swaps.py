@@ -11,8 +11,8 @@ import evalreport
 from evalreport.comparisons.permutation import Draws, _of_patterns
 from evalreport.comparisons.unit_swaps import Products, _unit_squares
 from evalreport.metrics.units import Units
-from tests.comparisons.test_permutation import Value, auc, enumerated
 from tests.samples.pairs import Source, ids, row, run, scores, values
+from tests.samples.swaps import Value, auc, enumerated
 
 
 def at_ten(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:

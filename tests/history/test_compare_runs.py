@@ -3,52 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from evalreport.cli import main
 from evalreport.history.run_differences import square_and_add
-from tests.samples.two_models import run, write
-
-METRICS = ("-m", "accuracy", "-m", "roc_auc", "--slice", "sex")
-GATE = ("--gate", "forest.accuracy >= 0.7")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """Runs of one base branch and several pull requests: predictions in NAME/, results in NAME-out/."""
-    place = tmp_path_factory.mktemp("compare")
-    both = ("forest", "logreg")
-    write(place / "base", models=both)
-    run(place / "base", place / "base-out", *METRICS, *GATE)
-    write(place / "better", models=(*both, "tree"), lift=0.2)
-    run(place / "better", place / "better-out", *METRICS, "--gate", "n >= 10")
-    write(place / "worse", models=both, lift=-0.15)
-    run(place / "worse", place / "worse-out", *METRICS, *GATE, code=1)
-    write(place / "slightly", models=both, lift=0.03)
-    run(place / "slightly", place / "slightly-out", *METRICS, *GATE)
-    return place
-
-
-@pytest.fixture
-def compare(made, capsys):
-    """Compare the base branch with a pull request; return exit code and output."""
-
-    def call(new: str, *words: object, old: str = "base", inputs: bool = False) -> tuple[int, str]:
-        given = ["--inputs", made / old, made / new] if inputs else []
-        capsys.readouterr()
-        code = main(["compare-runs", *map(str, [made / f"{old}-out", made / f"{new}-out", *given, *words])])
-        captured = capsys.readouterr()
-        return code, captured.out + captured.err
-
-    return call
-
-
-def judged(said: str) -> dict[str, dict]:
-    """The changes of the primary metric over all examples, by model."""
-    values = json.loads(said)["values"]
-    return {v["model"]: v for v in values if v["primary"] and v["within"] is None}
+from tests.samples.compared_runs import METRICS, judged
+from tests.samples.two_models import run
 
 
 def test_from_the_results_alone_two_intervals_decide(compare):
@@ -69,24 +28,6 @@ def test_untouched_predictions_are_the_same_and_need_no_test(compare):
     assert judged(compare("better", "-f", "json")[1])["logreg"]["judgement"] == "same predictions"
     code, said = compare("base", old="base")
     assert (code, said.splitlines()[2]) == (0, "No predictions changed.")
-
-
-def test_with_the_predictions_models_are_compared_pair_by_pair(compare):
-    """On the same examples the interval is narrower, by the paired test, adjusted over the models."""
-    alone = judged(compare("worse", "-f", "json")[1])["forest"]
-    code, said = compare("worse", "-f", "json", inputs=True)
-    forest = judged(said)["forest"]
-    assert code == 1  # its gate fails
-    assert forest["how"] == "pair by pair on the same 120 examples"
-    assert (forest["test"], forest["method"], forest["judgement"]) == (
-        "mcnemar_midp",
-        "newcombe_paired",
-        "worse",
-    )
-    assert forest["high"] - forest["low"] < alone["high"] - alone["low"]
-    assert forest["difference"] == pytest.approx(forest["new"] - forest["old"], abs=1e-12)
-    # one model changed: Holm over one test leaves the p-value as it is
-    assert forest["p_adjusted"] == forest["p_value"] < 0.05
 
 
 def test_what_is_not_settled_names_what_could_settle_it(compare):
@@ -129,46 +70,6 @@ def test_runs_about_other_things_are_not_compared(compare, made):
         assert code == 0
         assert {v["judgement"] for v in judged(said).values()} == {"not comparable"}
         assert {v["how"] for v in judged(said).values()} == {why}
-
-
-def test_inputs_must_be_those_that_were_analysed(compare, made):
-    """Other files of the same name are refused, not compared."""
-    code, said = compare("better", "--inputs", made / "better", made / "better")
-    assert code == 2
-    assert "forest.csv: the file has changed since" in said
-
-
-def test_markdown_is_for_a_review(compare, tmp_path):
-    """A marker, tables, nothing from a file unescaped; written to a file where that is asked for."""
-    code, said = compare("better", "-f", "md", "-o", tmp_path / "comment.md", inputs=True)
-    text = (tmp_path / "comment.md").read_text(encoding="utf-8")
-    assert (code, said) == (0, "")
-    assert text.startswith("<!-- evalreport:")
-    assert "**accuracy: forest: better.**" in text
-    assert "| Gate | Old | New |  |" in text
-    assert "forest.accuracy &gt;= 0.7 | pass | REMOVED |" in text
-    assert "<details><summary>Other metrics (shown, not judged)" in text
-
-
-def test_hostile_names_stay_text(made, compare, tmp_path):
-    """A model's name with marks and an escape sequence acts neither on a comment nor on a terminal."""
-    content = (made / "better-out/results.json").read_text(encoding="utf-8")
-    (tmp_path / "r.json").write_text(content.replace('"tree"', '"<b>@all\\u001b[2J|x"'), encoding="utf-8")
-    main(
-        [
-            "compare-runs",
-            str(made / "base-out"),
-            str(tmp_path / "r.json"),
-            "-f",
-            "md",
-            "-o",
-            str(tmp_path / "c.md"),
-        ]
-    )
-    text = (tmp_path / "c.md").read_text(encoding="utf-8")
-    assert "<b>" not in text
-    assert "\x1b" not in text
-    assert "&lt;b&gt;\\@all" in text
 
 
 def test_what_is_no_results_json_is_refused(made, tmp_path, capsys):

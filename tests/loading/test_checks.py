@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evalreport.predictions.table import Predictions
+from tests.samples.warnings import answers, evaluate, given
 
 Loaded = Callable[..., Predictions]
 
@@ -40,3 +41,19 @@ def test_a_constant_score_or_value_is_constant_too(loaded: Loaded, codes_of: Cod
     assert "constant_model" in codes_of(loaded("id,y_true,score\na,1,3\nb,0,3\n"))
     assert "constant_model" in codes_of(loaded("id,y_true,y_pred\na,1.5,3\nb,0,3\n"))
     assert "constant_model" in codes_of(loaded("id,outcome\na,1\nb,1\n"))
+
+
+def test_trained_on_test_takes_the_verdict():
+    """Examples of both parts are a blocker: numbers without verdict and letters; other training rows are none."""
+    part = ["train"] * 50 + ["test"] * 100
+    leaking = answers(150, id=[f"{i:03d}" for i in [*range(50), *range(40, 140)]], part=part)
+    results = evaluate(leaking)
+    (blocker,) = given(results, "trained_on_test")
+    assert blocker.level == "blocker"
+    assert "10 examples" in blocker.text
+    assert results.verdicts == ()
+    assert {r.letters for r in results.ranking} == {""}
+    assert results.metrics[0].value is not None
+    apart = answers(150, id=[f"{i:03d}" for i in range(150)], part=part)
+    assert not given(evaluate(apart), "trained_on_test")
+    assert evaluate(apart).verdicts

@@ -13,6 +13,7 @@ import evalreport as er
 from evalreport.schema.results import Results
 
 Floats = npt.NDArray[np.float64]
+
 Source = dict[str, dict[str, Any]]
 
 ABILITY = {"plain": 0.9, "weak": 0.3, "liked": 0.6}
@@ -60,3 +61,23 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "judged"
 def run_of_example() -> Results:
     """Return the run of the committed example."""
     return er.evaluate(EXAMPLE / "answers", resamples=100)
+
+
+def hidden(source: Source, keep: dict[str, Any]) -> Source:
+    """Keep people's outcomes of some rows of each model."""
+    return {
+        name: {**columns, "gold": np.where(keep[name], columns["gold"], np.nan)}
+        for name, columns in source.items()
+    }
+
+
+def rejected() -> Source:
+    """Return answers of which people judged only such that the judge rejects."""
+    every = answers(gold=1200)
+    first = {name: np.flatnonzero(columns["outcome"] == 0)[:100] for name, columns in every.items()}
+    return hidden(every, {name: np.isin(np.arange(1200), rows) for name, rows in first.items()})
+
+
+def warned(results: Results) -> list[tuple[str, str]]:
+    """Return level and text of the warnings of chosen gold."""
+    return [(w.level, str(w.text)) for w in results.warnings if w.code == "gold_not_random"]

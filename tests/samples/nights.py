@@ -10,6 +10,7 @@ from evalreport.schema.warnings import WarningRecord
 from tests.samples.audits import Source, audited, right, share
 
 GOOD, BAD = 0.9, 0.7
+
 WEEK = [0.90, 0.92, 0.88, 0.91, 0.89, 0.90, 0.93]
 """Seven good nights, of 200 examples each."""
 
@@ -47,3 +48,10 @@ def answer(found: Audited, question: str, about: str | None = None) -> Any:
 def warned(found: Audited) -> dict[str, WarningRecord]:
     """Return the warnings by code."""
     return {warning.code: warning for warning in found.results.warnings}
+
+
+def changed(history, then, now, **given):
+    """Audit one source after the other; return the second audit."""
+    audited(history, then, **given)
+    found, _, _ = audited(history, now, **given)
+    return found

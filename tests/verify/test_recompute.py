@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,37 +12,6 @@ import evalreport as er
 from evalreport.cli import main
 from evalreport.version import __version__
 from tests.samples.two_models import run, write
-
-GATES = ("--gate", "forest.accuracy >= 0.5", "--gate", "n >= 100")
-OPTIONS = (*GATES, "--slice", "sex", "-m", "accuracy", "-m", "roc_auc")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """A folder with models/ and out/ of one run: slices, gates, curves."""
-    place = tmp_path_factory.mktemp("verify")
-    write(place / "models")
-    run(place / "models", place / "out", *OPTIONS, "-f", "json,pdf")
-    return place
-
-
-@pytest.fixture
-def copy(made, tmp_path) -> Path:
-    """The same, to be tampered with."""
-    return Path(shutil.copytree(made, tmp_path / "copy"))
-
-
-@pytest.fixture
-def verify(capsys):
-    """Call `evalreport verify`; return the exit code and what it printed."""
-
-    def call(*words: object) -> tuple[int, str]:
-        capsys.readouterr()
-        code = main(["verify", *map(str, words)])
-        captured = capsys.readouterr()
-        return code, captured.out + captured.err
-
-    return call
 
 
 def tamper(path: Path, change) -> None:
@@ -83,12 +51,6 @@ def test_results_of_the_first_schema_are_verified(copy, verify):
     assert verify(copy / "out", "--inputs", copy / "models", "-q") == (0, "")
     tamper(copy / "out/results.json", lambda content: content["metrics"][0].update(value=0.123))
     assert verify(copy / "out", "--inputs", copy / "models", "-q")[0] == 1
-
-
-def test_inputs_are_looked_for_in_the_current_folder(made, verify, monkeypatch):
-    """By their recorded paths, without --inputs."""
-    monkeypatch.chdir(made / "models")
-    assert verify("../out")[0] == 0
 
 
 def every_kind(content) -> list[tuple[str, list[dict], int, str]]:
@@ -251,14 +213,6 @@ def test_an_attachment_survives_that_another_tool_saved_the_pdf(made, verify, tm
     assert verify(tmp_path / "saved.pdf", "--inputs", made / "models", "-q") == (0, "")
 
 
-def test_missing_inputs_are_exit_2(made, verify, tmp_path):
-    """Each is named with where it was looked for."""
-    code, said = verify(made / "out", "--inputs", tmp_path)
-    assert code == 2
-    assert f"input forest.csv: missing: there is no file {tmp_path / 'forest.csv'}" in said
-    assert "CANNOT BE VERIFIED" in said
-
-
 def test_paths_of_a_foreign_file_lead_nowhere(copy, verify):
     """A results.json that names files outside of the folder does not have them opened."""
     place = copy / "out/results.json"
@@ -266,32 +220,6 @@ def test_paths_of_a_foreign_file_lead_nowhere(copy, verify):
         tamper(place, lambda content, path=path: content["inputs"][0].update(path=path))
         code, said = verify(place, "--inputs", copy / "models")
         assert (code, "is not followed" in said) == (2, True), path
-
-
-def test_predictions_from_memory_cannot_be_had(tmp_path, verify):
-    """They were never a file."""
-    import evalreport as er
-    from evalreport.schema.results import to_json
-
-    results = er.evaluate({"y_true": [0, 1, 0, 1], "forest": [0, 1, 1, 1]}, metrics="accuracy", resamples=20)
-    (tmp_path / "results.json").write_bytes(to_json(results))
-    code, said = verify(tmp_path)
-    assert code == 2
-    assert "given as arrays or data frames" in said
-
-
-def test_the_truth_may_stand_apart(tmp_path, verify):
-    """A file of true values elsewhere is looked for by its name."""
-    models, apart = tmp_path / "models", tmp_path / "apart"
-    models.mkdir()
-    apart.mkdir()
-    rows = range(60)
-    (models / "forest.csv").write_text("id,y_pred\n" + "".join(f"e{i},{i % 3 % 2}\n" for i in rows))
-    (apart / "gold.csv").write_text("id,y_true\n" + "".join(f"e{i},{i % 2}\n" for i in range(61)))
-    out = run(models, tmp_path / "out", "--truth", str(apart / "gold.csv"), "-m", "accuracy")
-    assert verify(out, "--inputs", models)[0] == 2
-    shutil.copy(apart / "gold.csv", models)
-    assert verify(out, "--inputs", models)[0] == 0
 
 
 def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
@@ -392,3 +320,9 @@ def test_a_file_without_warnings_is_compared(copy, verify):
     code, said = verify(copy / "out" / "results.json", "--inputs", copy / "models")
     assert code == 1
     assert "internal error" not in said
+
+
+def test_inputs_are_looked_for_in_the_current_folder(made, verify, monkeypatch):
+    """By their recorded paths, without --inputs."""
+    monkeypatch.chdir(made / "models")
+    assert verify("../out")[0] == 0

@@ -9,8 +9,7 @@ import pytest
 
 from evalreport.report.sections import decision, failures, judge, methods
 from evalreport.report.view import view_of
-from tests.comparisons.test_gold import rejected
-from tests.samples.judges import EXAMPLE, answers, favoured, run, run_of_example
+from tests.samples.judges import EXAMPLE, answers, favoured, rejected, run, run_of_example
 
 
 def test_the_section_is_headed_by_its_finding() -> None:

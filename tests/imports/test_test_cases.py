@@ -1,0 +1,142 @@
+"""Test cases of DeepEval 4.3.1 and promptfoo 0.119.14, as those wrote them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+PROMPTFOO = Path(__file__).resolve().parents[1] / "data" / "imports" / "promptfoo"
+
+REPEATED, PROMPTS = PROMPTFOO / "repeated.json", PROMPTFOO / "prompts.json"
+
+
+@pytest.fixture
+def from_promptfoo(importing):
+    """Import what promptfoo wrote."""
+    return partial(importing, "promptfoo")
+
+
+def own_counts(path: Path) -> list[tuple[int, int, int]]:
+    """What promptfoo itself counts for each provider and prompt: passed, failed, errors."""
+    prompts = json.loads(path.read_text(encoding="utf-8"))["results"]["prompts"]
+    names = ("testPassCount", "testFailCount", "testErrorCount")
+    return sorted(tuple(prompt["metrics"][name] for name in names) for prompt in prompts)
+
+
+def counts(rows: list[dict[str, str]]) -> list[tuple[int, int, int]]:
+    """The same of the from_promptfoo rows."""
+    found = []
+    for model in {row["model"] for row in rows}:
+        outcomes = [row["outcome"] for row in rows if row["model"] == model]
+        found.append((outcomes.count("1.0"), outcomes.count("0.0"), outcomes.count("")))
+    return sorted(found)
+
+
+def test_repeats_are_attempts_and_counts_are_promptfoo_s_own(from_promptfoo):
+    """--repeat leaves no field: equal variables are one question; an error of the provider is a gap."""
+    code, said, rows = from_promptfoo(REPEATED)
+    assert code == 0
+    assert counts(rows) == own_counts(REPEATED)
+    assert {row["model"] for row in rows} == {"large", "small"}
+    assert len({row["id"] for row in rows}) == 8
+    assert {row["attempt"] for row in rows} == {"1", "2"}
+    assert {row["topic"] for row in rows} == {"topic 0", "topic 1", "topic 2"}
+    assert "2 answers have no judgement" in said
+
+
+def test_each_prompt_makes_a_model_of_its_own(from_promptfoo):
+    """Two prompts and two providers are four systems; the questions are the same."""
+    code, _, rows = from_promptfoo(PROMPTS)
+    assert code == 0
+    assert counts(rows) == own_counts(PROMPTS)
+    assert "small: Sum: {{question}}" in {row["model"] for row in rows}
+    assert "attempt" not in rows[0]
+
+
+def test_a_named_metric_can_be_the_outcome(from_promptfoo):
+    """The named metric sums to promptfoo's own; one that is not there is refused with those that are."""
+    own = {
+        prompt["provider"]: prompt["metrics"]["namedScores"]
+        for prompt in json.loads(REPEATED.read_text(encoding="utf-8"))["results"]["prompts"]
+    }
+    _, _, rows = from_promptfoo(REPEATED, "--metric", "brief")
+    for model, scores in own.items():
+        found = sum(float(row["outcome"]) for row in rows if row["model"] == model and row["outcome"])
+        assert found == scores["brief"]
+    code, said, _ = from_promptfoo(REPEATED, "--metric", "brevity")
+    assert code == 2
+    assert "expected score, or one of brief, exact" in said
+
+
+def test_the_same_provider_in_two_files_needs_two_names(from_promptfoo):
+    """One model twice is no model with twice the attempts."""
+    code, said, _ = from_promptfoo(REPEATED, REPEATED, "--model", "small")
+    assert code == 2
+    assert "are both of the model 'small'" in said
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"results": {"results": [1]}}', '{"results": {"results": [{}]}}']
+)
+def test_what_is_no_result_is_refused(from_promptfoo, tmp_path, text):
+    """One message that names the file, exit code 2."""
+    (tmp_path / "r.json").write_text(text, encoding="utf-8")
+    code, said, _ = from_promptfoo(tmp_path / "r.json")
+    assert code == 2
+    assert "r.json: no results" in said
+
+
+DEEPEVAL = Path(__file__).resolve().parents[1] / "data" / "imports" / "deepeval"
+
+
+@pytest.fixture
+def from_deepeval(importing):
+    """Import what DeepEval wrote."""
+    return partial(importing, "deepeval")
+
+
+@pytest.mark.parametrize("metric", ["Exact", "Closeness"])
+def test_scores_are_deepeval_s_own(from_deepeval, metric):
+    """By the model of the run's hyperparameters; where the judge failed there is a gap."""
+    code, said, rows = from_deepeval(DEEPEVAL, "--metric", metric)
+    assert code == 0
+    assert "1 answer has no judgement" in said
+    for model in ("large", "small"):
+        run = json.loads((DEEPEVAL / f"{model}.json").read_text(encoding="utf-8"))
+        (own,) = (scores["scores"] for scores in run["metricsScores"] if scores["metric"] == metric)
+        found = [float(row["outcome"]) for row in rows if row["model"] == model and row["outcome"]]
+        assert found == own
+
+
+def test_without_a_metric_the_outcome_says_who_passed(from_deepeval):
+    """As many passed as DeepEval counts; metadata and tags keep their names; tests match by what was asked."""
+    _, _, rows = from_deepeval(DEEPEVAL)
+    for model in ("large", "small"):
+        run = json.loads((DEEPEVAL / f"{model}.json").read_text(encoding="utf-8"))
+        assert [row["outcome"] for row in rows if row["model"] == model].count("1.0") == run["testPassed"]
+    assert len({row["id"] for row in rows}) == 12
+    assert {row["topic"] for row in rows} == {f"topic {n}" for n in range(4)}
+    assert {row["tags"] for row in rows} == {"sums"}
+
+
+def test_names_follow_the_paths(from_deepeval):
+    """One name for each file, in order; a metric that is not there is refused."""
+    files = DEEPEVAL / "small.json", DEEPEVAL / "large.json"
+    code, said, rows = from_deepeval(*files, "--model", "a", "--model", "b")
+    assert (code, rows[0]["model"]) == (0, "a")
+    assert f"model a: {files[0]}" in said
+    code, said, _ = from_deepeval(*files, "--metric", "Tone")
+    assert code == 2
+    assert "expected one of Closeness, Exact" in said
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"testCases": [1]}'])
+def test_what_is_no_test_run_is_refused(from_deepeval, tmp_path, text):
+    """One message that names the file, exit code 2."""
+    (tmp_path / "r.json").write_text(text, encoding="utf-8")
+    code, said, _ = from_deepeval(tmp_path / "r.json")
+    assert code == 2
+    assert "r.json: no test run" in said

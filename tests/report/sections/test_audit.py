@@ -1,0 +1,25 @@
+"""What the report of an audit says first."""
+
+from __future__ import annotations
+
+import re
+
+from evalreport.options import OutputOptions
+from evalreport.report.writing import render
+from tests.samples.nights import GOOD, nights, series
+
+
+def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
+    """The page and the summary name the alarm; a quiet audit says that nothing is."""
+    loud = nights(week, [0.6] * 3, begin=7)
+    quiet = series(history, [GOOD], series="quiet")
+    for name, found in (("loud", loud), ("quiet", quiet)):
+        render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
+    page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
+    assert "Alarms about models: 1, about data: 0" in page
+    assert "<b>alarm</b>: worse than the accepted nights" in page
+    summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
+    assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
+    assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(
+        encoding="utf-8"
+    )

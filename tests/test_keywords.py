@@ -1,0 +1,77 @@
+"""Keywords of the public functions: typed, documented, and suggested where one is misspelt."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import evalreport as er
+from evalreport.errors import UsageError
+from evalreport.options import RENDERING, Options, OutputOptions
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize(
+    "function, keyword, meant",
+    [
+        (er.evaluate, "confidnce", "confidence"),
+        (er.evaluate, "metric", "metrics"),
+        (er.evaluate, "Truth", "truth"),
+        (er.load, "possitive", "positive"),
+        (er.check, "tasks", "task"),
+        (er.render, "format", "formats"),
+        (er.resample, "job", "jobs"),
+        (er.compare_runs, "input", "inputs"),
+        (er.verify, "job", "jobs"),
+        (er.plan, "halfwidth", "half_width"),
+    ],
+)
+def test_a_misspelt_keyword_is_a_type_error_with_a_suggestion(function, keyword, meant):
+    """As for any function of Python, and as for a misspelt option; before anything is read."""
+    for kind in (TypeError, UsageError):
+        with pytest.raises(kind, match=rf"{function.__name__}\(\): .*did you mean {meant}\b"):
+            function(**{keyword: "x"})
+
+
+def test_the_help_of_a_function_documents_every_keyword_that_it_takes():
+    """Those of the options are written from their declarations, in the words of the command line."""
+    for function, record, left_out in (
+        (er.evaluate, Options, {"truth"}),
+        (er.render, OutputOptions, {f.name for f in fields(OutputOptions)} - set(RENDERING)),
+    ):
+        documented = inspect.getdoc(function).split("Other Parameters")[1].split("\nReturns")[0]
+        names = set(re.findall(r"^(\w+) : ", documented, flags=re.MULTILINE))
+        assert names == {f.name for f in fields(record)} - left_out
+        assert function.__annotations__["return"] in ("Results", "RenderOutcome")
+    assert "Confidence level of the intervals" in er.evaluate.__doc__
+
+
+@pytest.mark.slow
+def test_the_keywords_are_typed(tmp_path):
+    """Mypy finds a misspelt keyword, a wrong value and a wrong choice, and knows what comes back."""
+    file = tmp_path / "use.py"
+    file.write_text(
+        "import evalreport as er\n"
+        "r = er.evaluate({'a': {'y_pred': [1, 0]}}, truth=[1, 0], metrics=['f1'], task='binary', margin=0.1)\n"
+        "er.evaluate('models', confidnce=0.9)\n"
+        "er.evaluate('models', confidence='high')\n"
+        "er.evaluate('models', task='binray')\n"
+        "er.render(r, 'out', formats='html', titel='x')\n"
+        "er.plots.roc(r).set_title('ROC')\n"
+        "n: str = er.plots.roc(r)\n"
+        "raise er.errors.InputError('x')\n"
+    )
+    # A process of its own: mypy raises this one's limit of recursion. What the static checks kept saves seven seconds.
+    command = [sys.executable, "-m", "mypy", file]
+    out = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
+    assert [int(line.split(":")[1]) for line in out.splitlines() if ": error: " in line] == [3, 4, 5, 6, 8], (
+        out
+    )
+    assert 'did you mean "confidence"' in out

@@ -1,0 +1,143 @@
+"""Warnings about folds, seeds, clusters, weights and time: each is given where its cause is, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalreport.comparisons.measured import MEASURED_OF_SEEDS
+from tests.samples.warnings import answers, evaluate, folded, given
+
+
+def test_small_folds():
+    """A fold below 30 examples is said; folds of 30 are not."""
+    assert "20 examples" in given(evaluate(folded(100, 5)), "small_folds")[0].text
+    assert not given(evaluate(folded(150, 5)), "small_folds")
+
+
+def test_fold_scores_are_no_small_folds():
+    """A value of a fold is one row, which says nothing of how many examples the fold tests."""
+    scores = {"fold": [str(i) for i in range(10)], "value": [0.8 + i / 100 for i in range(10)]}
+    assert not given(evaluate({"a": scores, "b": {**scores, "value": [0.7] * 10}}), "small_folds")
+
+
+def test_class_missing_in_fold():
+    """With classes dealt in step with the folds every fold lacks one; in leave-one-out that is no fault."""
+    # Ids alternate between two classes, and so do two folds of even and odd places.
+    assert "2 of 2 folds" in given(evaluate(folded(80, 2)), "class_missing_in_fold")[0].text
+    assert not given(evaluate(folded(80, 5)), "class_missing_in_fold")
+    assert not given(evaluate(folded(12, 12)), "class_missing_in_fold")
+
+
+def test_folds_taken_as_independent():
+    """Beside a corrected test it is for information; asked for, a naive test is a warning that names itself."""
+    (beside,) = given(evaluate(folded(150, 5)), "folds_taken_as_independent")
+    assert beside.level == "info"
+    (asked,) = given(evaluate(folded(150, 5), tests=("cv_paired_t",)), "folds_taken_as_independent")
+    assert asked.level == "caution"
+    assert "cv_paired_t" in asked.about
+
+
+@pytest.mark.parametrize("seeds, said", [(2, True), (4, True), (5, False)])
+def test_few_seeds(seeds: int, said: bool):
+    """Fewer than five seeds are few; where the test was measured to miss its level, the rate is said."""
+    ids = [f"{i:03d}" for _ in range(seeds) for i in range(40)]
+    seed = [str(s) for s in range(seeds) for _ in range(40)]
+    found = given(evaluate(answers(40 * seeds, id=ids, seed=seed)), "few_seeds")
+    assert bool(found) == said
+    if seeds in MEASURED_OF_SEEDS:
+        assert f"{100 * MEASURED_OF_SEEDS[seeds]:.1f} %" in found[0].text
+
+
+@pytest.mark.parametrize(
+    "sizes, effective, few_groups",
+    [
+        ([20] * 10, None, None),
+        ([20] * 9, "9.0", False),
+        ([20] * 3, "3.0", True),
+        ([400] + [10] * 30, "1.0", True),
+    ],
+)
+def test_few_clusters(sizes: list[int], effective: str | None, few_groups: bool | None):
+    """Warned of by the effective number, (sum n^2)^2 / sum n^4: thirty-one clusters may count as one."""
+    place = [f"g{g}" for g, size in enumerate(sizes) for _ in range(size)]
+    found = given(evaluate(answers(len(place), place=place), cluster="place"), "few_clusters")
+    assert bool(found) == (effective is not None)
+    if found:
+        assert f"count as {effective} of equal size" in found[0].text
+        assert ("A few clusters carry the result." in found[0].text) == few_groups
+
+
+@pytest.mark.parametrize(
+    "weights, effective",
+    [
+        ([1.0] * 100, None),
+        ([1.0] * 99, "99.0"),
+        ([1.0] * 290 + [30.0] * 10, "37.4"),
+        ([1.0, 2.0] * 100, None),
+    ],
+)
+def test_unequal_weights(weights: list[float], effective: str | None):
+    """Warned of where Kish's (sum w)^2 / sum w^2 is under half of n, or under 100: 590^2 / 9290 = 37.47."""
+    found = given(evaluate(answers(len(weights), w=weights), weight="w"), "unequal_weights")
+    assert bool(found) == (effective is not None)
+    if found:
+        assert f"count as {effective} of equal weight" in found[0].text
+
+
+def test_cluster_across_folds():
+    """A cluster tested in two folds of a repeat was partly seen in training; whole clusters in a fold were not."""
+    divided = folded(150, 5, place=[f"g{i // 6}" for i in range(150)])
+    assert "25 clusters" in given(evaluate(divided, cluster="place"), "cluster_across_folds")[0].text
+    whole = folded(150, 5, place=[f"g{i % 25}" for i in range(150)])
+    assert not given(evaluate(whole, cluster="place"), "cluster_across_folds")
+
+
+def test_time():
+    """Folds dealt out in turn are mixed in time, blocks are not; on one test set neighbours in time are named."""
+    time = list(range(150))
+    assert given(evaluate(folded(150, 5, time=time)), "random_split_in_time")
+    blocks = answers(150, fold=[str(i // 30) for i in range(150)], time=time)
+    assert not given(evaluate(blocks), "random_split_in_time")
+    assert given(evaluate(answers(150, time=time)), "time_ordered")
+    day = [f"d{i // 5}" for i in range(150)]
+    assert not given(evaluate(answers(150, time=time, day=day), cluster="day"), "time_ordered")
+
+
+def test_information_comes_after_warnings():
+    """What changes no reading stands last, so that the first few that a terminal shows are those that do."""
+    levels = [w.level for w in evaluate(folded(100, 5)).warnings]
+    assert "info" in levels
+    assert levels == sorted(levels, key=lambda level: level == "info")
+
+
+@pytest.mark.parametrize("partly, divided", [(False, 0), (True, 4)])
+def test_cluster_tested_in_part(partly: bool, divided: int):
+    """Of eight clusters of five, each repeat holds out three: whole ones are fine, four that lack one example are not.
+
+    Every example is tested in some repeat.
+    """
+    tested = [
+        (5 * cluster + k, repeat)
+        for repeat in range(4)
+        for cluster in (2 * repeat, 2 * repeat + 1, (2 * repeat + 3) % 8)
+        for k in range(5)
+        if not (partly and cluster == 2 * repeat + 1 and k == 0)
+    ]
+    rows = answers(
+        len(tested),
+        id=[f"{example:02d}" for example, _ in tested],
+        repeat=[str(repeat) for _, repeat in tested],
+        place=[f"g{example // 5}" for example, _ in tested],
+    )
+    found = given(evaluate(rows, cluster="place"), "cluster_across_folds")
+    assert [f"{divided} clusters of 'place'" in w.text for w in found] == [True] * bool(divided)
+
+
+@pytest.mark.parametrize("replicates, said", [(30, True), (31, False)])
+def test_few_replicates(replicates: int, said: bool):
+    """The lecture asks for more than 30 replicates."""
+    n = 20
+    ids = [f"{i:03d}" for _ in range(replicates) for i in range(n)]
+    replicate = [str(r) for r in range(replicates) for _ in range(n)]
+    results = evaluate(answers(n * replicates, id=ids, replicate=replicate))
+    assert bool(given(results, "few_replicates")) == said
