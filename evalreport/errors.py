@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
-from evalreport.texts import Message
+from evalreport.texts import Message, Value, has, say
 
 T = TypeVar("T")
 
@@ -210,6 +210,34 @@ class InputError(EvalreportError):
         self.expected, self.remedy = expected, remedy
         super().__init__(self._message())
 
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        /,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+        **values: Value,
+    ) -> Self:
+        """Return the error of one kind, in the words of the catalogue.
+
+        Parameters
+        ----------
+        code
+            The kind: its texts are ``input.<code>.problem``, ``.expected`` and ``.remedy``.
+        values
+            What fills their placeholders.
+
+        Examples
+        --------
+        >>> print(InputError.of("ragged_row", file="a.csv", line=3, cells=2, headers=3).problem)
+        the row has 2 cells
+        """
+        problem, expected, remedy = input_texts(code, **values)
+        return cls(problem, file=file, line=line, column=column, expected=expected, remedy=remedy)
+
     def _message(self) -> str:
         place = [self.file] if self.file is not None else []
         if self.line is not None:
@@ -223,6 +251,13 @@ class InputError(EvalreportError):
         if self.remedy:
             text += f" Fix: {self.remedy.rstrip('.')}."
         return text
+
+
+def input_texts(code: str, /, **values: Value) -> tuple[str, str | None, str | None]:
+    """Return the problem of one kind of error, what was expected and the remedy, in the words of the catalogue."""
+    problem, *others = (f"input.{code}.{part}" for part in ("problem", "expected", "remedy"))
+    expected, remedy = (say(key, **values) if has(key) else None for key in others)
+    return say(problem, **values), expected, remedy
 
 
 MOST_TOGETHER = 10
@@ -280,20 +315,9 @@ def refuse_all(errors: Sequence[InputError]) -> None:
         raise distinct[0] if len(distinct) == 1 else InputErrors(distinct)
 
 
-A_WEIGHT = "a finite number (a weight: 0 or more)"
-"""What messages about a weight expect."""
-FILL_IN = "fill in the cell, or leave the example out for every model"
-
-
 def no_weight(column: str, whose: str, *, file: str | None = None) -> InputError:
     """Return the error of an example whose weight is not known."""
-    return InputError(
-        f"{whose} has no weight",
-        file=file,
-        column=column,
-        expected=A_WEIGHT,
-        remedy=FILL_IN,
-    )
+    return InputError.of("no_weight", file=file, column=column, whose=whose)
 
 
 class OutputError(EvalreportError):

@@ -273,21 +273,17 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
     what = "data set" if rows.ids is None else "id"
     name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
     (here, _), (there, _) = whence(rows, row), whence(rows, before)
-    remedy = "remove one of the rows, or add the column (attempt, repeat, fold ...) that tells them apart"
-    if here is not there and here.part and there.part:
-        remedy = (
-            "remove one of the rows; if these files are two models and no parts of one, name the folder that"
-            " they are in, so that each is a model"
-        )
+    in_parts = here is not there and here.part and there.part
     raise fault(
         rows,
         row,
         "dataset" if rows.ids is None else "id",
-        f"the {what}{name} appears twice for the model {quoted(rows.models[rows.model[row]])}"
-        f" (before: {place_of(rows, before)})",
-        expected="one row for each model, id, attempt, repeat, fold, replicate and seed",
-        remedy=remedy,
+        "row_twice_in_parts" if in_parts else "row_twice",
         count=len(again),
+        what=what,
+        name=name,
+        model=rows.models[rows.model[row]],
+        before=place_of(rows, before),
     )
 
 
@@ -299,13 +295,8 @@ def _seeds_in_part_shared(
     a, b = (quoted(rows.models[m]) for m in models)
     common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
     table, _ = whence(rows, int(np.flatnonzero(rows.model == models[1])[0]))
-    return InputError(
-        f"the models {a} and {b} share the seeds {common}, but only one of them has {apart}",
-        file=table.name,
-        column="seed",
-        expected="the same seeds for both, which pairs them, or none in common, which does not",
-        remedy="predict with the missing seeds, pass --join intersect to compare on the common ones, or give other"
-        " names to seeds that have nothing to do with each other",
+    return InputError.of(
+        "seeds_partly_shared", file=table.name, column="seed", a=a, b=b, common=common, apart=apart
     )
 
 
@@ -317,28 +308,20 @@ def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
     some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
     table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
-    return InputError(
-        f"the model {quoted(rows.models[model])} does not predict {len(some)} of the ids with each of its seeds:"
-        f" {first_of(some, 3)}",
+    return InputError.of(
+        "seed_lacking",
         file=table.name,
         column="id",
-        expected="every id with every seed of a model",
-        remedy="predict the missing examples, or pass --join intersect to compare on the ids that are complete",
+        model=rows.models[model],
+        n=len(some),
+        ids=first_of(some, 3),
     )
 
 
 def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
     """Name the first row without its place on the curve that the other rows are points of."""
     empty = np.flatnonzero(rows.columns[name].is_null().to_numpy(zero_copy_only=False))
-    raise fault(
-        rows,
-        int(empty[0]),
-        name,
-        f"the row has no {name}, along which the other rows make a curve",
-        expected=f"the {name} of every row",
-        remedy="fill in the cell, or put the row into a file of another model",
-        count=len(empty),
-    )
+    raise fault(rows, int(empty[0]), name, "off_the_curve", count=len(empty), name=name)
 
 
 def _refuse_missing(rows: Rows, matrix: Indices, alike: Message | None) -> NoReturn:
@@ -363,17 +346,19 @@ def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> 
     own = int(matrix[model].max())
     table, _ = whence(rows, own)
     other, _ = whence(rows, int(witnesses[0]))
-    shared = int((matrix >= 0).all(axis=0).sum())
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
-    return InputError(
-        f"the model {quoted(rows.models[model])} lacks {len(absent)} of {matrix.shape[1]} {things} of the others, "
-        f"first {', '.join(names)}{more} (in {other.name}); {shared} are shared by all"
-        + (f"; {alike}" if alike else ""),
+    return InputError.of(
+        "rows_lacking",
         file=table.name,
         column="id",
-        expected=f"the same {things} for every model",
-        remedy="predict the missing examples, or pass --join intersect to compare on the shared ones"
-        " (--join independent where each model has its own test set)",
+        model=rows.models[model],
+        lacking=len(absent),
+        total=matrix.shape[1],
+        things=things,
+        names=", ".join(names) + more,
+        source=other.name,
+        shared=int((matrix >= 0).all(axis=0).sum()),
+        alike=f"; {alike}" if alike else "",
     )
 
 

@@ -146,11 +146,12 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
         rows,
         row,
         ATTEMPT,
-        f"the id {rows.quoted_id(row)} appears twice for the model {quoted(rows.models[rows.model[row]])} with {which}"
-        f" (before: {place_of(rows, int(first[inverse[row]]))})",
-        expected="each attempt of a model at a question once",
-        remedy="number the attempts of each question, 1, 2, 3 ..., or remove one of the rows",
+        "attempt_twice",
         count=len(again),
+        id=rows.quoted_id(row),
+        model=rows.models[rows.model[row]],
+        which=which,
+        before=place_of(rows, int(first[inverse[row]])),
     )
 
 
@@ -171,14 +172,7 @@ def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
         if len(rows_of):
             row = int(rows_of[0])
             raise fault(
-                rows,
-                row,
-                name,
-                f"{{cell}} is not what another attempt at the question {rows.quoted_id(row)} has in this column",
-                expected="the same in all attempts at a question, since questions are what is sliced, clustered and"
-                " weighed",
-                remedy="correct the column, or leave it out of the options",
-                count=len(rows_of),
+                rows, row, name, "differs_between_attempts", count=len(rows_of), id=rows.quoted_id(row)
             )
 
 
@@ -247,11 +241,12 @@ def _people_said(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Flo
             rows,
             row,
             "gold",
-            f"people judged {int(judged[of])} of the {int(count[of])} attempts of the model"
-            f" {quoted(rows.models[rows.model[row]])} at the question {rows.quoted_id(row)}",
-            expected="an outcome by people of all attempts at a question, or of none",
-            remedy="let people judge the other attempts too, or empty gold for this question",
+            "gold_of_some_attempts",
             count=int(partly.sum()),
+            judged=int(judged[of]),
+            n=int(count[of]),
+            model=rows.models[rows.model[row]],
+            id=rows.quoted_id(row),
         )
     # In the order of the values, so that the order of the rows moves no last digit.
     order = np.lexsort((gold, question))
@@ -342,8 +337,7 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         if name in rows.columns and len(rows.columns[name].drop_null().unique()) > 1:
             row = int(np.argmin(flags(rows.columns[name].is_null())))
             problem = f"there are several attempts at a question, and several values of {name}"
-            raise fault(rows, row, name, problem, remedy=instead,
-                        expected="attempts at the questions of one test set, unless they are outcomes")  # fmt: skip
+            raise fault(rows, row, name, "attempts_of_fits", problem=problem, remedy=instead)  # fmt: skip
     if counts.min() == counts.max():
         return
     row = int(np.flatnonzero(counts[question] < counts.max())[0])
@@ -352,11 +346,13 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         rows,
         row,
         "id",
-        f"the model {quoted(rows.models[rows.model[row]])} answers the question {rows.quoted_id(row)} {_times(n)},"
-        f" another is answered {_times(int(counts.max()))}",
-        expected="as many attempts at every question by every model, where they are labels, probabilities or numbers",
-        remedy=instead,
+        "unlike_attempts",
         count=int((counts < counts.max()).sum()),
+        model=rows.models[rows.model[row]],
+        id=rows.quoted_id(row),
+        how_often=_times(n),
+        most_often=_times(int(counts.max())),
+        remedy=instead,
     )
 
 

@@ -23,7 +23,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
 from evalreport.sources.reading import Columns, empty_file
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message
 
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
@@ -80,13 +80,7 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     refuse_options(table.name, options)
     beside = truth or next((other for other in tables if other is not table), None)
     if beside is not None:
-        raise InputError(
-            f"it holds counts, and stands beside {beside.name}",
-            file=table.name,
-            expected="one table of counts by itself: it holds the truth and every model",
-            remedy="join the models in one table (a GROUP BY over all of them); lines of several such tables can stand"
-            " below one another in one file",
-        )
+        raise InputError.of("counts_beside", file=table.name, name=beside.name)
     lines = _lines(table)
     # Metadata and remarks stand once: they are the same for every model.
     models = [
@@ -131,22 +125,17 @@ def _lines(table: Table) -> _Lines:
     if wrong.any():
         row = int(np.argmax(wrong))
         line, cell = table.read.locate(row, header)
-        raise InputError(
-            "the count is empty" if empty[row] else f"{quoted(cell)} is not a count",
-            file=table.name,
-            line=line,
-            column=header,
-            expected="a whole number, 0 or more: how many examples the line stands for",
-            remedy="write COUNT(*) of the rows that are alike; weights of examples are no counts",
+        raise InputError.of(
+            "empty_count" if empty[row] else "no_count", file=table.name, line=line, column=header, count=cell
         )
     total = float(counts.sum())
     if total > MOST_EXAMPLES:
-        raise InputError(
-            f"the counts add up to {total:.4g}",
+        raise InputError.of(
+            "counts_too_large",
             file=table.name,
             column=header,
-            expected=f"at most {MOST_EXAMPLES:,} examples",
-            remedy="check the column: sums of bytes or of times are no counts",
+            total=f"{total:.4g}",
+            most_examples=MOST_EXAMPLES,
         )
     kept = np.flatnonzero(counts > 0)
     if not len(kept):
@@ -217,12 +206,7 @@ def distinct(predictions: Predictions) -> Predictions:
     if predictions.multiplicity is None:
         return predictions
     if not predictions.classes:
-        raise InputError(
-            "the labels are numbers, of which no table of counts is read",
-            column="y_true",
-            expected="classes: text, or at most 20 different whole numbers",
-            remedy="pass --task multiclass if the numbers are classes; a regression needs a row for each example",
-        )
+        raise InputError.of("counts_of_numbers", column="y_true")
     assert predictions.y_true is not None
     answers = [model.y_pred for model in predictions.models if model.y_pred is not None]
     code = np.zeros(predictions.n, dtype=np.int64)
@@ -245,9 +229,9 @@ def require_examples(predictions: Predictions, why: str, otherwise: str) -> None
         With what would do: the predictions themselves, or what stands in ``otherwise``.
     """
     if predictions.multiplicity is not None:
-        raise InputError(
-            f"it holds counts, whose examples have no ids, and {why}",
+        raise InputError.of(
+            "counts_without_ids",
             file=", ".join(record.path for record in predictions.inputs),
-            expected="predictions, a row for each example",
-            remedy=f"give the predictions themselves, or {otherwise}",
+            why=why,
+            otherwise=otherwise,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.errors import A_WEIGHT, FILL_IN, InputError, UsageError
+from evalreport.errors import InputError, UsageError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.rows import Rows, fault, refuse_where, whence
 from evalreport.options import Options
@@ -73,12 +73,7 @@ def covariates(
         empty = _tested(keys, alignment.rows.shape[1]) & ~_given(metadata[options.weight])
         _refuse_empty_weight(rows, alignment, options.weight, np.flatnonzero(empty))
     if options.weight in metadata and not (metadata[options.weight].values > 0).any():
-        raise InputError(
-            "every example weighs 0",
-            column=options.weight,
-            expected="weights above 0",
-            remedy="name another column",
-        )
+        raise InputError.of("weights_all_zero", column=options.weight)
     owners = tuple(
         dataclasses.replace(model, columns=columns) if columns else model
         for model, columns in zip(models, own, strict=True)
@@ -116,8 +111,7 @@ def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: I
         if column in {name.strip() for name in whence(rows, row)[0].read.names}:
             counted = rows.times is not None
             whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
-            problem = f"{whose} has no weight"
-            raise fault(rows, row, column, problem, expected=A_WEIGHT, remedy=FILL_IN, count=len(found))
+            raise fault(rows, row, column, "no_weight", count=len(found), whose=whose)
 
 
 def _place(
@@ -144,7 +138,7 @@ def _key_column(rows: Rows, name: str) -> Column:
     array = rows.columns[name]
     if name in NUMBER_COLUMNS:
         values = floats(array)
-        _refuse_wrong(rows, name, ~np.isfinite(values) & ~flags(array.is_null()))
+        refuse_where(~np.isfinite(values) & ~flags(array.is_null()), rows, name, "column_of_numbers")
         return Column(values)
     if name == "time" and all_numbers(used_only(array)):
         return Column(dictionary_numbers(array))
@@ -157,7 +151,7 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
     if name == options.weight:
         values = dictionary_numbers(array)
         given = dictionary_codes(array) >= 0
-        _refuse_wrong(rows, name, (given & ~np.isfinite(values)) | (values < 0), may_be_empty=False)
+        refuse_where((given & ~np.isfinite(values)) | (values < 0), rows, name, "weight_is_no_number")
         return Column(values)
     array = used_only(array)
     if name == options.cluster:
@@ -169,30 +163,12 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
     return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
 
 
-def _refuse_wrong(rows: Rows, name: str, wrong: Mask, *, may_be_empty: bool = True) -> None:
-    refuse_where(
-        wrong,
-        rows,
-        name,
-        "{cell} is not a finite number that this column can hold",
-        expected=A_WEIGHT,
-        remedy="correct the value" + (", or leave the cell empty" if may_be_empty else ""),
-    )
-
-
 def _check_parts(rows: Rows) -> None:
     if "part" not in rows.columns:
         return
     array = rows.columns["part"]
     foreign = [code for code, text in enumerate(array.dictionary.to_pylist()) if text not in PARTS]
-    refuse_where(
-        np.isin(dictionary_codes(array), foreign),
-        rows,
-        "part",
-        "{cell} is no part",
-        expected="test, train or validation",
-        remedy="correct it, or rename the column if it means something else",
-    )
+    refuse_where(np.isin(dictionary_codes(array), foreign), rows, "part", "no_part")
 
 
 def _check_named(options: Options, columns: dict[str, Column], differing: set[str]) -> None:

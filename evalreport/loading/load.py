@@ -386,7 +386,7 @@ def find_design(rows: Rows, alignment: Alignment, *, apart: bool) -> FoundDesign
     owner = rows.model[any_row].astype(np.int64) if apart else None
     example = None if rows.ids is None else alignment.example
 
-    def blame(cell: int, problem: str, expected: str, remedy: str) -> InputError:
-        return fault(rows, int(any_row[cell]), "id", problem, expected=expected, remedy=remedy)
+    def blame(cell: int, code: str, /, *, ids: str, repeat: str = "") -> InputError:
+        return fault(rows, int(any_row[cell]), "id", code, ids=ids, repeat=repeat)
 
     return design_of(Cells(keys, example, len(any_row), alignment.ids, owner), blame)

@@ -15,7 +15,6 @@ from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
 from evalreport.schema.warnings import warning
-from evalreport.texts import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +109,18 @@ def _refused(rows: Rows, alignment: Alignment, gap: _Gap, task: FoundTask) -> In
         rows,
         int(hits[0]),
         column,
-        f"the cell is empty, though the model {quoted(rows.models[gap.model])} gives this column in other rows",
-        expected="a value in every row of the model, or in none",
-        remedy="fill in the missing predictions, or leave these examples out for every model with --missing drop"
-        " (missing='drop' in Python)"
-        + (", or count them as wrong with --missing wrong" if may_be_wrong else ""),
+        "empty_cell_may_be_wrong" if may_be_wrong else "empty_cell",
         count=len(hits),
+        model=rows.models[gap.model],
     )
 
 
 def _refuse_absent(rows: Rows, alignment: Alignment, absent: Mask) -> None:
     if absent.any():
-        row = int(alignment.rows.max(axis=0)[absent].min())
-        raise fault(
-            rows,
-            row,
-            "y_true",
-            f"the id {rows.quoted_id(row)} has no true value"
-            if rows.times is None
-            else "there is no true value",
-            expected="a true value for every example, in the prediction files or in the file of true values",
-            remedy="add it, or leave the example out for every model with --missing drop",
-            count=int(absent.sum()),
-        )
+        row, n = int(alignment.rows.max(axis=0)[absent].min()), int(absent.sum())
+        if rows.times is not None:
+            raise fault(rows, row, "y_true", "no_true_value_of_a_line", count=n)
+        raise fault(rows, row, "y_true", "no_true_value", count=n, id=rows.quoted_id(row))
 
 
 def _left_out(

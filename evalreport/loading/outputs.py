@@ -67,14 +67,7 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
 
 def _probability(rows: Rows, label: str) -> Floats:
     values = _finite(rows, f"p_{label}", rows.probabilities[label])
-    refuse_where(
-        (values < 0) | (values > 1),
-        rows,
-        f"p_{label}",
-        "the probability {cell} is outside [0, 1]",
-        expected="a number in [0, 1]",
-        remedy="write probabilities, or name the column score if these are decision values",
-    )
+    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
     return values
 
 
@@ -303,10 +296,11 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
         chosen.rows,
         int(chosen.index[first]),
         None,
-        f"the probabilities of the {len(proba)} classes add up to {totals[first]:.6g}",
-        expected=f"1 within {SUM_TOLERANCE:g}",
-        remedy="write the probabilities of every class, unrounded (they are used as given, not renormalised)",
+        "probabilities_do_not_add_up",
         count=int(wrong.sum()),
+        n=len(proba),
+        total=f"{totals[first]:.6g}",
+        sum_tolerance=f"{SUM_TOLERANCE:g}",
     )
 
 
@@ -316,7 +310,7 @@ def _numbers(rows: Rows, column: str) -> Floats:
         return _finite(rows, column, array)
     values = dictionary_numbers(array, truths=True)
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
-    _refuse_wrong(rows, column, wrong)
+    refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_number")
     return values
 
 
@@ -324,33 +318,13 @@ def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
     values = floats(array)
     unusable = ~np.isfinite(values)
     if unusable.any():
-        _refuse_wrong(rows, column, unusable & ~flags(array.is_null()))
+        refuse_where(unusable & ~flags(array.is_null()), rows, column, "no_number")
     return values
-
-
-def _refuse_wrong(rows: Rows, column: str, wrong: Mask) -> None:
-    refuse_where(
-        wrong,
-        rows,
-        column,
-        "{cell} is not a finite number",
-        expected="a finite number with a decimal point and without thousands separators",
-        remedy="correct the value, or leave the cell empty where no person judged"
-        if column == "gold"
-        else "correct the value, or leave the column empty for a model that does not give it",
-    )
 
 
 def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:
     first = int(chosen.index[chosen.index >= 0].min())
-    raise fault(
-        chosen.rows,
-        first,
-        column,
-        f"the model {quoted(chosen.model)} gives no prediction at all: every cell is empty",
-        expected="y_pred, score, p_<label>, outcome or value",
-        remedy="write the model's predictions, or remove its rows",
-    )
+    raise fault(chosen.rows, first, column, "no_prediction", model=chosen.model)
 
 
 def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRecord:
@@ -377,7 +351,8 @@ def _refuse_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> No
         chosen.rows,
         int(chosen.index[chosen.index >= 0].min()),
         f"p_{given[0]}" if given else "score",
-        f"the model {quoted(chosen.model)} gives only {has}, though the classes are {classes}",
-        expected="y_pred, or a column p_<label> for each class, spelled as the label is",
-        remedy="add y_pred or the missing p_ columns; rename a p_ column whose label is spelled otherwise",
+        "too_little",
+        model=chosen.model,
+        has=has,
+        classes=classes,
     )

@@ -167,12 +167,13 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
     header = headers[0].partition("[")[0]
     if len(names) != len(headers):
         shown = first_of(map(quoted, names), 6)
-        raise InputError(
-            f"there are {len(headers)} columns of probabilities, but {len(names)} true labels ({shown})",
+        raise InputError.of(
+            "unlike_labels",
             file=table.name,
             column=header,
-            expected="one column for each label, in sorted order",
-            remedy="name their classes: classes=model.classes_ in Python, an array classes in an npz file",
+            columns=len(headers),
+            labels=len(names),
+            shown=shown,
         )
     said = FoundRecord(
         what="probabilities",
@@ -315,10 +316,10 @@ def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
     if table.roles.probabilities or {"y_pred", "score", "gold"} & set(table.roles.columns):
         return
     why = " ".join(str(record.text) for record in said)
-    raise InputError(
-        f"no usable column among {', '.join(map(repr, list(table.read.names)[:12]))}. {why}".rstrip(". "),
+    names = ", ".join(map(repr, list(table.read.names)[:12]))
+    raise InputError.of(
+        "unusable_look_alikes",
         file=table.name,
         line=None if table.name.startswith("<") else 1,
-        expected="y_pred, score, p_<label>, outcome or value",
-        remedy="name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)",
+        problem=f"no usable column among {names}. {why}".rstrip(". "),
     )

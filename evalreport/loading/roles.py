@@ -95,12 +95,8 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     columns, unused = _standard_columns(stripped, file, options)
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
     if len(probabilities) > MOST_CLASSES:
-        raise InputError(
-            f"there are columns of {len(probabilities):,} probabilities",
-            file=file,
-            line=1,
-            expected=f"at most {MOST_CLASSES:,} classes",
-            remedy="name the columns otherwise if they are no probabilities of classes",
+        raise InputError.of(
+            "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
         )
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
@@ -144,13 +140,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
     )
     if graded or ("rank" in called and not usable):
-        raise InputError(
-            "these look like rankings: documents of queries with their relevance or rank",
-            file=file,
-            line=1,
-            expected="one prediction for each example: rankings (NDCG, MAP) are planned, not read yet",
-            remedy="compute the measure for each query, and write it as outcome with the query as id",
-        )
+        raise InputError.of("rankings", file=file, line=1)
     if usable:
         return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
@@ -164,11 +154,11 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         )
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
-    raise InputError(
-        f"no usable column among {', '.join(map(repr, list(names)[:12]))}",
+    raise InputError.of(
+        "unusable",
         file=file,
         line=None if file.startswith("<") else 1,
-        expected="y_pred, score, p_<label>, outcome or value",
+        names=", ".join(map(repr, list(names)[:12])),
         remedy=remedy,
     )
 
@@ -178,14 +168,7 @@ def refuse_twice(names: Sequence[str], file: str) -> None:
     seen: set[str] = set()
     for name in (name.strip() for name in names):
         if name and name in seen:
-            raise InputError(
-                "the header names this column twice",
-                file=file,
-                line=1,
-                column=name,
-                expected="every column once",
-                remedy="rename or remove one of the two",
-            )
+            raise InputError.of("header_twice", file=file, line=1, column=name)
         seen.add(name)
 
 
@@ -201,21 +184,23 @@ def _standard_columns(
         asked = named.get(standard)
         if asked is not None:
             if asked not in stripped:
-                raise InputError(
-                    f"no column {asked!r}, which --{standard} names",
+                raise InputError.of(
+                    "named_column_lacking",
                     file=file,
                     line=1,
-                    expected=f"one of {', '.join(stripped)}",
-                    remedy=f"name one of these with --{standard}",
+                    name=repr(asked),
+                    standard=standard,
+                    columns=stripped,
                 )
             if asked in ALIASES and asked not in _JUDGED:
-                raise InputError(
-                    f"--{standard} names the column {asked!r}, which has a meaning of its own",
+                raise InputError.of(
+                    "named_column_taken",
                     file=file,
                     line=1,
                     column=asked,
-                    expected=f"a column of {'judgements' if standard == 'outcome' else 'scores'}",
-                    remedy=f"name another column with --{standard}, or rename this one",
+                    standard=standard,
+                    name=repr(asked),
+                    value="judgements" if standard == "outcome" else "scores",
                 )
             columns[standard] = stripped[asked]
             continue
@@ -255,13 +240,7 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
     if not metrics:
         return roles
     if len(metrics) > 1:
-        raise InputError(
-            f"several columns could be the value: {', '.join(metrics)}",
-            file=file,
-            line=1,
-            expected="one column of values",
-            remedy=f"say which, e.g. --value {metrics[0].strip()}",
-        )
+        raise InputError.of("several_metrics", file=file, line=1, metrics=metrics, metric=metrics[0].strip())
     rest = tuple(header for header in roles.metadata if header != metrics[0])
     return replace(roles, columns={**roles.columns, "value": metrics[0]}, metadata=rest)
 
@@ -282,33 +261,13 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
     answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
     truth = next((name for name in spellings("y_true") if name in stripped), None)
     if "count" not in stripped:
-        raise InputError(
-            f"there is no column 'count' beside {next(iter(answers.values()))!r}",
-            file=file,
-            line=1,
-            column="count",
-            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
-            remedy="count the lines that are alike (docs/counts.md has the SQL); if each row is an example, write one"
-            " file for each model with the columns id, y_true and y_pred",
+        raise InputError.of(
+            "no_column_of_counts", file=file, line=1, column="count", name=repr(next(iter(answers.values())))
         )
     if truth is None:
-        raise InputError(
-            "there is no column 'y_true'",
-            file=file,
-            line=1,
-            column="y_true",
-            expected="count, y_true and y_pred.<model> for each model: each line stands for count examples",
-            remedy="add the true label to the GROUP BY (docs/counts.md)",
-        )
+        raise InputError.of("counts_without_truth", file=file, line=1, column="y_true")
     if not all(name.strip() for name in answers):
-        raise InputError(
-            "the column 'y_pred.' names no model",
-            file=file,
-            line=1,
-            column="y_pred.",
-            expected="y_pred.<model>, such as y_pred.forest",
-            remedy="rename the column",
-        )
+        raise InputError.of("answers_of_no_model", file=file, line=1, column="y_pred.")
     used = {stripped["count"], stripped[truth], *answers.values()}
     unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
     metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)

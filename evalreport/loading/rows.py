@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.errors import InputError, refuse_all
+from evalreport.errors import InputError, input_texts, refuse_all
 from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table
 from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask
@@ -23,7 +23,7 @@ from evalreport.predictions.cells import (
     whole,
 )
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
-from evalreport.texts import quoted
+from evalreport.texts import Value, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,10 +116,7 @@ def gather(tables: Sequence[Table]) -> Rows:
     )
     if rows.ids is not None and rows.ids.null_count:
         empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
-        said = "the id is empty"
-        raise fault(
-            rows, empty, "id", said, expected="an id in every row", remedy="give every example its id"
-        )
+        raise fault(rows, empty, "id", "empty_id")
     return rows
 
 
@@ -207,18 +204,24 @@ def _table_of(rows: Rows, row: int, column: str | None) -> tuple[Table, int]:
 
 
 def fault(
-    rows: Rows, row: int, column: str | None, problem: str, *, expected: str, remedy: str, count: int = 1
+    rows: Rows, row: int, column: str | None, code: str, /, *, count: int = 1, **values: Value
 ) -> InputError:
     """Return the error about one row, with its file, line and column as the file spells it.
 
-    ``problem`` may hold ``{cell}`` for the cell's own text; ``count`` says how many rows have the same fault;
-    the column ``truth`` is y_true of the file of true values.
+    Parameters
+    ----------
+    column
+        Its standard name; ``truth`` is y_true of the file of true values.
+    code, values
+        The kind of error, and what fills its texts, beside ``cell``: the cell's own text.
+    count
+        How many rows have the same fault.
     """
     table, place = _table_of(rows, row, column)
     header = _header(table.roles, "y_true" if column == "truth" else column)
     known = header in table.read.names if header is not None else False
     line, cell = table.read.locate(place, header if known else None)
-    problem = problem.replace("{cell}", quoted(cell))
+    problem, expected, remedy = input_texts(code, cell=quoted(cell), **values)
     if line is None and table.read.rows > 1:
         problem = f"row {place + 1}: {problem}"
     if count > 1:
@@ -228,7 +231,7 @@ def fault(
     )
 
 
-def refuse_where(wrong: Mask, rows: Rows, column: str, problem: str, *, expected: str, remedy: str) -> None:
+def refuse_where(wrong: Mask, rows: Rows, column: str, code: str, /, **values: Value) -> None:
     """Refuse the first of the rows of each file that are wrong, where any is.
 
     Raises
@@ -244,7 +247,7 @@ def refuse_where(wrong: Mask, rows: Rows, column: str, problem: str, *, expected
         count = int(wrong[start:end].sum())
         if count:
             row = start + int(np.argmax(wrong[start:end]))
-            errors.append(fault(rows, row, column, problem, expected=expected, remedy=remedy, count=count))
+            errors.append(fault(rows, row, column, code, count=count, **values))
     refuse_all(errors)
 
 
@@ -300,19 +303,11 @@ def _tells_fits_apart(table: Table) -> bool:
 
 
 def _no_name(table: Table, header: str | None, row: int) -> InputError:
-    expected, remedy = "a file named after its model, e.g. forest.csv", "rename the file"
-    if header:
-        expected, remedy = "the model's name in every row", "fill in the column"
-    return table.fault(row, header, "the model has no name", expected=expected, remedy=remedy)
+    return table.fault(row, header, "model_without_name" if header else "model_without_name_in_file")
 
 
 def _same_model(model: str, first: str, second: str) -> InputError:
-    return InputError(
-        f"the model {quoted(model)} is in {first} and in {second}",
-        file=second,
-        expected="each model in one file",
-        remedy="rename one of the two files, or put all parts of a model into one folder of its name",
-    )
+    return InputError.of("model_in_two_files", file=second, model=model, first=first, second=second)
 
 
 def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
@@ -331,13 +326,8 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
             remedy = "add a column id: rows are never matched by their order"
             if not _NAMELESS.isdisjoint(table.read.names):
                 remedy = "give the index its name before it is written: frame.rename_axis('id')"
-            raise InputError(
-                "there is no column 'id'",
-                file=table.name,
-                line=None if table.positional else 1,
-                column="id",
-                expected="the example's id in every row, the same in every model's file",
-                remedy=remedy,
+            raise InputError.of(
+                "no_id", file=table.name, line=None if table.positional else 1, column="id", remedy=remedy
             )
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 

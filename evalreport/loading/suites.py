@@ -59,14 +59,7 @@ def divide_by_task(
     if rows.ids is None or len(names) < 2:
         return as_metadata(rows, TASK), ()
     _refuse_options(options)
-    refuse_where(
-        dictionary_codes(array) < 0,
-        rows,
-        TASK,
-        "the row names no task, while others do",
-        expected="the task of every row: examples of a suite are known by task and id",
-        remedy="fill in the cell, or rename the column if it is no suite of benchmarks",
-    )
+    refuse_where(dictionary_codes(array) < 0, rows, TASK, "no_task")
     column = category_column(array)
     assert column.categories is not None
     tasks, held = column.categories, _tasks_of_models(rows, column.values, len(column.categories))
@@ -98,13 +91,12 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
     alone = [tasks.categories[t] for t in np.flatnonzero(counts == 1)]
     if not alone:
         return
-    names = first_of(map(quoted, alone), 5)
-    has = "the task {} has a single {}" if len(alone) == 1 else "the tasks {} have a single {} each"
-    raise InputError(
-        has.format(names, word) + ("" if cluster is None else f" of {cluster}"),
+    raise InputError.of(
+        "small_task" if len(alone) == 1 else "small_tasks",
         column=TASK,
-        expected=f"two or more {word}s of each task: of one nothing is known of how they vary",
-        remedy=f"add {word}s, or leave the task out of every model's file",
+        names=first_of(map(quoted, alone), 5),
+        word=word,
+        of="" if cluster is None else f" of {cluster}",
     )
 
 
@@ -206,11 +198,13 @@ def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept
     if kept:
         common = "one task" if kept == 1 else f"{kept} tasks"
         remedy += f", or pass --join intersect to compare on the {common} that all models have"
-    return InputError(
-        f"the model {quoted(rows.models[model])} lacks the {word} {said} of the suite",
+    return InputError.of(
+        "task_lacking",
         file=table.name,
         column=TASK,
-        expected="the same tasks for every model: a mean over other tasks is another quantity",
+        model=rows.models[model],
+        word=word,
+        names=said,
         remedy=remedy,
     )
 

@@ -12,6 +12,7 @@ from evalreport.options import Options
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import are_counts
 from evalreport.sources.reading import Columns, Source
+from evalreport.texts import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,10 @@ class Table:
         """What results call it: the same wherever the folder lies and however it was named."""
         return self.name if self.name.startswith("<") else PurePath(self.name).name
 
-    def fault(self, row: int, column: str | None, problem: str, *, expected: str, remedy: str) -> InputError:
+    def fault(self, row: int, column: str | None, code: str, /, **values: Value) -> InputError:
         """Return the error about one row, with the line on which it stands."""
         line, _ = self.read.locate(row, None)
-        return InputError(problem, file=self.name, line=line, column=column, expected=expected, remedy=remedy)
+        return InputError.of(code, file=self.name, line=line, column=column, **values)
 
 
 def table_of(source: Source, options: Options, *, predictions: bool) -> Table:

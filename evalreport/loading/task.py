@@ -48,11 +48,6 @@ POSITIVE_PAIRS = (
     ("neg", "pos"),
 )
 """Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
-A_LABEL = "a label; an empty cell where there is none"
-NO_LABEL = (
-    "leave the cell empty if the label is missing (--missing says what becomes of it); write the label in other words"
-    " if it is the name of a class"
-)
 _NO_FINITE_NUMBER = re.compile(
     r"[+-]?(nan|inf|infinity|na|n/a|none|null|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE
 )
@@ -110,15 +105,7 @@ def _refuse_gold_alone(rows: Rows) -> None:
     tables = [table for table in rows.tables if "gold" in table.roles.columns]
     if not tables or "outcome" in rows.columns:
         return
-    raise InputError(
-        "the column gold, what a person said of an answer, stands without outcome, what the judge said of it",
-        file=tables[0].name,
-        line=1,
-        column=tables[0].roles.columns["gold"],
-        expected="outcome in every row, and gold in those that a person judged",
-        remedy="name the judge's column with --outcome; rename gold to y_true if it holds true labels or values, to"
-        " outcome if people judged every answer",
-    )
+    raise InputError.of("gold_alone", file=tables[0].name, line=1, column=tables[0].roles.columns["gold"])
 
 
 def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
@@ -133,12 +120,7 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     lacking = [table for table in rows.tables if column not in table.roles.columns]
     if lacking:
         other = next(table for table in rows.tables if column in table.roles.columns)
-        raise InputError(
-            f"there is no column {column!r}, which {other.name} has",
-            file=lacking[0].name,
-            expected="the same kind of columns in every file",
-            remedy=f"give every model a column {column!r}, or none",
-        )
+        raise InputError.of("unlike_columns", file=lacking[0].name, header=repr(column), name=other.name)
     header = rows.tables[0].roles.columns[column].strip()
     return FoundTask(
         task=task,
@@ -153,13 +135,7 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     """Say classes or numbers, and why (the contract's rule); and warn where that is a guess."""
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
-        raise InputError(
-            "no row has a true value",
-            file=rows.tables[0].name,
-            column="y_true",
-            expected="the true label or value of every example",
-            remedy="add a column y_true, or name a file of id and y_true with --truth",
-        )
+        raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
     graded = "score" in rows.columns or bool(rows.probabilities)
     if options.task is not None:
         if options.task in ("regression", "clustering") and graded:
@@ -261,10 +237,10 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
         rows,
         int(hits[0]),
         column,
-        f"{quoted(array[int(hits[0])].as_py())} is not a finite number",
-        expected="a finite number with a decimal point and without thousands separators, as in the other rows",
-        remedy=f"correct the value, or remove the row{otherwise}",
+        "label_is_no_number",
         count=len(hits),
+        label=array[int(hits[0])].as_py(),
+        otherwise=otherwise,
     )
 
 
@@ -277,13 +253,7 @@ def _refuse_nan(rows: Rows) -> None:
         hits = _rows_with(array, [text for text in array.dictionary.to_pylist() if is_nan(text)])
         if len(hits):
             raise fault(
-                rows,
-                int(hits[0]),
-                column,
-                f"{quoted(array[int(hits[0])].as_py())} is no label",
-                expected=A_LABEL,
-                remedy=NO_LABEL,
-                count=len(hits),
+                rows, int(hits[0]), column, "no_label", count=len(hits), label=array[int(hits[0])].as_py()
             )
 
 
@@ -360,12 +330,14 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
 
 def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
     if len(classes) > MOST_CLASSES:
-        raise InputError(
-            f"there are {said}{len(classes)} classes, for example {', '.join(map(quoted, classes[:3]))}",
+        raise InputError.of(
+            "too_many_classes",
             file=rows.tables[0].name,
             column="y_true",
-            expected=f"at most {MOST_CLASSES:,} classes",
-            remedy="pass --task regression if these are numbers, or check which column is y_true",
+            at_least=said,
+            n=len(classes),
+            classes=classes[:3],
+            most_classes=MOST_CLASSES,
         )
 
 
@@ -457,16 +429,7 @@ def _refuse_several_labels(rows: Rows) -> None:
             array = rows.labels(column)
             assert array is not None
             hits = _rows_with(array, several)
-            raise fault(
-                rows,
-                int(hits[0]),
-                column,
-                "{cell} holds several labels",
-                expected="one label for each example: several at once (multilabel) are planned, not read yet",
-                remedy="write one file for each label with y_true and y_pred 0 or 1; if it is one label after all,"
-                " pass --task multiclass",
-                count=len(hits),
-            )
+            raise fault(rows, int(hits[0]), column, "several_labels", count=len(hits))
 
 
 def _holds_several(text: str, every: set[str]) -> bool:
@@ -503,13 +466,10 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
                     rows,
                     int(np.flatnonzero((rows.model == place) & (codes >= 0))[0]),
                     "y_pred",
-                    f"the model {quoted(model)} predicts numbers ({{cell}}), the true labels are text"
-                    f" ({', '.join(map(quoted, sorted(truth)[:3]))})",
-                    expected="labels spelled as the true ones are",
-                    remedy="write the labels (classes[prediction] of codes); name the column y_prob if it is the"
-                    " probability of the positive class, or score if it is any other number that grows with it; pass"
-                    " --task clustering if these are groups whose names mean nothing",
+                    "numbers_for_text",
                     count=len(given),
+                    model=model,
+                    truth=sorted(truth)[:3],
                 )
     refuse_all(errors)
 
@@ -525,9 +485,4 @@ def _distinct(rows: Rows, *columns: str) -> pa.Array:
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:
     table, _ = whence(rows, 0)
-    return InputError(
-        f"the task {task} contradicts the columns: {problem}",
-        file=table.name,
-        expected=f"columns that suit --task {task}",
-        remedy=remedy,
-    )
+    return InputError.of("task_contradicts", file=table.name, task=task, problem=problem, remedy=remedy)

@@ -74,9 +74,7 @@ def _matched(
     """Find each row's place in the table of true values, -1 where its id is not there."""
     if ids.null_count:
         empty = int(np.argmax(ids.is_null().to_numpy()))
-        raise table.fault(
-            empty, "id", "the id is empty", expected="an id in every row", remedy="give every example its id"
-        )
+        raise table.fault(empty, "id", "empty_id")
     distinct, codes = code_ids([*ids_by_table(rows), ids], memory_limit=memory_limit)
     code = codes[: rows.n]
     wanted, own = told_apart(rows, table, code, codes[rows.n :])
@@ -169,47 +167,40 @@ def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, 
     raise fault(
         rows,
         *later,
-        f"the true values of the id {rows.quoted_id(later[0])} disagree: here {here}, "
-        f"in {place_of(rows, *before)} {there}",
-        expected="one true value for each example",
-        remedy="write them alike: they differ by capitals or spaces alone"
-        if alike
-        else "find out which file belongs to another data set or version, and write it again",
+        "truths_spelled_unlike" if alike else "truths_disagree",
         count=count,
+        id=rows.quoted_id(later[0]),
+        here=here,
+        before=place_of(rows, *before),
+        there=there,
     )
 
 
 def _same_length(rows: Rows, table: Table) -> pa.ChunkedArray:
     examples = max(predicted.read.rows for predicted in rows.tables)
     if table.read.rows != examples:
-        raise InputError(
-            f"there are {table.read.rows} true values for {examples} predictions",
-            file=table.name,
-            expected="as many true values as predictions, or ids on both sides",
-            remedy="pass the true values of exactly the predicted examples",
+        raise InputError.of(
+            "unlike_number_of_truths", file=table.name, total=table.read.rows, examples=examples
         )
     return in_chunks(positions(examples))
 
 
 def _lacks(table: Table, column: str, expected: str) -> InputError:
-    return InputError(
-        f"there is no column {column!r} beside {', '.join(map(quoted, table.read.names[:8]))}",
+    return InputError.of(
+        "no_column_of_truth",
         file=table.name,
         line=None if table.positional else 1,
         column=column,
+        header=repr(column),
+        names=table.read.names[:8],
         expected=expected,
-        remedy="write the file of true values with the columns id and y_true",
     )
 
 
 def _twice(table: Table, ids: pa.ChunkedArray, codes: Indices) -> InputError:
     _, first = np.unique(codes, return_index=True)
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
-    problem, expected = (
-        f"the id {quoted(ids[row].as_py())} appears twice",
-        "each id once in the file of true values",
-    )
-    return table.fault(row, "id", problem, expected=expected, remedy="remove one of the rows")
+    return table.fault(row, "id", "truth_twice", id=ids[row].as_py())
 
 
 def told_apart(rows: Rows, table: Table, code: Indices, own: Indices) -> tuple[Indices, Indices]:
@@ -252,8 +243,8 @@ def _refuse_ambiguous(rows: Rows, table: Table, code: Indices, own: Indices) -> 
             rows,
             row,
             "id",
-            f"the id {rows.quoted_id(row)} stands in several tasks, and {table.told} holds one true value for it",
-            expected="true values by task and id, as the predictions are",
-            remedy=f"add the column task to {table.told}",
+            "truth_of_several_tasks",
             count=len(several),
+            id=rows.quoted_id(row),
+            truth=table.told,
         )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 Keys = Mapping[str, Column]
 
 
-Blame = Callable[[int, str, str, str], InputError]
-"""(cell, problem, expected, remedy) -> the error, which says where the cell stands."""
+class Blame(Protocol):
+    """Makes the error about a cell, which says where the cell stands."""
+
+    def __call__(self, cell: int, code: str, /, *, ids: str, repeat: str = "") -> InputError:
+        """Return the error of one kind about one cell."""
 
 
 FEW = 5
@@ -72,9 +75,9 @@ class _Visits:
     owner: Indices
 
 
-def without_a_place(_cell: int, problem: str, expected: str, remedy: str) -> InputError:
+def without_a_place(_cell: int, code: str, /, *, ids: str, repeat: str = "") -> InputError:
     """Return the error about a cell of a table that no file holds as it is."""
-    return InputError(problem, column="id", expected=expected, remedy=remedy)
+    return InputError.of(code, column="id", ids=ids, repeat=repeat)
 
 
 def with_seeds_as_repeats(keys: Keys) -> dict[str, Column]:
@@ -189,9 +192,8 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
     lost = np.flatnonzero(np.isin(place, unlike))
     raise blame(
         int(visits.cell[lost[0]]),
-        f"{_ids(cells, visits, lost, 'is', 'are')} not in the same fold with every seed, though all others are",
-        "the same folds for every seed, or a division of its own for each",
-        "correct the columns fold and seed, or predict what is missing",
+        "seeds_divide_unlike",
+        ids=_ids(cells, visits, lost, "is", "are"),
     )
 
 
@@ -253,10 +255,9 @@ def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
     ids, repeat = _ids(cells, visits, lost, "stands", "stand"), _repeat(cells, visits, lost[-1], "one repeat")
     raise blame(
         int(visits.cell[lost[-1]]),
-        f"{ids} in two folds of {repeat}",
-        "every id in exactly one fold of each repeat, which is cross-validation",
-        "correct the column fold; number repeated hold-outs, whose test sets overlap, in the column repeat and leave"
-        " out the column fold",
+        "in_two_folds",
+        ids=ids,
+        repeat=repeat,
     )
 
 
@@ -289,12 +290,9 @@ def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
     )
     raise blame(
         int(visits.cell[witness[0]]),
-        f"{ids} not tested in {repeat}",
-        f"every id once in every {column}",
-        "predict what is missing, or leave the id out everywhere"
-        if column == "seed"
-        else "predict what is missing, or leave the id out everywhere; number repeated hold-outs, whose test sets"
-        " overlap, in the column repeat and leave out the column fold",
+        "not_tested_with_a_seed" if column == "seed" else "not_tested_in_a_repeat",
+        ids=ids,
+        repeat=repeat,
     )
 
 

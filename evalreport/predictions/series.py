@@ -56,12 +56,7 @@ def series_of(predictions: Predictions) -> Series | None:
         return None
     varying = [axis for axis in AXES if axis in columns and _varies(predictions, columns[axis], cells)]
     if len(varying) > 1:
-        raise InputError(
-            "both train_size and complexity vary within a model",
-            column="complexity",
-            expected="curves along one of the two",
-            remedy="write the curve of each complexity as a model of its own, without the column complexity",
-        )
+        raise InputError.of("two_axes", column="complexity")
     if not varying:
         return None
     axis = varying[0]
@@ -135,12 +130,14 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
     first = order[names[0]]
     for name in names[1:]:
         if not np.array_equal(cells[order[name]], cells[first]):
-            raise InputError(
-                f"the models {names[0]!r} and {name!r} do not predict the same examples at the points of their curves"
-                f" that would be compared ({series.axis} {chosen[names[0]].x:g} and {chosen[name].x:g})",
+            raise InputError.of(
+                "unlike_points",
                 column=series.axis,
-                expected="the same ids (and folds or replicates) at every point of every curve",
-                remedy="predict the same test examples with every fit, or give `run` the models one by one",
+                first=repr(names[0]),
+                second=repr(name),
+                axis=series.axis,
+                first_x=f"{chosen[names[0]].x:g}",
+                second_x=f"{chosen[name].x:g}",
             )
     # Sorted by example first, as every table is.
     first_order = np.argsort(first, kind="stable")

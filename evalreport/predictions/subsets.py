@@ -47,12 +47,7 @@ def test_rows(predictions: Predictions) -> Predictions:
     if inbag is not None:
         keep &= ~(inbag.values > 0)
     if any("inbag" in model.columns for model in predictions.models):
-        raise InputError(
-            "the models were trained on different bootstrap samples",
-            column="inbag",
-            expected="the same samples for every model, which is what pairs them",
-            remedy="draw the samples once and train every model on each of them",
-        )
+        raise InputError.of("other_bags", column="inbag")
     if keep.all():
         return predictions
     if not keep.any():
@@ -69,36 +64,13 @@ def test_rows(predictions: Predictions) -> Predictions:
 test_rows.__test__ = False  # type: ignore[attr-defined]
 
 
-_OF_PARTS = {
-    "train": (
-        "a training row (part = train)",
-        "criteria of training rows (aic, bic, mdl, vc_bound) are shown beside a metric of test rows, never alone",
-    ),
-    "validation": (
-        "a validation row (part = validation)",
-        "if these are the examples to compare models on, write part = test in the validation rows",
-    ),
-}
-
-
 def _no_test_row(predictions: Predictions) -> InputError:
-    """Say of which parts the rows are, none of which is the test, and what to do."""
-    expected = "predictions of examples that the model was not trained on"
+    """Return the error about rows none of which is a test row, by the parts that they are of."""
     part = predictions.keys.get("part")
     if part is None or part.categories is None or marked_as_test(part).any():
-        return InputError(
-            "every row is in the bag",
-            column="inbag",
-            expected=expected,
-            remedy="add predictions of examples that are out of the bag (inbag = 0)",
-        )
+        return InputError.of("all_in_the_bag", column="inbag")
     held = sorted({part.categories[code] for code in np.unique(part.values)})
-    return InputError(
-        f"every row is {' or '.join(_OF_PARTS[name][0] for name in held)}",
-        column="part",
-        expected=expected,
-        remedy="; ".join(["add test predictions (part = test)", *(_OF_PARTS[name][1] for name in held)]),
-    )
+    return InputError.of(f"no_test_row_but_{'_and_'.join(held)}", column="part")
 
 
 def marked_as_test(part: Column) -> Mask:

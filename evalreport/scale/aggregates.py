@@ -36,7 +36,6 @@ from evalreport.sources.files import (
     is_path,
 )
 from evalreport.sources.recorded import places, recorded_files, stays_below
-from evalreport.texts import quoted
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
@@ -176,11 +175,8 @@ def counts_instead(
         )
     counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
     if counted.left_out:
-        raise InputError(
-            f"the files hold scores or probabilities ({', '.join(counted.left_out[:3])}) that"
-            f" {engine.partition('=')[0]} does not count",
-            expected="labels (id, y_true, y_pred), and of two classes a score or a probability",
-            remedy="leave out --engine to read them here; or aggregate the labels, which says what it leaves out",
+        raise InputError.of(
+            "scores_not_counted", columns=counted.left_out[:3], engine=engine.partition("=")[0]
         )
     counts_options = dataclasses.replace(options, truth=None)
     return CountedElsewhere(table=counted.table, options=counts_options, inputs=inputs, scores=counted.scores)
@@ -262,11 +258,11 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     alike = exact or found
     if any(own != next(iter(alike.values())) for own in alike.values()):
         first = next(iter(alike))
-        raise InputError(
-            f"the aggregates {', '.join(map(quoted, (one.name for one in alike)))} hold the same counts",
+        raise InputError.of(
+            "aggregates_alike",
             file=str(folder),
-            expected="one aggregate with the recorded counts",
-            remedy=f"name the one that was run, for example --inputs {shlex.quote(str(first))}",
+            value=[one.name for one in alike],
+            path=shlex.quote(str(first)),
         )
     return next(iter(alike), None)
 
@@ -296,11 +292,8 @@ def opened(folder: Path) -> Opened:
         except (OSError, KeyError):
             same = False
         if not same:
-            raise InputError(
-                "the counts are not those of the manifest beside them",
-                file=str(folder / name),
-                expected=f"the file that {MANIFEST} was written with",
-                remedy=f"aggregate anew: {_line(Options(), folder)}",
+            raise InputError.of(
+                "counts_changed", file=str(folder / name), manifest=MANIFEST, command=_line(Options(), folder)
             )
     if HISTOGRAMS not in held or PRODUCTS not in held:
         return Opened(folder / COUNTS, None, ())
@@ -424,9 +417,4 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _no_manifest(folder: Path) -> InputError:
-    return InputError(
-        "this version cannot read this manifest",
-        file=str(folder / MANIFEST),
-        expected=f"the schema {SCHEMA}, as `evalreport aggregate` writes it",
-        remedy="aggregate the predictions anew",
-    )
+    return InputError.of("no_manifest", file=str(folder / MANIFEST), schema=SCHEMA)

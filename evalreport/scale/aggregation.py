@@ -164,13 +164,7 @@ def _check(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> None:
     blank = (codes.number >= plan.blank).any(axis=0)
     if blank.any():
         giver = int(np.argmax((codes.number >= plan.blank).any(axis=1)))
-        raise InputError(
-            "the id is empty",
-            file=plan.files[giver],
-            column="id",
-            expected="an id in every row",
-            remedy="give every example its id",
-        )
+        raise InputError.of("empty_id", file=plan.files[giver], column="id")
     twice = codes.n > codes.given.sum(axis=0)
     if twice.any():
         raise _stands_twice(codes, plan, twice)
@@ -183,9 +177,7 @@ def _check(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> None:
             errors.append(_lacks_ids(codes, plan, int(giver), lost))
     refuse_all(errors)
     if not predicted.any():
-        raise InputError(
-            "no model predicts an example", expected="the same ids in every file", remedy="see the ids"
-        )
+        raise InputError.of("nothing_predicted")
     _check_agreement(codes, plan, columns)
 
 
@@ -198,26 +190,23 @@ def _stands_twice(codes: _Codes, plan: Plan, twice: npt.NDArray[np.bool_]) -> In
     giver = next((i for i, name in enumerate(plan.numbers) if found[name][0].as_py() > 1), 0)
     model = plan.models[giver]
     whose = "among the true values" if model is None else f"for the model {quoted(model)}"
-    return InputError(
-        f"the id {quoted(example)} appears twice {whose}{_of(codes, twice)}",
-        file=plan.files[giver],
-        column="id",
-        expected="one row for each model and id",
-        remedy="remove one of the rows",
+    return InputError.of(
+        "id_twice", file=plan.files[giver], column="id", example=example, whose=whose, of=_of(codes, twice)
     )
 
 
 def _lacks_ids(codes: _Codes, plan: Plan, giver: int, lost: npt.NDArray[np.bool_]) -> InputError:
     some = codes.given[~codes.is_truth].any(axis=0)
     shared = codes.given[~codes.is_truth].all(axis=0)
-    return InputError(
-        f"the model {quoted(str(plan.models[giver]))} lacks {int(codes.count[lost].sum()):,} of"
-        f" {int(codes.count[some].sum()):,} ids of the others, for example {quoted(_example(codes, plan, lost))};"
-        f" {int(codes.count[shared].sum()):,} are shared by all",
+    return InputError.of(
+        "ids_lacking",
         file=plan.files[giver],
         column="id",
-        expected="the same ids for every model",
-        remedy="predict the missing examples, or leave their rows out of every file",
+        model=str(plan.models[giver]),
+        lacking=int(codes.count[lost].sum()),
+        total=int(codes.count[some].sum()),
+        example=_example(codes, plan, lost),
+        shared=int(codes.count[shared].sum()),
     )
 
 
@@ -239,12 +228,12 @@ def _check_agreement(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> N
                 f"--{option} {name}: the models have different values of {name!r} for the same example, {example}"
                 f"{_of(codes, differ)}: it must be the same for all"
             )
-        raise InputError(
-            f"the true values of the id {example} disagree{_of(codes, differ)}",
+        raise InputError.of(
+            "truths_of_an_id_disagree",
             file=next(iter(plan.files)),
             column="y_true",
-            expected="the same true value for an example in every file",
-            remedy="find out which is right",
+            example=example,
+            of=_of(codes, differ),
         )
 
 
@@ -307,11 +296,11 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
     true = codes.agreed(TRUTH)
     without = used & ((true == 0) | (predicted == 0).any(axis=0))
     if without.any():
-        raise InputError(
-            f"the id {_example(codes, plan, without)} has no label{_of(codes, without)}",
+        raise InputError.of(
+            "id_without_label",
             file=plan.files[0],
-            expected="a true label of every example and every model's label of it, where there are scores",
-            remedy="fill in the cells, leave the examples out, or leave the scores out",
+            example=_example(codes, plan, without),
+            of=_of(codes, without),
         )
     assert plan.positive is not None
     place = 1 + plan.digits[TRUTH].index(plan.positive)
@@ -390,22 +379,16 @@ def _limits(
         low, high, unusable = (row[f"{name} {what}"] for what in ("low", "high", "unusable"))
         if unusable:
             errors.append(
-                InputError(
-                    f"{unusable:,} scores are empty or no finite numbers",
-                    file=plan.files[place],
-                    column=header,
-                    expected="a finite number in every row of the model",
-                    remedy="fill them in, leave these examples out for every model, or leave the column out",
-                )
+                InputError.of("scores_unusable", file=plan.files[place], column=header, unusable=unusable)
             )
         elif name[0] == "p" and not 0 <= low <= high <= 1:
             errors.append(
-                InputError(
-                    f"the numbers run from {low:.6g} to {high:.6g}, so they are no probabilities",
+                InputError.of(
+                    "no_probabilities",
                     file=plan.files[place],
                     column=header,
-                    expected="probabilities from 0 to 1",
-                    remedy="call the column score if it ranks the examples",
+                    low=f"{low:.6g}",
+                    high=f"{high:.6g}",
                 )
             )
         else:

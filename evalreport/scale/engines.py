@@ -198,11 +198,7 @@ def _every(names: tuple[str, ...]) -> dict[str, Kind]:
 
 def _gave_up(name: Name, error: Exception) -> InputError:
     said = redacted(str(error) or type(error).__name__).splitlines()[0][:200]
-    return InputError(
-        f"the predictions cannot be counted by {name} ({type(error).__name__}: {said})",
-        expected="files that the engine can read, and workers that live",
-        remedy="see that every worker can open the files by their paths, or use another --engine",
-    )
+    return InputError.of("engine_gave_up", engine=name, kind=type(error).__name__, why=said)
 
 
 def _table(arrays: Any) -> pa.Table:
@@ -376,12 +372,7 @@ def _lacks(name: Name) -> UsageError:
 
 def _require_parquet(path: Path, name: str, engine: Name) -> None:
     if file_format(path) != "parquet":
-        raise InputError(
-            f"the engine {engine} reads Parquet alone",
-            file=name,
-            expected="a .parquet file that every worker can open by this path",
-            remedy="write the predictions as Parquet, or count them with --engine duckdb",
-        )
+        raise InputError.of("parquet_alone", file=name, engine=engine)
 
 
 @contextmanager

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import A_WEIGHT, InputError, UsageError
+from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
-from evalreport.loading.task import A_LABEL, MOST_SPELLINGS, MOST_WHOLE_CLASSES, NO_LABEL, is_nan
+from evalreport.loading.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES, is_nan
 from evalreport.options import Options
 from evalreport.predictions.cells import as_numbers, floats, is_number, is_whole, keep, one_spelling, whole
 from evalreport.predictions.column_names import ANSWERS, IDENTITY_COLUMNS, KEY_COLUMNS
 from evalreport.predictions.slicing import read_slicing
 from evalreport.registry import unknown_name
 from evalreport.sources.reading import MOST_TEXTS, empty_file
-from evalreport.texts import quoted
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -102,12 +101,8 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     found = OpenedSource(source, roles, schema)
     for name in needed:
         if name not in roles.columns:
-            raise NotLabels(
-                f"there is no column {name!r}",
-                file=source.name,
-                column=name,
-                expected="the columns id and y_pred, or a probability of two classes (of true values: id and y_true)",
-                remedy=f"add the column {name}: rows are never matched by their order",
+            raise NotLabels.of(
+                "column_lacking", file=source.name, column=name, quoted_name=repr(name), name=name
             )
     if not source.is_truth and not found.labelled and not found.graded:
         raise without_labels(found)
@@ -116,13 +111,7 @@ def open_source(source: Source, options: Options) -> OpenedSource:
 
 def without_labels(one: OpenedSource) -> NotLabels:
     """Return the error of a source that has no labels, and none can be cut from what it has."""
-    return NotLabels(
-        "there is no column 'y_pred'",
-        file=one.source.name,
-        column="y_pred",
-        expected="the column y_pred, or of two classes a probability (or a score and --threshold) to cut labels from",
-        remedy="write each model's label as y_pred, or run on the files themselves",
-    )
+    return NotLabels.of("nothing_to_cut", file=one.source.name, column="y_pred")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +168,8 @@ def _refuse_other_designs(roles: Roles, name: str) -> None:
         if column in roles.columns and column != "time"
     ]
     if found:
-        raise NotLabels(
-            f"the column {roles.columns[found[0]]!r} says more than which label is right",
-            file=name,
-            column=roles.columns[found[0]],
-            expected="one test set with y_true and y_pred: only labels of such are aggregated yet",
-            remedy="run on the files themselves, or leave the column out if it plays no part",
+        raise NotLabels.of(
+            "other_design", file=name, column=roles.columns[found[0]], columns=repr(roles.columns[found[0]])
         )
 
 
@@ -263,13 +248,7 @@ def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
             frame.select(text.alias(header)).filter(nw.col(header).is_null() | (nw.col(header) == "")).head(1)
         )
         if not all(model.strip() for model in models) or collected(empty).num_rows:
-            raise InputError(
-                "the model has no name",
-                file=name,
-                column=header,
-                expected="the model's name in every row",
-                remedy="fill in the column",
-            )
+            raise InputError.of("model_without_name", file=name, column=header)
         values["model"] = named
     return LabelledSource(one, () if one.source.is_truth else models, rows, values)
 
@@ -289,12 +268,12 @@ def as_text(one: OpenedSource, header: str) -> nw.Expr:
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
     if kind in texts or kind.is_integer() or (kind.is_float() and not is_id):
         return column.cast(nw.String)
-    raise NotLabels(
-        f"a column of the type {kind} is no text",
+    raise NotLabels.of(
+        "no_text",
         file=one.source.name,
         column=header,
+        kind=kind,
         expected="text or whole numbers" if is_id else "text, numbers or true and false",
-        remedy="write the column as text",
     )
 
 
@@ -314,12 +293,8 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
     )  # one of them may be the empty cell
     array = collected(found)["text"].combine_chunks().cast(pa.string()).drop_null()
     if len(array) > most and is_label:
-        raise NotLabels(
-            f"there are more than {most:,} different labels",
-            file=one.source.name,
-            column=header,
-            expected=f"at most {MOST_CLASSES:,} classes: only labels are aggregated yet",
-            remedy="run on the files themselves if these are numbers to be predicted",
+        raise NotLabels.of(
+            "too_many_labels", file=one.source.name, column=header, most=most, most_classes=MOST_CLASSES
         )
     if len(array) > most:
         why = " (weights of any size make as many counts as examples)" if option == "weight" else ""
@@ -339,13 +314,7 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
         spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
     given = {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
     if is_label and (wrong := next(filter(is_nan, given.values()), None)) is not None:
-        raise InputError(
-            f"{quoted(wrong)} is no label",
-            file=one.source.name,
-            column=header,
-            expected=A_LABEL,
-            remedy=NO_LABEL,
-        )
+        raise InputError.of("no_label", file=one.source.name, column=header, label=wrong)
     return _as_weights(given, name=one.source.name, header=header) if option == "weight" else given
 
 
@@ -356,13 +325,7 @@ def _as_weights(texts: dict[str, str], *, name: str, header: str) -> dict[str, s
     numbers = floats(as_numbers(pa.array(texts.values(), pa.string())))
     for text, number in zip(texts.values(), numbers.tolist(), strict=True):
         if not 0 <= number < math.inf:
-            raise InputError(
-                f"{quoted(text)} is not a finite number that this column can hold",
-                file=name,
-                column=header,
-                expected=A_WEIGHT,
-                remedy="correct the value",
-            )
+            raise InputError.of("no_weight_number", file=name, column=header, text=text)
     return {own: repr(number + 0.0) for own, number in zip(texts, numbers.tolist(), strict=True)}
 
 
@@ -391,10 +354,6 @@ def require_classes(labels: set[str], options: Options, file: str) -> None:
     if options.task is not None or not labels or not all(is_number(label) for label in labels):
         return
     if len(set(map(whole, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
-        raise NotLabels(
-            "the true values and the predictions are numbers",
-            file=file,
-            column="y_true",
-            expected=f"classes: text, or at most {MOST_WHOLE_CLASSES} whole numbers; only labels are aggregated yet",
-            remedy="run on the files themselves, or pass --task multiclass if these are classes",
+        raise NotLabels.of(
+            "numbers_to_predict", file=file, column="y_true", most_whole_classes=MOST_WHOLE_CLASSES
         )

@@ -30,7 +30,6 @@ from evalreport.scale.label_sources import (
     require_classes,
     without_labels,
 )
-from evalreport.texts import quoted
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -193,11 +192,8 @@ def _givers(coded: Sequence[LabelledSource]) -> list[tuple[str | None, str]]:
         for model in one.models:
             first = owner.setdefault(model, source)
             if first is not source and not (first.part and source.part):
-                raise InputError(
-                    f"the model {quoted(model)} is in {first.name} and in {source.name}",
-                    file=source.name,
-                    expected="each model in one file",
-                    remedy="rename one of the two files, or join their rows in one file",
+                raise InputError.of(
+                    "model_twice", file=source.name, model=model, first=first.name, second=source.name
                 )
     truths = [one.opened.source.name for one in coded if one.opened.source.is_truth]
     files = ((model, owner[model].name) for model in sorted(owner))

@@ -106,12 +106,7 @@ def read_address(text: str) -> Address:
 
 
 def _refused(shown: str, problem: str, remedy: str) -> InputError:
-    return InputError(
-        problem,
-        file=shown,
-        expected="a path, or an address s3://BUCKET/PATH, gs://BUCKET/PATH or https://HOST/PATH",
-        remedy=remedy,
-    )
+    return InputError.of("address", file=shown, problem=problem, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +174,7 @@ def listed(address: Address) -> Listing:
 def _web_file(address: Address) -> Listing:
     name = unquote(address.path.rpartition("/")[2])
     if not name or is_pattern(address.path):
-        raise InputError(
-            "a web address names one file: web servers do not list their folders",
-            file=address.shown,
-            expected="the address of a file, such as https://HOST/models/forest.csv",
-            remedy="name every file, or use a bucket (s3://, gs://)",
-        )
+        raise InputError.of("web_folder", file=address.shown)
 
     def copy(_entry: Entry, to: Path) -> None:
         with _reading(address.shown), _asked(address) as answer, to.open("wb") as stream:
@@ -338,12 +328,7 @@ def _reading(shown: str) -> Iterator[None]:
             error.close()
         raise _failed(shown, *_understood(error)) from None
     except _Elsewhere as error:
-        raise InputError(
-            f"the server sends on to {error}, and only addresses that you named are fetched",
-            file=shown,
-            expected="the file itself",
-            remedy="copy it here (curl -L) and name the copy, or name the address that it is sent on to",
-        ) from None
+        raise InputError.of("sent_elsewhere", file=shown, error=error) from None
 
 
 class NothingThere(InputError):  # noqa: N818  an error by its base
@@ -352,11 +337,8 @@ class NothingThere(InputError):  # noqa: N818  an error by its base
 
 def _failed(shown: str, kind: str, code: str | None) -> InputError:
     problem, remedy = _PROBLEMS[kind]
-    return (NothingThere if kind == "nothing" else InputError)(
-        problem + (f" ({code})" if code else ""),
-        file=shown,
-        expected="an address that can be read from here",
-        remedy=remedy,
+    return (NothingThere if kind == "nothing" else InputError).of(
+        "address_failed", file=shown, problem=problem + (f" ({code})" if code else ""), remedy=remedy
     )
 
 

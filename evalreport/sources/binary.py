@@ -139,20 +139,9 @@ def _columns(
                 left_out[header] = Message("unused.no_text_or_numbers")
                 continue
             if pa.types.is_nested(array.type):
-                raise InputError(
-                    "a cell holds several values",
-                    file=name,
-                    column=header,
-                    expected="one label or value for each example: several labels at once (multilabel) are planned,"
-                    " not read yet",
-                    remedy="write one column or file for each label, with 0 or 1",
-                ) from None
-            raise InputError(
-                f"the column cannot be read as text or numbers ({_first_line(error)})",
-                file=name,
-                column=header,
-                expected="text, numbers or booleans",
-                remedy="write the column as text or numbers",
+                raise InputError.of("several_values_in_a_cell", file=name, column=header) from None
+            raise InputError.of(
+                "column_unreadable", file=name, column=header, first_line=_first_line(error)
             ) from None
 
     return arrays, left_out
@@ -217,13 +206,14 @@ def read_arrays(
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
-        raise InputError(
-            f"the columns have different lengths: {longest!r} has {lengths[longest]}, "
-            f"{shortest!r} has {lengths[shortest]}",
+        raise InputError.of(
+            "unlike_lengths",
             file=name,
             column=shortest,
-            expected="columns of one length",
-            remedy="write every column with one value a row",
+            longest=repr(longest),
+            most=lengths[longest],
+            shortest=repr(shortest),
+            least=lengths[shortest],
         )
     return read_table(pa.table(columns), name, choose)
 
@@ -253,13 +243,8 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
         if classes is not None:
             labels = as_text(pa.array(list(classes))).to_pylist()
             if len(labels) != matrix.shape[1]:
-                raise InputError(
-                    f"there are {matrix.shape[1]} columns of probabilities for {len(labels)} classes",
-                    file=name,
-                    column=header,
-                    expected="one label a column",
-                    remedy="pass the classes that the model was trained on, in the order of its columns"
-                    " (model.classes_)",
+                raise InputError.of(
+                    "unlike_classes", file=name, column=header, columns=matrix.shape[1], labels=len(labels)
                 )
             names = [f"p_{label}" for label in labels]
         rest |= dict(zip(names, matrix.T, strict=True))
@@ -268,7 +253,7 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
 
 def _foreign(name: str, suffix: str, problem: str) -> InputError:
     remedy = "write the file again, or give it the suffix of what it is"
-    return InputError(problem, file=name, expected=f"a whole {suffix} file", remedy=remedy)
+    return InputError.of("broken_file", file=name, problem=problem, suffix=suffix, remedy=remedy)
 
 
 def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
@@ -358,12 +343,7 @@ def _npz(path: Path, room: Room) -> dict[str, Values]:
         except ValueError as error:
             if "allow_pickle" not in str(error):
                 raise
-            raise InputError(
-                "the file holds Python objects, which can run code when they are loaded",
-                file=name,
-                expected="arrays of numbers, booleans or fixed-width text",
-                remedy="save text with dtype=str (for example np.asarray(labels, dtype=str))",
-            ) from None
+            raise InputError.of("python_objects", file=name) from None
 
 
 def _one_dimension(header: object, values: object, name: str) -> Arrow:
@@ -371,14 +351,7 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
 
     dimensions = getattr(values, "ndim", 1)
     if dimensions != 1:
-        raise InputError(
-            f"the array has {dimensions} dimensions",
-            file=name,
-            column=str(header),
-            expected="one value a row (probabilities: an array of n rows and K classes named y_prob)",
-            remedy="save each column as an array of one dimension; several labels of one example (multilabel) are"
-            " planned, not read yet",
-        )
+        raise InputError.of("array_of_dimensions", file=name, column=str(header), dimensions=dimensions)
     try:
         if isinstance(values, np.ndarray) and values.dtype.kind in "SU":
             pieces = [values[start : start + _ROWS_A_PIECE] for start in range(0, len(values), _ROWS_A_PIECE)]
@@ -388,12 +361,8 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"the column cannot be read as text or numbers ({_first_line(error)})",
-            file=name,
-            column=str(header),
-            expected="text, numbers or booleans, one type a column",
-            remedy="convert the column to one type",
+        raise InputError.of(
+            "column_of_mixed_types", file=name, column=str(header), first_line=_first_line(error)
         ) from None
 
 

@@ -287,11 +287,8 @@ def set_truth_apart(
             else []
         )
         if len(named) > 1:
-            raise InputError(
-                f"both {named[0].relative} and {named[1].relative} could hold the true values",
-                file=named[0].name,
-                expected="one file of true values",
-                remedy="remove one, or name the right one with --truth",
+            raise InputError.of(
+                "two_truths", file=named[0].name, first=named[0].relative, second=named[1].relative
             )
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
@@ -326,18 +323,12 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
     where = f" (named by {option})" if option else ""
     suffix = PurePath(name).suffix
     if suffix.lower() in UNSAFE_SUFFIXES:
-        raise InputError(
-            f"a {suffix.lower()} file is not read{where}: it can run code when it is loaded",
-            file=shown,
-            expected=f"one of {readable()}",
-            remedy="write the predictions as CSV or Parquet",
+        raise InputError.of(
+            "unsafe_format", file=shown, suffix=suffix.lower(), where=where, formats=readable()
         )
     if file_format(PurePath(name)) is None:
-        raise InputError(
-            f"the format {suffix or 'without a suffix'} is not read{where}",
-            file=shown,
-            expected=f"one of {readable()}",
-            remedy="write the predictions as CSV or Parquet",
+        raise InputError.of(
+            "unknown_format", file=shown, value=suffix or "without a suffix", where=where, formats=readable()
         )
 
 
@@ -356,12 +347,7 @@ def _holds(question: Callable[[], bool]) -> bool:
 def _refuse_special(path: Path) -> None:
     """Refuse a pipe, a socket or a device: reading one would wait without end."""
     if _holds(path.exists) and not path.is_dir():
-        raise InputError(
-            "it is not a regular file",
-            file=str(path),
-            expected="a file, not a pipe, a socket or a device",
-            remedy="write the predictions into a file",
-        )
+        raise InputError.of("special_file", file=str(path))
 
 
 def _root(paths: Sequence[AnyPath]) -> Path:
@@ -385,12 +371,7 @@ def _file(path: Path, root: Path, belongs: Belongs) -> File:
     try:
         str(path.absolute()).encode()
     except UnicodeEncodeError:
-        raise InputError(
-            "the file's name is not UTF-8",
-            file=str(path),
-            expected="names of files and folders in UTF-8: a file's name is the name of its model",
-            remedy="rename it",
-        ) from None
+        raise InputError.of("name_not_utf_eight", file=str(path)) from None
     try:
         relative = path.absolute().relative_to(root.absolute()).as_posix()
     except ValueError:
@@ -399,9 +380,4 @@ def _file(path: Path, root: Path, belongs: Belongs) -> File:
 
 
 def _nothing(problem: str, file: str | None) -> InputError:
-    return InputError(
-        problem,
-        file=file,
-        expected=f"a folder of prediction files, or files ({readable()})",
-        remedy="check the path; each model is a file with the columns id, y_true, y_pred",
-    )
+    return InputError.of("nothing_found", file=file, problem=problem, formats=readable())

@@ -205,12 +205,7 @@ def is_truth(file: str) -> bool:
 
 
 def _ambiguous(problem: str, shown: str, remedy: str) -> InputError:
-    return InputError(
-        problem,
-        file=shown,
-        expected="a file for each model, or a folder for each model with all its parts, or folders model=NAME/",
-        remedy=remedy,
-    )
+    return InputError.of("layout", file=shown, problem=problem, remedy=remedy)
 
 
 def is_pattern(text: str) -> bool:
@@ -279,12 +274,7 @@ def walk(folder: Path, *, deepest: int = DEEPEST) -> Iterator[tuple[Entry, bool]
             with os.scandir(here) as entries:
                 inside = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            raise InputError(
-                f"the folder cannot be read: {error.strerror}",
-                file=str(here),
-                expected="a folder that this user may read",
-                remedy="give this user the right to read it, or name the files that are meant",
-            ) from None
+            raise InputError.of("folder_unreadable", file=str(here), why=error.strerror) from None
         below = []
         for entry in inside:
             if entry.is_dir(follow_symlinks=False):
@@ -329,9 +319,4 @@ def not_read(name: str) -> WarningRecord:
 
 def too_many(shown: str) -> InputError:
     """Say that a folder holds more files than predictions come in."""
-    return InputError(
-        f"it holds more than {MOST_FILES:,} files",
-        file=shown,
-        expected="prediction files",
-        remedy="name the folder of the predictions alone, or a pattern such as 'preds/*/*.parquet'",
-    )
+    return InputError.of("too_many_files", file=shown, most_files=MOST_FILES)

@@ -10,7 +10,6 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,12 +47,6 @@ _LONGEST_CELL = 16_000_000
 _LONGEST_LINE = 2 * _LONGEST_CELL
 _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 Record = tuple[int, list[str]]
-_not_text = partial(
-    InputError,
-    expected="text in UTF-8",
-    remedy="save the file as UTF-8 text, or give it the suffix of what it is",
-)
-_ONE_OBJECT = "write the file again with one object a line"
 
 
 @reads("csv", "tsv", "csv.gz", "tsv.gz", writable=True)
@@ -132,13 +125,7 @@ def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[pa.Rec
 def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[list[str]]:
     for line, record in records:
         if len(record) != len(names):
-            raise InputError(
-                f"the row has {len(record)} cells",
-                file=name,
-                line=line,
-                expected=f"{len(names)} cells, as in the header",
-                remedy="give every row as many cells as the header has (quote one that holds the separator)",
-            )
+            raise InputError.of("ragged_row", file=name, line=line, cells=len(record), headers=len(names))
         yield record
 
 
@@ -147,13 +134,7 @@ def _header(path: Path, name: str) -> tuple[str, ...]:
         if cells:
             return tuple(cells)
         break
-    raise InputError(
-        "the first line is empty",
-        file=name,
-        line=1,
-        expected="a header that names the columns",
-        remedy="begin the file with its header",
-    )
+    raise InputError.of("no_header", file=name, line=1)
 
 
 def _delimiter(path: Path) -> str:
@@ -177,13 +158,7 @@ def _records(path: Path, name: str) -> Iterator[Record]:
                 yield line, cells
                 line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
-            f"the row cannot be split into cells ({error})",
-            file=name,
-            line=line,
-            expected="every opened quote closed, and a quote within a quoted cell doubled",
-            remedy="write the file with a CSV writer",
-        ) from None
+        raise InputError.of("broken_row", file=name, line=line, error=error) from None
     except (OSError, EOFError, zlib.error) as error:
         raise _cut_short(path, name, error) from None
     finally:
@@ -197,22 +172,20 @@ def _filled(records: Iterator[Record]) -> Iterator[Record]:
 def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
     for number, raw in enumerate(_split(stream), start=1):
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise _not_text("the file is in UTF-16", file=name, line=number)
+            raise InputError.of("not_text", file=name, line=number, problem="the file is in UTF-16")
         if len(raw) > _LONGEST_LINE:
-            raise InputError(
-                f"the line is longer than {_LONGEST_LINE / 1e6:,.0f} MB",
-                file=name,
-                line=number,
-                expected="a line for each row of the table",
-                remedy="write the file with a CSV writer",
+            raise InputError.of(
+                "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
             )
         if b"\0" in raw:
-            raise _not_text("the file holds a NUL byte, so it is no text", file=name, line=number)
+            raise InputError.of(
+                "not_text", file=name, line=number, problem="the file holds a NUL byte, so it is no text"
+            )
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             problem = f"byte {raw[error.start]:#04x} is not UTF-8"
-            raise _not_text(problem, file=name, line=number) from None
+            raise InputError.of("not_text", file=name, line=number, problem=problem) from None
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
@@ -234,12 +207,7 @@ def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def _cut_short(path: Path, name: str, error: Exception) -> InputError:
-    return InputError(
-        f"the file cannot be read: {error}",
-        file=name,
-        expected="a whole gzip archive" if is_gzipped(path) else "a whole file",
-        remedy="write or copy the file again",
-    )
+    return InputError.of("cut_short_archive" if is_gzipped(path) else "cut_short", file=name, error=error)
 
 
 _LONGEST_JSON_LINE = 1 << 24
@@ -321,7 +289,7 @@ def _fault(path: Path, name: str, fallback: str) -> InputError:
     except InputError as error:
         return error
     problem = f"the file cannot be read as JSON Lines ({fallback[:160]})"
-    return InputError(problem, file=name, expected="one JSON object a line", remedy=_ONE_OBJECT)
+    return InputError.of("broken_json_lines", file=name, problem=problem)
 
 
 def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -350,8 +318,7 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
 
 
 def _not_an_object(name: str, line: int, problem: str) -> InputError:
-    expected = "one JSON object a line, in UTF-8"
-    return InputError(problem, file=name, line=line, expected=expected, remedy=_ONE_OBJECT)
+    return InputError.of("broken_json_line", file=name, line=line, problem=problem)
 
 
 def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
@@ -397,12 +364,7 @@ def _check_readable(path: Path, name: str) -> None:
     try:
         path.open("rb").close()
     except OSError as error:
-        raise InputError(
-            f"the file cannot be opened: {error.strerror}",
-            file=name,
-            expected="a file that this user may read",
-            remedy="give this user the right to read it, or write the file again",
-        ) from None
+        raise InputError.of("file_unreadable", file=name, why=error.strerror) from None
 
 
 def source_of(file: File, *, memory_limit: int | None = None) -> Source:
@@ -418,13 +380,7 @@ def source_of(file: File, *, memory_limit: int | None = None) -> Source:
             nonlocal chosen
             twice = next((name for name in names if name.strip() in given), None)
             if twice is not None:
-                raise InputError(
-                    "the column is in the file, and its folder gives it, too",
-                    file=file.name,
-                    column=twice,
-                    expected="it in one of the two",
-                    remedy="leave the column out of the file, or rename the folder",
-                )
+                raise InputError.of("column_of_folder_too", file=file.name, column=twice)
             chosen = choose((*names, *given))
             return {name: kind for name, kind in chosen.items() if name not in given}
 

@@ -75,13 +75,7 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()
             if _of(source, "pyspark") and ID_NAMES.isdisjoint(names) and not are_counts(names):
-                raise InputError(
-                    "there is no column 'id', and the rows of a Spark frame have no order",
-                    file=name,
-                    column="id",
-                    expected="the example's id in every row",
-                    remedy="add a column id: rows are never matched by their order",
-                )
+                raise InputError.of("no_id_in_spark", file=name, column="id")
             frame = frame.collect()
         return (frame.to_arrow() if isinstance(frame, nw.DataFrame) else pa.table(source)), None
     except (pa.ArrowException, nw.exceptions.NarwhalsError, ValueError, TypeError) as error:
@@ -116,12 +110,7 @@ def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
 
 def unreadable(name: str, why: str) -> InputError:
     """Return the error of a data frame that cannot be read."""
-    return InputError(
-        f"the data frame cannot be read ({why})",
-        file=name,
-        expected="every column once, and one type a column: text, numbers or booleans",
-        remedy="rename repeated columns, and convert each column to one type",
-    )
+    return InputError.of("frame_unreadable", file=name, why=why)
 
 
 def arrow_column(values: Any) -> tuple[object, pd.Index | None]:

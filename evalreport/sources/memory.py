@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -29,7 +28,6 @@ from evalreport.sources.frames import (
     unreadable,
 )
 from evalreport.sources.reading import Choose, Columns, Source, empty_file
-from evalreport.texts import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,14 +37,6 @@ _TRUTH_NAMES = frozenset(spellings("y_true"))
 
 
 MODEL = "model"
-
-
-_no_order = partial(
-    InputError,
-    "it has no index, and stands beside indexes of different orders",
-    expected="one order that a plain array can be in",
-    remedy="give it the index of its rows: pd.Series(values, index=X_test.index)",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +129,7 @@ def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str,
         return
     if not isinstance(source, Mapping):
         _refuse_estimator(source, MODEL)
-        raise InputError(
-            f"predictions of type {type(source).__name__!r} cannot be read",
-            expected="a path, a list of paths, a data frame, or a mapping of model names or columns",
-            remedy='pass for example {"forest": {"y_pred": [...]}} with truth=[...]',
-        )
+        raise InputError.of("unknown_source", name=repr(type(source).__name__))
     if not source:
         raise empty_file("<memory>")
     by_name = {str(name): value for name, value in source.items()}
@@ -209,12 +195,7 @@ def _refuse_estimator(value: object, model: str) -> None:
     )
     if hasattr(value, "cv_results_"):
         remedy += f"; or pass {name}.cv_results_ to compare the candidates of the search"
-    raise InputError(
-        f"this is a fitted estimator ({type(value).__name__}), not what it predicts",
-        file=f"<{model}>",
-        expected="predictions: no model is ever run here",
-        remedy=remedy,
-    )
+    raise InputError.of("estimator", file=f"<{model}>", name=type(value).__name__, remedy=remedy)
 
 
 def _part(source: object, name: str, model: str) -> _Part:
@@ -266,7 +247,7 @@ def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
     for header, (values, _) in taken.items():
         if header not in texts:
             if not alike:
-                raise _no_order(file=name, column=header)
+                raise InputError.of("no_order", file=name, column=header)
             found[header] = values
         elif texts[header].equals(reference):
             found[header] = values
@@ -297,12 +278,8 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
         counts = pc.value_counts(labels)
         twice = counts.filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
-            raise InputError(
-                f"the label {quoted(twice[0]['values'].as_py())} appears twice in the index",
-                file=name,
-                column=header,
-                expected="each label once, since columns are aligned by their labels",
-                remedy="give each row its own label, or pass plain arrays (.to_numpy()) in the same order",
+            raise InputError.of(
+                "label_twice_in_index", file=name, column=header, label=twice[0]["values"].as_py()
             )
     places = pc.index_in(reference, own)
     if places.null_count or len(own) > len(reference):
@@ -311,13 +288,14 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
             if places.null_count
             else own.filter(pc.invert(pc.is_in(own, reference)))
         )
-        raise InputError(
-            f"the indexes of {headers[0]!r} and {headers[1]!r} have not the same labels: {quoted(lost[0].as_py())}"
-            f" is in one only{f', as are {len(lost) - 1} others' if len(lost) > 1 else ''}",
+        raise InputError.of(
+            "other_labels_in_index",
             file=name,
             column=headers[0],
-            expected="the same labels, in any order",
-            remedy="give both the same index, or pass plain arrays (.to_numpy()) in the same order",
+            first=repr(headers[0]),
+            second=repr(headers[1]),
+            label=lost[0].as_py(),
+            others=f", as are {len(lost) - 1} others" if len(lost) > 1 else "",
         )
     return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
@@ -347,14 +325,10 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
         if index is None:
             rows = _rows(part)
             if reference is not truth and not alike:
-                raise _no_order(file=part.name)
+                raise InputError.of("no_order", file=part.name)
             if rows != len(labels):
-                raise InputError(
-                    f"it holds {rows} values without labels, where the index of {reference.name} has"
-                    f" {len(labels)}",
-                    file=part.name,
-                    expected="as many values, which are then taken in the order of that index",
-                    remedy="pass the predictions of exactly these examples, or give them an index",
+                raise InputError.of(
+                    "unlike_length_of_index", file=part.name, total=rows, name=reference.name, n=len(labels)
                 )
             index = labels
         elif not part.labelled:
@@ -386,14 +360,7 @@ def _require_known(part: _Part, reference: _Part) -> None:
     unknown = pc.invert(pc.is_in(part.index, reference.index))
     count = pc.sum(unknown).as_py() or 0
     if count:
-        raise InputError(
-            f"its index is the default one (0, 1, 2 ...), and {count} of its labels are not in the index of"
-            f" {reference.name}",
-            file=part.name,
-            expected="the same labels: rows are matched by their index, as pandas does",
-            remedy="keep the index: pd.Series(values, index=X_test.index); or pass plain arrays (.to_numpy()), which"
-            " are taken in the order of the true values",
-        )
+        raise InputError.of("default_index", file=part.name, n=count, name=reference.name)
 
 
 def _rows(part: _Part) -> int:

@@ -139,23 +139,12 @@ def model_name(path: PurePath) -> str:
 
 def empty_file(name: str) -> InputError:
     """Say that a file holds no row."""
-    return InputError(
-        "the file is empty: it holds no row",
-        file=name,
-        expected="a header and at least one row of predictions",
-        remedy="write the file again, or take it out of the folder",
-    )
+    return InputError.of("no_row", file=name)
 
 
 def too_many_columns(count: int, name: str) -> InputError:
     """Say that a file has more columns than predictions have."""
-    return InputError(
-        f"there are {count:,} columns",
-        file=name,
-        line=1,
-        expected=f"at most {MOST_COLUMNS:,} columns",
-        remedy="leave out what is neither prediction nor group (features, embeddings); see whether the table is turned",
-    )
+    return InputError.of("too_many_columns", file=name, line=1, n=count, most_columns=MOST_COLUMNS)
 
 
 def literal_path(path: Path) -> str:

@@ -84,11 +84,7 @@ def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | N
     scorers = {next(iter(columns)): name for name, columns in found.items()}
     if len(scorers) > 1:
         said = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
-        raise InputError(
-            f"the scores are not of one scorer: {said}",
-            expected="models that were scored alike",
-            remedy="pass the same scoring to each cross_validate",
-        )
+        raise InputError.of("several_scorers", names=said)
     return found, next(iter(scorers), None)
 
 
@@ -129,12 +125,7 @@ def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:
     values = np.asarray(results[f"test_{scorer}"], dtype=np.float64)
     splits = _splits(results)
     if not splits:
-        raise InputError(
-            "the scores of cross_validate come without the sizes of its folds",
-            file=name,
-            expected="indices, from which the corrected test takes how many examples were trained and tested on",
-            remedy="call cross_validate(..., return_indices=True)",
-        )
+        raise InputError.of("no_indices", file=name)
     columns: dict[str, object] = {
         f"test_{scorer}": values,
         "train_size": [len(train) for train, _ in splits],
@@ -179,12 +170,12 @@ def _scorer(names: set[str], file: str, named: str | None) -> str:
         return asked
     if len(names) == 1 and named is None:
         return next(iter(names))
-    said = ", ".join(f"test_{name}" for name in sorted(names))
-    raise InputError(
-        f"there is no scorer {named!r}: {said}" if named else f"there are several scorers: {said}",
+    raise InputError.of(
+        "no_such_scorer" if named else "which_scorer",
         file=file,
-        expected="the one that the comparison is about",
-        remedy=f"name it, e.g. value={f'test_{min(names)}'!r}",
+        named=repr(named),
+        names=", ".join(f"test_{name}" for name in sorted(names)),
+        value=repr(f"test_{min(names)}"),
     )
 
 
@@ -197,9 +188,4 @@ def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:
             np.array_equal(a[1], b[1]) for a, b in zip(own, splits[first], strict=True)
         )
         if not same:
-            raise InputError(
-                f"its folds are not those of {quoted(first)}",
-                file=f"<{name}>",
-                expected="the same folds for every model, which are compared fold by fold",
-                remedy="pass the same cv with a fixed random_state to each cross_validate",
-            )
+            raise InputError.of("other_splits", file=f"<{name}>", first=first)

@@ -78,12 +78,13 @@ class Room:
                 f"the memory limit of {_size(self.bytes_)} leaves no room to read {self.name}: {problem};"
                 " give more with --memory-limit"
             )
-        raise InputError(
-            problem,
+        raise InputError.of(
+            "unpacks_to_more",
             file=self.name,
-            expected=f"at most {_size(self.bytes_)} ({MOST_GROWTH} times the file's size but never less than"
-            f" {_size(ALWAYS)}, and no more than this machine's memory)",
-            remedy="check how the file was made; if it is right, say with --memory-limit how much it may take",
+            problem=problem,
+            most=_size(self.bytes_),
+            times=MOST_GROWTH,
+            always=_size(ALWAYS),
         )
 
 
@@ -134,12 +135,7 @@ def blocks(path: Path, room: Room) -> Iterator[bytes]:
             if is_gzipped(path):
                 room.check(done, at_least=True)
             if len(block) == BYTES_A_BLOCK and not block.strip(b"\r\n"):
-                raise InputError(
-                    f"it holds {BYTES_A_BLOCK // 10**6:,} million empty lines on end",
-                    file=room.name,
-                    expected="rows of predictions",
-                    remedy="check how the file was made",
-                )
+                raise InputError.of("empty_lines", file=room.name, bytes_a_block=BYTES_A_BLOCK // 10**6)
             yield block
 
 
@@ -160,13 +156,7 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
         members = archive.infolist()
         twice = [n for n, k in Counter(m.filename.removesuffix(".npy") for m in members).items() if k > 1]
         if twice:
-            raise InputError(
-                "the archive holds this array twice",
-                file=name,
-                column=twice[0],
-                expected="every array once",
-                remedy="write the file again: two readers could take two different ones",
-            )
+            raise InputError.of("array_twice", file=name, column=twice[0])
         for member in members:
             with archive.open(member) as content:
                 read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(

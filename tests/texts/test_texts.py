@@ -39,6 +39,7 @@ NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --hi
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval")
 BESIDE = {"about", "level"}
+PARTS_OF_AN_ERROR = ("problem", "expected", "remedy")
 
 
 def forms(entry: object) -> list[str]:
@@ -91,6 +92,41 @@ def uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
         yield call, keys
 
 
+def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
+    """Yield the calls that make an error of the input, each with the kinds that it may name."""
+    kinds = {key.split(".")[1] for key in english() if key.startswith("input.")}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and re.search(
+            r"^(fault|refuse_where|blame)$|\.(of|fault)$", ast.unparse(node.func)
+        ):
+            named = [literals(arg) for arg in node.args]
+            found = [[k for k in keys if k in kinds] for keys in named]
+            yield from ((node, some) for some in found if some)
+
+
+def test_errors_of_the_input_fill_exactly_the_placeholders() -> None:
+    """Every kind of error in the catalogue is raised somewhere, and each call fills all of its texts."""
+    raised: set[str] = set()
+    kinds = {key.split(".")[1] for key in english() if key.startswith("input.")}
+    for path in PACKAGE:
+        for call, codes in errors_of_the_input(path):
+            raised |= set(codes)
+            given = {k.arg for k in call.keywords} - {"file", "line", "column"}
+            for code in codes:
+                texts = [str(english().get(f"input.{code}.{part}", "")) for part in PARTS_OF_AN_ERROR]
+                needed = {name for text in texts for name, _ in PLACEHOLDER.findall(text)} - {"cell"}
+                assert needed <= given, (path.name, call.lineno, code)
+            every = {
+                name
+                for code in codes
+                for part in PARTS_OF_AN_ERROR
+                for name, _ in PLACEHOLDER.findall(str(english().get(f"input.{code}.{part}", "")))
+            }
+            assert given - {"count"} <= every, (path.name, call.lineno, codes)
+    parts = {"train", "validation", "train_and_validation"}
+    assert kinds - raised == {f"no_test_row_but_{held}" for held in parts}
+
+
 def used_keys() -> tuple[set[str], set[str]]:
     """Give every key that code and templates name, and every group of which a name is looked up."""
     keys = {key for path in PACKAGE for _, named in uses(path) for key in named}
@@ -117,7 +153,11 @@ def test_every_key_that_is_named_exists() -> None:
 def test_every_text_is_used() -> None:
     """No text is left over: each is named, or is of a group in which names are looked up."""
     keys, groups = used_keys()
-    left = [k for k in english() if k not in keys and k.rpartition(".")[0] not in groups]
+    left = [
+        k
+        for k in english()
+        if k not in keys and k.rpartition(".")[0] not in groups and not k.startswith("input.")
+    ]
     assert left == []
 
 
