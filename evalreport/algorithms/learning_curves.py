@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -265,7 +265,7 @@ def at_one_point(predictions: Predictions) -> Predictions:
     compared_at = FoundRecord(
         what=series.axis.replace("_", " "), value=at, why=Message(f"curve_point.{series.axis}")
     )
-    return replace(table, found=(*table.found, compared_at), warnings=(*table.warnings, *warnings))
+    return table.noted(found=[compared_at], warnings=warnings)
 
 
 def chosen_points(

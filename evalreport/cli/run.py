@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -325,7 +324,7 @@ def check_command(
         memory_limit=memory_bytes(settings.output.memory_limit),
     )
     doubts = named_like_a_loss(predictions, settings.options)
-    predictions = replace(predictions, warnings=(*predictions.warnings, *doubts))
+    predictions = predictions.noted(warnings=doubts)
     survey = survey_of(predictions)
     if not settings.output.quiet:
         _print_found(predictions)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from evalreport.errors import HistoryError
 from evalreport.options import Options
 from evalreport.predictions.slicing import may_be_sliced_by
-from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
+from evalreport.predictions.table import Attempts, Column, Labels, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
 
 FORMAT = 1
@@ -150,9 +150,9 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         example=ids.indices.to_numpy().astype(np.int64),
         y_true=values("y_true") if "y_true" in table.column_names else None,
         models=tuple(model(place, of) for place, of in enumerate(head["models"])),
-        classes=tuple(head["classes"]),
-        outside=head.get("outside", 0),
-        positive=head["positive"],
+        labels=Labels(
+            classes=tuple(head["classes"]), positive=head["positive"], outside=head.get("outside", 0)
+        ),
         keys=columns(head["keys"], "keys"),
         metadata=columns(head["metadata"], "metadata"),
     )

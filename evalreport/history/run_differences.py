@@ -342,7 +342,7 @@ def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
 
     return replace(
         predictions,
-        classes=classes,
+        labels=replace(predictions.labels, classes=classes),
         y_true=codes(predictions.y_true),
         models=tuple(recoded(model) for model in predictions.models),
     )

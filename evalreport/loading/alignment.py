@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -16,9 +16,9 @@ from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
 from evalreport.predictions.cells import category_column, from_numpy
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
-from evalreport.predictions.table import Column
+from evalreport.predictions.table import Column, Notes
 from evalreport.schema.inputs import FoundRecord
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class Alignment:
     rows: Indices
     keys: dict[str, Column]
     group: Indices
-    found: tuple[FoundRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    notes: Notes = field(default_factory=Notes)
 
 
 def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
@@ -95,17 +94,13 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             found = (*found, FoundRecord(what="join", value="intersect", why=why))
             rows_by_model = rows_by_model[:, shared]
     ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
-    warnings: tuple[WarningRecord, ...] = ()
-    if alike:
-        warnings = (warning("ids_look_alike", alike=alike),)
     return Alignment(
         ids=ids,
         example=example,
         rows=rows_by_model,
         keys=keys,
         group=group,
-        found=found,
-        warnings=warnings,
+        notes=Notes(found, (warning("ids_look_alike", alike=alike),) if alike else ()),
     )
 
 

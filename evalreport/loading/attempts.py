@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
-from evalreport.loading.outputs import Parsed
+from evalreport.loading.loaded import Loaded
+from evalreport.loading.parsing import Parsed
 from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
@@ -25,9 +25,8 @@ from evalreport.predictions.cells import (
     from_texts,
 )
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
-from evalreport.predictions.design import FoundDesign
 from evalreport.predictions.slicing import may_be_sliced_by
-from evalreport.predictions.table import Attempts, ModelOutputs
+from evalreport.predictions.table import Attempts, ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -47,24 +46,18 @@ class Answers:
     rows: Rows
     parsed: Parsed
     attempts: Attempts | None = None
-    found: tuple[FoundRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    notes: Notes = field(default_factory=Notes)
 
-    def of_models(self, models: Sequence[ModelOutputs], alignment: Alignment) -> tuple[ModelOutputs, ...]:
-        """Give each model the attempts at its questions, in the order of the cells; none where it lacks the cell."""
-        if self.attempts is None:
-            return tuple(models)
-        one_more = self.attempts.with_none()
-        return tuple(
-            replace(model, attempts=one_more.of(index))
-            for model, index in zip(models, alignment.rows, strict=True)
-        )
 
-    def design(self, found: FoundDesign) -> FoundRecord:
-        """Say which design was found; on one test set, that questions are answered several times."""
-        repeated = bool(self.found) and found.design == "test-set"
-        why = Message("found.design.attempts") if repeated else found.why
-        return FoundRecord(what="design", value=found.design, why=why)
+def with_attempts(models: Sequence[ModelOutputs], loaded: Loaded) -> tuple[ModelOutputs, ...]:
+    """Give each model the attempts at its questions, in the order of the cells; none where it lacks the cell."""
+    if loaded.attempts is None:
+        return tuple(models)
+    one_more = loaded.attempts.with_none()
+    return tuple(
+        replace(model, attempts=one_more.of(index))
+        for model, index in zip(models, loaded.alignment.rows, strict=True)
+    )
 
 
 def settle_attempts(
@@ -217,8 +210,7 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         some_rows(replace(left, columns=without), kept),
         replace(parsed, outcome=mean[place], gold=gold),
         attempts.of(place),
-        (_said(least, most),),
-        odd,
+        Notes((_said(least, most),), odd),
     )
 
 
@@ -318,7 +310,7 @@ def _told_apart(
         why=Message("found.attempts.rows"),
         details={"least": most, "most": most},
     )
-    return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, (found,))
+    return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, Notes((found,)))
 
 
 def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:

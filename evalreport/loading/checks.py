@@ -81,11 +81,8 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     values[training] = names.index("train")
     value = Message("found.training_rows.value", n=int(training.sum()))
     said = FoundRecord(what="training rows", value=value, why=Message("found.training_rows.why"))
-    return dataclasses.replace(
-        predictions,
-        keys={**predictions.keys, "part": Column(values, names)},
-        found=(*predictions.found, said),
-    )
+    keys = {**predictions.keys, "part": Column(values, names)}
+    return dataclasses.replace(predictions, keys=keys).noted(found=[said])
 
 
 FEW_EXAMPLES = 30
@@ -97,14 +94,14 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 def checked(predictions: Predictions, options: Options) -> Predictions:
     """Add the warnings that the aligned predictions give reason for; refuse tasks that are too small."""
     require_sizes(predictions, options.cluster)
-    warnings = [*predictions.warnings, *leaks(predictions), *_size(predictions)]
+    warnings = [*leaks(predictions), *_size(predictions)]
     warnings += [*clusters_across_tasks(predictions, options.cluster), *unlike_classes(predictions)]
     warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model, predictions.n_examples)
         if predictions.classes:
             warnings += _labels(predictions, model)
-    return dataclasses.replace(predictions, warnings=tuple(warnings))
+    return predictions.noted(warnings=warnings)
 
 
 def _size(predictions: Predictions) -> list[WarningRecord]:

@@ -19,7 +19,7 @@ from evalreport.predictions.arrays import Indices
 from evalreport.predictions.cells import combined, floats, positions
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import Predictions
+from evalreport.predictions.table import Counts, Notes, Predictions
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
 from evalreport.sources.reading import Columns, empty_file
@@ -165,34 +165,31 @@ def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
     return Table(lines.table.name, model, own, columns, positional=True)
 
 
-def counts_found(rows: Rows) -> tuple[FoundRecord, ...]:
+def counts_found(rows: Rows) -> Notes:
     """Say what the lines are, and what they cannot give."""
     assert rows.times is not None
     models = len(rows.models)
     lines, examples = rows.n // models, int(rows.times.sum()) // models
     value = Message("found.counts.value", n=lines, examples=examples)
-    return (
-        FoundRecord(
-            what="models", value=", ".join(rows.models), why=Message("found.models.counts", n=models)
-        ),
-        FoundRecord(what="counts", value=value, why=Message("found.counts.why")),
-    )
+    why = Message("found.models.counts", n=models)
+    found = FoundRecord(what="models", value=", ".join(rows.models), why=why)
+    return Notes((found, FoundRecord(what="counts", value=value, why=Message("found.counts.why"))))
 
 
 def with_scores(predictions: Predictions, scores: ScoreSums | None) -> Predictions:
-    """Put the sums of scores beside the counts that an engine made, and say what they give."""
-    if scores is None:
+    """Put the sums of scores beside the counts that an engine made, and note what they give."""
+    if scores is None or predictions.counts is None:
         return predictions
     why = Message("found.counts.why_with_scores")
-    found = [replace(record, why=why) if record.what == "counts" else record for record in predictions.found]
-    said = FoundRecord(
-        what="scores",
-        value=Message("found.scores.value", n=len(scores.models)),
-        why=Message("found.scores.why"),
-    )
+    found = (replace(record, why=why) if record.what == "counts" else record for record in predictions.found)
+    value = Message("found.scores.value", n=len(scores.models))
     rarest = min(scores.class_sizes) if scores.models else 0
-    few = (warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS),) if rarest < ENOUGH_FOR_SUMS else ()
-    return replace(predictions, scores=scores, found=(*found, said), warnings=(*predictions.warnings, *few))
+    few = [warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS)] if rarest < ENOUGH_FOR_SUMS else []
+    return replace(
+        predictions,
+        counts=replace(predictions.counts, scores=scores),
+        notes=Notes(tuple(found), predictions.warnings),
+    ).noted(found=[FoundRecord(what="scores", value=value, why=Message("found.scores.why"))], warnings=few)
 
 
 def distinct(predictions: Predictions) -> Predictions:
@@ -217,7 +214,7 @@ def distinct(predictions: Predictions) -> Predictions:
     counts = np.bincount(code, weights=predictions.multiplicity).astype(np.int64)
     n = len(first)
     part = subset(predictions, first)
-    return replace(part, multiplicity=counts, ids=positions(n), example=np.arange(n))
+    return replace(part, counts=Counts(counts), ids=positions(n), example=np.arange(n))
 
 
 def require_examples(predictions: Predictions, why: str, otherwise: str) -> None:

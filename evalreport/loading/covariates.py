@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.alignment import Alignment
+from evalreport.loading.loaded import Loaded
 from evalreport.loading.rows import Rows, fault, refuse_where, whence
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
@@ -43,9 +44,7 @@ class Described:
     warnings: tuple[WarningRecord, ...]
 
 
-def covariates(
-    rows: Rows, alignment: Alignment, options: Options, models: Sequence[ModelOutputs]
-) -> Described:
+def covariates(loaded: Loaded, models: Sequence[ModelOutputs], options: Options) -> Described:
     """Bring every other column into canonical order.
 
     Raises
@@ -55,6 +54,7 @@ def covariates(
     InputError
         Where a part is none of test, train, validation, a number column holds no finite number, or every weight is 0.
     """
+    rows, alignment = loaded.rows, loaded.alignment
     _check_parts(rows)
     own: list[dict[str, Column]] = [{} for _ in models]
     keys: dict[str, Column] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 
 from evalreport import extensions
 from evalreport.errors import InputError, refuse_all, together
-from evalreport.loading.alignment import Alignment, align
-from evalreport.loading.attempts import Answers, settle_attempts
+from evalreport.loading.alignment import align
+from evalreport.loading.attempts import Answers, settle_attempts, with_attempts
 from evalreport.loading.checks import checked, with_training_rows
 from evalreport.loading.counts import (
     CountedElsewhere,
@@ -24,18 +24,20 @@ from evalreport.loading.counts import (
     with_scores,
 )
 from evalreport.loading.covariates import covariates
+from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
-from evalreport.loading.outputs import model_outputs, parse_outputs
+from evalreport.loading.outputs import model_outputs
+from evalreport.loading.parsing import parse_outputs
 from evalreport.loading.probabilities import name_probabilities
 from evalreport.loading.rows import Rows, fault, gather, headers_of
 from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, find_task
-from evalreport.loading.truth import attach_truth, true_values
+from evalreport.loading.truth import attach_truth, with_true_values
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.design import Cells, FoundDesign, design_of, with_seeds_as_repeats
 from evalreport.predictions.digest import memory_record
-from evalreport.predictions.table import Column, Predictions
+from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, Predictions
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.database import one_database
@@ -118,7 +120,8 @@ def load(
             inputs = (*inputs, *counted.inputs)
         if not (is_path(source) or (counted is not None and counted.inputs)):
             inputs = (memory_record(predictions), *inputs)
-        return checked(with_training_rows(replace(predictions, inputs=inputs)), options)
+        predictions = replace(predictions, origin=replace(predictions.origin, inputs=inputs))
+        return checked(with_training_rows(predictions), options)
 
 
 def settled_options(
@@ -167,7 +170,7 @@ class _Read:
     tables: list[Table]
     truth: Table | None
     inputs: tuple[InputRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    notes: Notes = field(default_factory=Notes)
     naming: frozenset[str] = frozenset()
 
 
@@ -230,7 +233,7 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
             inputs.append(_record(files.truth, truth.read, None))
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))
-    return _Read(tables=tables, truth=truth, inputs=ordered, warnings=files.warnings, naming=naming)
+    return _Read(tables=tables, truth=truth, inputs=ordered, notes=Notes((), files.warnings), naming=naming)
 
 
 def _true_values(source: Source, options: Options) -> Table:
@@ -243,74 +246,55 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
 
 def _loaded(read: _Read, options: Options, memory_limit: int | None) -> Predictions:
     """Bring tables into one aligned table."""
-    rows, found, warnings = _gathered(read, options, memory_limit)
+    rows, of_rows = _gathered(read, options, memory_limit)
     task = find_task(rows, options)
-    answers, whole = _parsed_and_aligned(rows, task, options, memory_limit)
-    rows = answers.rows
-    settled = settle_missing(rows, whole, task, answers.parsed, true_values(rows, whole, task), options)
-    alignment = settled.alignment
-    models, said_of_models, odd_of_models = model_outputs(rows, alignment, task, settled.parsed, options)
-    described = covariates(rows, alignment, options, models)
-    design = find_design(rows, alignment, apart=options.join == "independent")
+    loaded = _matched(rows, task, options, memory_limit)
+    loaded = settle_missing(with_true_values(loaded), options)
+    models, of_models = model_outputs(loaded, options)
+    described = covariates(loaded, models, options)
+    design = find_design(loaded, apart=options.join == "independent")
+    rows, alignment = loaded.rows, loaded.alignment
+    found = Notes((_design_found(design, loaded),))
+    unused = Notes((), tuple(_unused(rows, task.task)))
+    notes = Notes(task.notes.found) + found + of_rows + unused + Notes((), task.notes.warnings)
     predictions = Predictions(
         task=task.task,
         design=design.design,
         ids=alignment.ids,
         example=alignment.example,
-        y_true=settled.y_true,
-        models=answers.of_models(described.models, alignment),
-        classes=task.classes,
-        outside=settled.outside,
-        positive=task.positive,
+        y_true=loaded.y_true,
+        models=with_attempts(described.models, loaded),
+        labels=Labels(classes=task.classes, positive=task.positive, outside=loaded.outside),
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
-        judged_in=headers_of(rows, {"outcome": "outcome", "scores": "value"}.get(task.task)),
-        multiplicity=None if rows.times is None else rows.times[alignment.rows[0]],
-        found=(
-            *task.found,
-            answers.design(design),
-            *found,
-            *alignment.found,
-            *said_of_models,
-        ),
-        warnings=(
-            *warnings,
-            *_unused(rows, task.task),
-            *task.warnings,
-            *alignment.warnings,
-            *odd_of_models,
-            *described.warnings,
-        ),
+        counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
+        origin=Origin((), headers_of(rows, {"outcome": "outcome", "scores": "value"}.get(task.task))),
+        notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
     return distinct(predictions)
 
 
-def _gathered(
-    read: _Read, options: Options, memory_limit: int | None
-) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
-    """Put the rows of all tables below one another, with the true values that stand apart."""
-    warnings = read.warnings
+def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
+    """Put the rows of all tables below one another, with the true values of a file of their own."""
     rows = rows_of_counts(read.tables, read.truth, options)
     if rows is not None:
-        found = counts_found(rows)
+        notes = read.notes + counts_found(rows)
     else:
         named = name_probabilities(read.tables, read.truth, options)
         read.tables.clear()  # their columns are in rows soon
         rows = gather(named.tables)
-        found, warnings = (*_sources_found(rows, read.naming), *named.found), (*warnings, *named.warnings)
+        notes = read.notes + Notes(_sources_found(rows, read.naming)) + named.notes
     if read.truth is not None:
-        rows, said, odd = attach_truth(rows, read.truth, memory_limit=memory_limit)
-        found, warnings = found + said, warnings + odd
+        rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
+        notes += of_truth
     rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
-    return rows, (*found, *of_tasks), warnings
+    return rows, notes + of_tasks
 
 
-def _parsed_and_aligned(
-    rows: Rows, task: FoundTask, options: Options, memory_limit: int | None
-) -> tuple[Answers, Alignment]:
-    """Parse the cells and match the rows: neither needs the other, so their errors are said together.
+def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | None) -> Loaded:
+    """Parse the cells and match the rows: neither needs the other, so their errors are reported together.
 
-    Where questions are answered several times, what is matched are questions, with what the cells say of them.
+    Where questions are answered several times, questions are matched, with the outcomes of their attempts.
     """
     errors: list[InputError] = []
     with together(errors):
@@ -321,8 +305,21 @@ def _parsed_and_aligned(
     with together(errors):
         alignment = align(rows, join=options.join, memory_limit=memory_limit)
     refuse_all(errors)
-    found, warnings = (*answers.found, *alignment.found), (*answers.warnings, *alignment.warnings)
-    return answers, replace(alignment, found=found, warnings=warnings)
+    return Loaded(
+        rows=rows,
+        task=task,
+        parsed=answers.parsed,
+        attempts=answers.attempts,
+        alignment=alignment,
+        notes=answers.notes + alignment.notes,
+    )
+
+
+def _design_found(design: FoundDesign, loaded: Loaded) -> FoundRecord:
+    """Return the design that was found; on one test set, that questions are answered several times."""
+    repeated = design.design == "test-set" and any(r.what == "attempts" for r in loaded.notes.found)
+    why = Message("found.design.attempts") if repeated else design.why
+    return FoundRecord(what="design", value=design.design, why=why)
 
 
 def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...]:
@@ -363,7 +360,7 @@ def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
     ]
 
 
-def find_design(rows: Rows, alignment: Alignment, *, apart: bool) -> FoundDesign:
+def find_design(loaded: Loaded, *, apart: bool) -> FoundDesign:
     """Find the design from the columns that tell one fit from another.
 
     Parameters
@@ -381,6 +378,7 @@ def find_design(rows: Rows, alignment: Alignment, *, apart: bool) -> FoundDesign
     InputError
         Where a few ids stand in two folds of a repeat, or in none.
     """
+    rows, alignment = loaded.rows, loaded.alignment
     any_row = alignment.rows.max(axis=0)
     keys = {name: Column(c.values[any_row], c.categories) for name, c in alignment.keys.items()}
     owner = rows.model[any_row].astype(np.int64) if apart else None

@@ -9,25 +9,13 @@ import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.alignment import Alignment, used_ids
-from evalreport.loading.outputs import Parsed
+from evalreport.loading.loaded import Loaded
+from evalreport.loading.parsing import Parsed
 from evalreport.loading.rows import Rows, fault
-from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
+from evalreport.predictions.table import Notes
 from evalreport.schema.warnings import warning
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The cells that are left (what is to be said stands among their warnings), the models' columns, the true values.
-
-    ``outside`` is 1 where missing labels are counted as wrong, by a code one beyond the classes; else 0.
-    """
-
-    alignment: Alignment
-    parsed: Parsed
-    y_true: Values | None
-    outside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +27,11 @@ class _Gap:
     cells: Mask
 
 
-def settle_missing(
-    rows: Rows, alignment: Alignment, task: FoundTask, parsed: Parsed, y_true: Values | None, options: Options
-) -> Settled:
-    """Do with empty cells what ``missing`` says.
+def settle_missing(loaded: Loaded, options: Options) -> Loaded:
+    """Refuse empty cells of predictions and true values, leave out their examples, or count them as wrong.
 
     Parameters
     ----------
-    y_true
-        (C,) the true values, with gaps (-1 or nan); None: the task has none.
     options
         ``missing``: refuse; drop (the example is left out for every model, also one without a true value); wrong (a
         0/1 outcome becomes 0, a label one outside all classes).
@@ -59,28 +43,29 @@ def settle_missing(
     UsageError
         By ``wrong``, where an empty cell cannot be counted as wrong.
     """
-    gaps = list(_gaps(alignment, parsed))
-    absent = np.zeros(0, dtype=np.bool_) if y_true is None else _empty(y_true)
+    gaps = list(_gaps(loaded))
+    absent = np.zeros(0, dtype=np.bool_) if loaded.y_true is None else _empty(loaded.y_true)
     if options.missing == "refuse" or not (gaps or absent.any()):
         errors: list[InputError] = []
         for gap in gaps:
             with together(errors):
-                raise _refused(rows, alignment, gap, task)
+                raise _refused(loaded, gap)
         with together(errors):
-            _refuse_absent(rows, alignment, absent)
+            _refuse_absent(loaded, absent)
         refuse_all(errors)
-        return Settled(alignment, parsed, y_true)
+        return loaded
     if options.missing == "wrong":
-        _refuse_absent(rows, alignment, absent)
-        return _counted_as_wrong(rows, alignment, task, parsed, y_true, gaps)
-    return _left_out(rows, alignment, parsed, y_true, gaps, absent)
+        _refuse_absent(loaded, absent)
+        return _counted_as_wrong(loaded, gaps)
+    return _left_out(loaded, gaps, absent)
 
 
 def _empty(values: Values) -> Mask:
     return np.asarray(values < 0 if values.dtype.kind == "i" else np.isnan(values), dtype=np.bool_)
 
 
-def _gaps(alignment: Alignment, parsed: Parsed) -> Iterator[_Gap]:
+def _gaps(loaded: Loaded) -> Iterator[_Gap]:
+    alignment, parsed = loaded.alignment, loaded.parsed
     columns: dict[str, Values | None] = {
         "y_pred": parsed.y_pred,
         "score": parsed.score,
@@ -100,7 +85,8 @@ def _gaps(alignment: Alignment, parsed: Parsed) -> Iterator[_Gap]:
                 yield _Gap(model, column, own)
 
 
-def _refused(rows: Rows, alignment: Alignment, gap: _Gap, task: FoundTask) -> InputError:
+def _refused(loaded: Loaded, gap: _Gap) -> InputError:
+    rows, alignment, task = loaded.rows, loaded.alignment, loaded.task
     hits = np.sort(alignment.rows[gap.model][gap.cells])
     # No number and no score is just wrong: what is refused next is not recommended.
     may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
@@ -115,18 +101,18 @@ def _refused(rows: Rows, alignment: Alignment, gap: _Gap, task: FoundTask) -> In
     )
 
 
-def _refuse_absent(rows: Rows, alignment: Alignment, absent: Mask) -> None:
+def _refuse_absent(loaded: Loaded, absent: Mask) -> None:
+    rows = loaded.rows
     if absent.any():
-        row, n = int(alignment.rows.max(axis=0)[absent].min()), int(absent.sum())
+        row, n = int(loaded.alignment.rows.max(axis=0)[absent].min()), int(absent.sum())
         if rows.times is not None:
             raise fault(rows, row, "y_true", "no_true_value_of_a_line", count=n)
         raise fault(rows, row, "y_true", "no_true_value", count=n, id=rows.quoted_id(row))
 
 
-def _left_out(
-    rows: Rows, alignment: Alignment, parsed: Parsed, y_true: Values | None, gaps: list[_Gap], absent: Mask
-) -> Settled:
+def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     """Leave whole examples out, in whichever fold or replicate the gap is."""
+    rows, alignment = loaded.rows, loaded.alignment
     any_row = alignment.rows.max(axis=0)
     of_cell = alignment.group[any_row]
     lost = absent if len(absent) else np.zeros(len(of_cell), dtype=np.bool_)
@@ -144,8 +130,8 @@ def _left_out(
         why=_counts(rows, alignment, gaps, absent),
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
-    left = replace(left, warnings=(*left.warnings, said))
-    return Settled(left, parsed, None if y_true is None else y_true[kept])
+    y_true = None if loaded.y_true is None else loaded.y_true[kept]
+    return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (said,)))
 
 
 def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
@@ -163,14 +149,9 @@ def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
     return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
 
 
-def _counted_as_wrong(
-    rows: Rows,
-    alignment: Alignment,
-    task: FoundTask,
-    parsed: Parsed,
-    y_true: Values | None,
-    gaps: list[_Gap],
-) -> Settled:
+def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap]) -> Loaded:
+    rows, alignment, task, parsed = loaded.rows, loaded.alignment, loaded.task, loaded.parsed
+
     def filled(values: Values, wrong: float, column: str) -> Values:
         values = values.copy()
         for gap in gaps:
@@ -185,7 +166,7 @@ def _counted_as_wrong(
         n=sum(counts.values()),
         why=tuple(f"{model}: {count}" for model, count in counts.items()),
     )
-    told = replace(alignment, warnings=(*alignment.warnings, said))
+    noted = replace(loaded, notes=loaded.notes + Notes((), (said,)))
     if task.task == "outcome":
         assert parsed.outcome is not None
         given = parsed.outcome[~np.isnan(parsed.outcome)]
@@ -193,7 +174,7 @@ def _counted_as_wrong(
             raise UsageError(
                 "--missing wrong: the outcomes are no 0 and 1, so none of them is wrong; pass --missing drop"
             )
-        return Settled(told, replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")), y_true)
+        return replace(noted, parsed=replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")))
     others = sorted({gap.column for gap in gaps} - {"y_pred"})
     others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})
     if not task.classes or others:
@@ -203,7 +184,7 @@ def _counted_as_wrong(
         )
     assert parsed.y_pred is not None
     labelled = replace(parsed, y_pred=filled(parsed.y_pred, len(task.classes), "y_pred"))
-    return Settled(told, labelled, y_true, outside=1)
+    return replace(noted, parsed=labelled, outside=1)
 
 
 def _graded(alignment: Alignment, parsed: Parsed, models: set[int]) -> list[str]:

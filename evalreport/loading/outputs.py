@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
 from evalreport.errors import InputError, refuse_all, together
-from evalreport.loading.alignment import Alignment
-from evalreport.loading.rows import Rows, fault, first_of, refuse_where
-from evalreport.loading.task import FoundTask, refuse_no_number
+from evalreport.loading.loaded import Loaded
+from evalreport.loading.parsing import Parsed
+from evalreport.loading.rows import Rows, fault, first_of
+from evalreport.loading.task import FoundTask
 from evalreport.options import Options
-from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
-from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
-from evalreport.predictions.table import ModelOutputs
+from evalreport.predictions.arrays import Codes, Floats, Indices, Mask, Values
+from evalreport.predictions.table import ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, quoted
@@ -22,77 +23,7 @@ from evalreport.texts import Message, Text, quoted
 SUM_TOLERANCE = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """The models' columns as numbers, by row of ``Rows``: -1 or nan where the cell is empty."""
-
-    y_pred: Values | None = None
-    score: Floats | None = None
-    proba: dict[str, Floats]
-    outcome: Floats | None = None
-    gold: Floats | None = None
-
-
-def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
-    """Parse the models' predictions.
-
-    Raises
-    ------
-    InputError
-        Where a cell is not a finite number, or a probability lies outside [0, 1].
-    """
-    if task.task in ("outcome", "scores"):
-        column = "outcome" if task.task == "outcome" else "value"
-        gold = _numbers(rows, "gold") if column == "outcome" and "gold" in rows.columns else None
-        return Parsed(outcome=_numbers(rows, column), gold=gold, proba={})
-    if task.task == "regression":
-        return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={})
-    assert task.spelling is not None
-    labels = rows.columns.get("y_pred")
-    y_pred = None if labels is None else recode(labels, task.classes or task.groups, task.spelling)
-    score = None
-    proba: dict[str, Floats] = {}
-    errors: list[InputError] = []
-    if "score" in rows.columns and task.task == "binary":
-        with together(errors):
-            score = _numbers(rows, "score")
-    for label in rows.probabilities:
-        with together(errors):
-            values = _probability(rows, label)
-            name = task.spelling[label]
-            proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
-    refuse_all(errors)
-    return Parsed(y_pred=y_pred, score=score, proba=proba)
-
-
-def _probability(rows: Rows, label: str) -> Floats:
-    values = _finite(rows, f"p_{label}", rows.probabilities[label])
-    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
-    return values
-
-
-def label_numbers(rows: Rows, column: str) -> Floats | None:
-    """Parse y_true, y_pred or the separate truth as numbers, nan where empty.
-
-    Raises
-    ------
-    InputError
-        Where a cell is not a finite number.
-    """
-    array = rows.labels(column)
-    if array is None:
-        return None
-    values = dictionary_numbers(array)
-    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
-    if wrong.any():
-        codes = np.unique(dictionary_codes(array)[wrong])
-        refuse_no_number(rows, column, [array.dictionary[int(code)].as_py() for code in codes])
-    return values
-
-
-def model_outputs(
-    rows: Rows, alignment: Alignment, task: FoundTask, parsed: Parsed, options: Options
-) -> tuple[list[ModelOutputs], list[FoundRecord], list[WarningRecord]]:
+def model_outputs(loaded: Loaded, options: Options) -> tuple[list[ModelOutputs], Notes]:
     """Bring each model's outputs into canonical order and derive the labels that were not given.
 
     Raises
@@ -101,25 +32,24 @@ def model_outputs(
         Where a model gives an output for some of its rows only, gives none at all, or its probabilities do
         not add up to 1.
     """
+    rows, task, parsed = loaded.rows, loaded.task, loaded.parsed
     outputs: list[ModelOutputs] = []
-    found: list[FoundRecord] = []
-    warnings: list[WarningRecord] = []
+    notes = Notes()
     errors: list[InputError] = []
-    for name, index in zip(rows.models, alignment.rows, strict=True):
+    for name, index in zip(rows.models, loaded.alignment.rows, strict=True):
         chosen = _Chosen(rows, name, index)
         with together(errors):
             if task.task in ("regression", "clustering") or parsed.outcome is not None:
                 outputs.append(_numeric(chosen, parsed))
                 continue
-            model, said, odd = _classifying(chosen, task, parsed, options)
+            model, of_model = _classifying(chosen, task, parsed, options)
             outputs.append(model)
-            found += said
-            warnings += odd
+            notes += of_model
     refuse_all(errors)
-    return outputs, _together(found, len(rows.models)), warnings
+    return outputs, Notes(tuple(_together(notes.found, len(rows.models))), notes.warnings)
 
 
-def _together(found: list[FoundRecord], n_models: int) -> list[FoundRecord]:
+def _together(found: Sequence[FoundRecord], n_models: int) -> list[FoundRecord]:
     """Say once what holds for several models for the same reason."""
     models: dict[tuple[str, Text], list[Text]] = {}
     for record in found:
@@ -165,7 +95,7 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
 
 def _classifying(
     chosen: _Chosen, task: FoundTask, parsed: Parsed, options: Options
-) -> tuple[ModelOutputs, list[FoundRecord], list[WarningRecord]]:
+) -> tuple[ModelOutputs, Notes]:
     y_pred = _taken(chosen, parsed.y_pred)
     score = _taken(chosen, parsed.score)
     by_class = {c: _taken(chosen, parsed.proba[c]) for c in task.classes if c in parsed.proba}
@@ -193,7 +123,7 @@ def _classifying(
     if y_pred is None and score is None and proba is None:
         _refuse_too_little(chosen, task, sorted(given))
     model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
-    return model, found, warnings
+    return model, Notes(tuple(found), tuple(warnings))
 
 
 def _taken(chosen: _Chosen, values: Values | None) -> Values | None:
@@ -302,24 +232,6 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
         total=f"{totals[first]:.6g}",
         sum_tolerance=f"{SUM_TOLERANCE:g}",
     )
-
-
-def _numbers(rows: Rows, column: str) -> Floats:
-    array = rows.columns[column]
-    if column not in ("outcome", "gold"):
-        return _finite(rows, column, array)
-    values = dictionary_numbers(array, truths=True)
-    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
-    refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_number")
-    return values
-
-
-def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
-    values = floats(array)
-    unusable = ~np.isfinite(values)
-    if unusable.any():
-        refuse_where(unusable & ~flags(array.is_null()), rows, column, "no_number")
-    return values
 
 
 def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:

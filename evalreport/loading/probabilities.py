@@ -27,6 +27,7 @@ from evalreport.predictions.cells import (
     one_spelling,
     used_only,
 )
+from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -58,8 +59,7 @@ class Named:
     """Tables whose probabilities name their classes, and what is said of columns that were taken or not."""
 
     tables: list[Table]
-    found: tuple[FoundRecord, ...]
-    warnings: tuple[WarningRecord, ...]
+    notes: Notes
 
 
 def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Options) -> Named:
@@ -78,7 +78,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     """
     like_counts = _like_counts(tables, options)
     if any({"outcome", "value"} & set(table.roles.columns) for table in tables):
-        return Named(list(tables), (), like_counts)
+        return Named(list(tables), Notes((), like_counts))
     every = [*tables, *([truth] if truth is not None else [])]
     labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS
     errors: list[InputError] = []
@@ -98,7 +98,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     guesses = _guesses(tables, named)
     found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
     distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
-    return Named(named, distinct, (*like_counts, *guesses, *warnings))
+    return Named(named, Notes(distinct, (*like_counts, *guesses, *warnings)))
 
 
 def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:

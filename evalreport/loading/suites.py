@@ -22,7 +22,7 @@ from evalreport.predictions.cells import (
     used_only,
 )
 from evalreport.predictions.column_names import TASK
-from evalreport.predictions.table import Predictions
+from evalreport.predictions.table import Notes, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -35,14 +35,12 @@ LEAST_CLASSES = 3
 """Of fewer there are no averages over classes."""
 
 
-def divide_by_task(
-    rows: Rows, options: Options, *, memory_limit: int | None = None
-) -> tuple[Rows, tuple[FoundRecord, ...]]:
+def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = None) -> tuple[Rows, Notes]:
     """Tell the ids of two or more tasks apart; one task, and scores without examples, make the column metadata.
 
     Returns
     -------
-    rows, found
+    rows, notes
         Of a suite, ``rows.coded`` holds ids such as ``gsm8k:17``: an id may stand in several tasks.
 
     Raises
@@ -53,11 +51,11 @@ def divide_by_task(
         Where an option has no honest meaning for a suite.
     """
     if TASK not in rows.columns:
-        return rows, ()
+        return rows, Notes()
     array = used_only(rows.columns[TASK])
     names = array.dictionary.to_pylist()
     if rows.ids is None or len(names) < 2:
-        return as_metadata(rows, TASK), ()
+        return as_metadata(rows, TASK), Notes()
     _refuse_options(options)
     refuse_where(dictionary_codes(array) < 0, rows, TASK, "no_task")
     column = category_column(array)
@@ -68,7 +66,7 @@ def divide_by_task(
         found += _tasks_left_out(rows, tasks, held, options)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     coded = _within_tasks(coded, column.values.astype(np.int64), tasks)
-    return replace(rows, coded=coded), tuple(found)
+    return replace(rows, coded=coded), Notes(tuple(found))
 
 
 def require_sizes(predictions: Predictions, cluster: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
@@ -26,6 +26,7 @@ from evalreport.predictions.cells import (
     used_only,
     whole,
 )
+from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -65,8 +66,7 @@ class FoundTask:
     groups: tuple[str, ...] = ()
     positive: str | None = None
     spelling: dict[str, str] | None = None
-    found: tuple[FoundRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    notes: Notes = field(default_factory=Notes)
 
 
 def find_task(rows: Rows, options: Options) -> FoundTask:
@@ -93,11 +93,11 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
     task, why, guess = _classes_or_numbers(rows, options)
     if task == "regression":
         said = FoundRecord(what="task", value="regression", why=why)
-        return FoundTask(task="regression", found=(said,), warnings=guess)
+        return FoundTask(task="regression", notes=Notes((said,), guess))
     if task == "clustering":
         return _clustering(rows, why)
     found = _classification(rows, options, why)
-    return replace(found, warnings=(*guess, *found.warnings))
+    return replace(found, notes=Notes((), guess) + found.notes)
 
 
 def _refuse_gold_alone(rows: Rows) -> None:
@@ -124,7 +124,7 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     header = rows.tables[0].roles.columns[column].strip()
     return FoundTask(
         task=task,
-        found=(FoundRecord(what="task", value=task, why=Message("found.task.column", column=header)),),
+        notes=Notes((FoundRecord(what="task", value=task, why=Message("found.task.column", column=header)),)),
     )
 
 
@@ -305,8 +305,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         classes=classes,
         positive=positive,
         spelling=spelling,
-        found=tuple(found),
-        warnings=tuple(warnings),
+        notes=Notes(tuple(found), tuple(warnings)),
     )
 
 
@@ -320,11 +319,13 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
         task="clustering",
         groups=in_order(spelling.values()),
         spelling=spelling,
-        found=(
-            FoundRecord(what="task", value="clustering", why=why),
-            FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
+        notes=Notes(
+            (
+                FoundRecord(what="task", value="clustering", why=why),
+                FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
+            ),
+            (warning("clustering_bootstrap"),),
         ),
-        warnings=(warning("clustering_bootstrap"),),
     )
 
 

@@ -10,24 +10,24 @@ import numpy as np
 from evalreport.errors import InputError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
-from evalreport.loading.outputs import label_numbers
+from evalreport.loading.loaded import Loaded
+from evalreport.loading.parsing import label_numbers
 from evalreport.loading.rows import Rows, fault, ids_by_table, place_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Arrow, Indices, Values
 from evalreport.predictions.cells import category_column, combined, in_chunks, in_order, positions, recode
 from evalreport.predictions.column_names import TASK
+from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import warning
 from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def attach_truth(
-    rows: Rows, table: Table, *, memory_limit: int | None = None
-) -> tuple[Rows, tuple[FoundRecord, ...], tuple[WarningRecord, ...]]:
+def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None = None) -> tuple[Rows, Notes]:
     """Give each row the true value (and the other columns) that a table apart holds for its id.
 
     Raises
@@ -56,16 +56,15 @@ def attach_truth(
         if other.strip() not in metadata:
             metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
-    warnings: tuple[WarningRecord, ...] = ()
+    notes = Notes((FoundRecord(what="truth", value=table.told, why=Message("found.truth")),))
     if unused:
-        about = (table.told,)
-        warnings = (
-            warning("truth_without_prediction", about=about, file=table.told, n=unused, total=len(ids)),
+        file = table.told
+        notes += Notes(
+            (), (warning("truth_without_prediction", about=(file,), file=file, n=unused, total=len(ids)),)
         )
-    found = (FoundRecord(what="truth", value=table.told, why=Message("found.truth")),)
     truth = _truth_taken(table.read.arrays[header], place)
     rows = dataclasses.replace(rows, truth=truth, columns=columns, metadata=metadata)
-    return dataclasses.replace(rows, truth_table=table, truth_place=place), found, warnings
+    return dataclasses.replace(rows, truth_table=table, truth_place=place), notes
 
 
 def _matched(
@@ -92,31 +91,32 @@ def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
     return combined(array).take(pa.array(place, mask=place < 0))
 
 
-def true_values(rows: Rows, alignment: Alignment, task: FoundTask) -> Values | None:
-    """Return each cell's true value, -1 or nan where no row gives one; every model's files must agree about it.
+def with_true_values(loaded: Loaded) -> Loaded:
+    """Find each cell's true value, -1 or nan where no row gives one; every model's files must agree about it.
 
     Raises
     ------
     InputError
         Where two rows give the same example different true values.
     """
+    rows, alignment, task = loaded.rows, loaded.alignment, loaded.task
     if task.task in ("outcome", "scores"):
-        return None
-    spoken = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
-    assert spoken, "the task was found from true values"
-    by_cell = _all_agreed([values for _, values in spoken], rows, alignment)
+        return loaded
+    given = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
+    assert given, "the task was found from true values"
+    by_cell = _all_agreed([values for _, values in given], rows, alignment)
     if by_cell is None:
-        by_cell = _by_group(rows, alignment, spoken)
-    return by_cell
+        by_cell = _by_group(rows, alignment, given)
+    return dataclasses.replace(loaded, y_true=by_cell)
 
 
-def _all_agreed(spoken: list[Values], rows: Rows, alignment: Alignment) -> Values | None:
+def _all_agreed(given: list[Values], rows: Rows, alignment: Alignment) -> Values | None:
     """Return the true values where each row is given its own and all agree: the common case, and fast."""
     n_cells = alignment.rows.shape[1]
     if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
         return None
-    agreed: Values = spoken[0][alignment.rows[0]]
-    for place, values in enumerate(spoken):
+    agreed: Values = given[0][alignment.rows[0]]
+    for place, values in enumerate(given):
         for index in alignment.rows if place else alignment.rows[1:]:
             if not np.array_equal(values[index], agreed):
                 return None

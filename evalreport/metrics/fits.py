@@ -26,7 +26,7 @@ from evalreport.metrics.units import FOLDED, Layout, Parts
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import ModelOutputs, Notes, Predictions
 
 Key = tuple[str, Quantity]
 
@@ -230,7 +230,7 @@ def _of_one(predictions: Predictions, position: int) -> Predictions:
         models=(own,),
         ids=predictions.ids.take(from_numpy(used)),
         example=example.astype(np.int64),
-        warnings=(),
+        notes=Notes(part.found),
     )
 
 

@@ -13,7 +13,7 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.design import Cells, design_of, with_seeds_as_repeats, without_a_place
 from evalreport.predictions.subsets import of_model, subset
-from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.predictions.table import Column, ModelOutputs, Notes, Predictions
 from evalreport.schema.inputs import FoundRecord
 
 Axis = Literal["train_size", "complexity"]
@@ -161,7 +161,9 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
         models=models,
         keys=with_seeds_as_repeats(keys) if design.seeds_are_repeats else keys,
         design=design.design,
-        found=(*found, FoundRecord(what="design", value=design.design, why=design.why)),
+        notes=Notes(
+            (*found, FoundRecord(what="design", value=design.design, why=design.why)), table.warnings
+        ),
     )
 
 

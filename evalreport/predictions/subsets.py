@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask, Values
-from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.predictions.table import Column, Counts, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
 
@@ -57,7 +57,7 @@ def test_rows(predictions: Predictions) -> Predictions:
         value=Message("found.test_rows.value", n=int(keep.sum()), total=predictions.n),
         why=Message("found.test_rows.why"),
     )
-    return replace(subset(predictions, np.flatnonzero(keep)), found=(*predictions.found, kept))
+    return subset(predictions, np.flatnonzero(keep)).noted(found=[kept])
 
 
 # A name that begins with "test" is no test.
@@ -89,8 +89,9 @@ def subset(predictions: Predictions, rows: Indices) -> Predictions:
         models=tuple(of_model(model, rows) for model in predictions.models),
         keys=_of_columns(predictions.keys, rows),
         metadata=_of_columns(predictions.metadata, rows),
-        multiplicity=None if predictions.multiplicity is None else predictions.multiplicity[rows],
-        scores=_scores_of(predictions, rows),
+        counts=None
+        if predictions.counts is None
+        else Counts(predictions.counts.multiplicity[rows], _scores_of(predictions, rows)),
     )
 
 
@@ -166,9 +167,5 @@ def one_value_a_dataset(predictions: Predictions) -> Predictions:
     kept = subset(predictions, first)
     why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))
     said = FoundRecord(what="values", value=Message("found.dataset_values.value", n=len(first)), why=why)
-    return replace(
-        kept,
-        models=tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True)),
-        keys={"dataset": kept.keys["dataset"]},
-        found=(*predictions.found, said),
-    )
+    models = tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True))
+    return replace(kept, models=models, keys={"dataset": kept.keys["dataset"]}).noted(found=[said])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -122,6 +122,61 @@ class ModelOutputs:
         return (np.ones_like(self.outcome), self.outcome) if np.isin(self.outcome, (0, 1)).all() else None
 
 
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Facts that were found in the input, and warnings about it."""
+
+    found: tuple[FoundRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+    def __add__(self, other: Notes) -> Notes:
+        """Put other notes behind these."""
+        return Notes((*self.found, *other.found), (*self.warnings, *other.warnings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """The labels that codes of classes stand for.
+
+    Attributes
+    ----------
+    classes
+        In canonical order; empty where the task has none.
+    positive
+        The positive class of a binary task.
+    outside
+        1 where predicted labels that are missing count as wrong: their code is one beyond the classes. Else 0.
+    """
+
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many examples each row of a table of counts represents, and the sums of their scores.
+
+    Attributes
+    ----------
+    multiplicity
+        (n,) int64: examples of each row. The ids of such a table are the positions of its rows.
+    scores
+        Sums of the scores, where an engine made them.
+    """
+
+    multiplicity: Indices
+    scores: ScoreSums | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The files, and the headers of the columns of outcomes or values as the files spell them (none of other tasks)."""
+
+    inputs: tuple[InputRecord, ...] = ()
+    judged_in: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
     """Predictions of several models, aligned by id, validated, in canonical order.
@@ -136,22 +191,19 @@ class Predictions:
         The distinct ids, sorted; ``example`` (n,) int64 points into it. On one test set it is 0..n-1.
     y_true
         (n,) int32 codes into ``classes`` (classes) or float64 (regression); None for outcome and scores.
-    outside
-        1 where predicted labels that are missing count as wrong: their code is one beyond the classes. Else 0.
+    labels
+        The classes.
     keys
         Columns that say which fit a row belongs to: repeat, fold, replicate, seed, dataset, inbag, part,
         inner_fold, params, train_size, complexity, time ... only those that the files hold.
     metadata
         Every other column, for slices, clusters and weights.
-    multiplicity
-        (n,) int64: how many examples each row stands for, of a table of counts; its ids are the places of the rows and
-        no examples. None: one.
-    scores
-        Sums of the scores of a table of counts that an engine made; None where there are none.
-    judged_in
-        The headers of the columns of outcomes or values, as the files spell them; none of other tasks.
-    found, warnings
-        What was found and is to be said; what was odd but not fatal.
+    counts
+        Of a table of counts; None: each row is one example.
+    origin
+        The files.
+    notes
+        What was found, and warnings.
     """
 
     task: Task
@@ -160,17 +212,58 @@ class Predictions:
     example: Indices
     y_true: Values | None
     models: tuple[ModelOutputs, ...]
-    classes: tuple[str, ...] = ()
-    outside: int = 0
-    positive: str | None = None
+    labels: Labels = field(default_factory=Labels)
     keys: Mapping[str, Column] = field(default_factory=dict)
     metadata: Mapping[str, Column] = field(default_factory=dict)
-    multiplicity: Indices | None = None
-    scores: ScoreSums | None = None
-    judged_in: tuple[str, ...] = ()
-    inputs: tuple[InputRecord, ...] = ()
-    found: tuple[FoundRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    counts: Counts | None = None
+    origin: Origin = field(default_factory=Origin)
+    notes: Notes = field(default_factory=Notes)
+
+    def noted(
+        self, *, found: Iterable[FoundRecord] = (), warnings: Iterable[WarningRecord] = ()
+    ) -> Predictions:
+        """Return the same predictions with further notes."""
+        return replace(self, notes=self.notes + Notes(tuple(found), tuple(warnings)))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes in canonical order; none of a task without classes."""
+        return self.labels.classes
+
+    @property
+    def positive(self) -> str | None:
+        """The positive class of a binary task."""
+        return self.labels.positive
+
+    @property
+    def outside(self) -> int:
+        """How many codes of predicted labels there are beyond the classes: 1 where missing labels count as wrong."""
+        return self.labels.outside
+
+    @property
+    def multiplicity(self) -> Indices | None:
+        """How many examples (n,) each row represents; None: one."""
+        return None if self.counts is None else self.counts.multiplicity
+
+    @property
+    def scores(self) -> ScoreSums | None:
+        """Sums of the scores of a table of counts, where an engine made them."""
+        return None if self.counts is None else self.counts.scores
+
+    @property
+    def inputs(self) -> tuple[InputRecord, ...]:
+        """The files that were read."""
+        return self.origin.inputs
+
+    @property
+    def found(self) -> tuple[FoundRecord, ...]:
+        """Facts that were found in the input."""
+        return self.notes.found
+
+    @property
+    def warnings(self) -> tuple[WarningRecord, ...]:
+        """Warnings about the input."""
+        return self.notes.warnings
 
     @property
     def n(self) -> int:

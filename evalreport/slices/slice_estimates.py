@@ -22,7 +22,7 @@ from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
 from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import Predictions
+from evalreport.predictions.table import Notes, Predictions
 from evalreport.schema.metrics import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
 from evalreport.texts import Message, Text
@@ -168,7 +168,7 @@ def alone(predictions: Predictions, rows: Indices) -> Predictions:
         models=tuple(m for m in part.models if m.present is None or m.present.any()),
         ids=predictions.ids.take(from_numpy(used)),
         example=example.astype(np.int64).ravel(),
-        warnings=(),
+        notes=Notes(part.found),
     )
 
 

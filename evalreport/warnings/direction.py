@@ -29,7 +29,7 @@ def named_like_a_loss(predictions: Predictions, options: Options) -> list[Warnin
         return []
     return [
         warning("named_like_a_loss", about=(header,), column=header, name=name)
-        for header in predictions.judged_in
+        for header in predictions.origin.judged_in
         if (name := _loss_in(header)) is not None
     ]
 

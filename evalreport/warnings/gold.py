@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from evalreport.comparisons.gold import gold_sampling
 from evalreport.metrics.registry import JUDGED
@@ -40,4 +39,4 @@ def with_gold_checked(predictions: Predictions, options: Options) -> Predictions
     if not predictions.judged:
         return predictions
     raised = tuple(gold_warnings(gold_sampling(predictions, options), options))
-    return replace(predictions, warnings=(*predictions.warnings, *raised)) if raised else predictions
+    return predictions.noted(warnings=raised) if raised else predictions

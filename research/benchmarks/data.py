@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 
 N_MODELS = 5
 
@@ -36,8 +36,7 @@ def binary_models(n: int, *, seed: int = 0, count: int = N_MODELS) -> Prediction
         example=np.arange(n),
         y_true=true,
         models=tuple(models),
-        classes=("0", "1"),
-        positive="1",
+        labels=Labels(classes=("0", "1"), positive="1"),
     )
 
 

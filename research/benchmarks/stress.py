@@ -16,7 +16,7 @@ from evalreport.metrics.histogram_records import shares_of_ranks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.metrics.units import Units
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from research.benchmarks.timing import Accuracy
 
 Floats = npt.NDArray[np.float64]
@@ -77,8 +77,7 @@ def models(case: str, n: int = N) -> Predictions:
         example=np.arange(n),
         y_true=positive.astype(np.int32),
         models=tuple(outputs),
-        classes=("0", "1"),
-        positive="1",
+        labels=Labels(classes=("0", "1"), positive="1"),
     )
 
 

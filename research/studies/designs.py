@@ -13,7 +13,7 @@ from evalreport.engine.counts import margins_of
 from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -133,8 +133,9 @@ def predictions_on(
         example=np.arange(n),
         y_true=true,
         models=models,
-        classes=tuple(str(k) for k in range(n_classes)),
-        positive="1" if task == "binary" else None,
+        labels=Labels(
+            classes=tuple(str(k) for k in range(n_classes)), positive="1" if task == "binary" else None
+        ),
     )
 
 

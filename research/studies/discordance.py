@@ -12,7 +12,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from evalreport.options import Options
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from research.studies.enumeration import paired_estimate
 
 ALPHA = 0.05
@@ -81,8 +81,7 @@ def f1_size(n: int, prevalence: float, *, replications: int, n_resamples: int, s
             example=np.arange(n),
             y_true=true,
             models=tuple(ModelOutputs(name, y_pred=y) for name, y in zip("ab", said, strict=True)),
-            classes=("0", "1"),
-            positive="1",
+            labels=Labels(classes=("0", "1"), positive="1"),
         )
         sample = estimate_all(predictions, [quantity], units=Units(n), n_resamples=n_resamples, seed=number)
         (comparison,) = compare(sample, [quantity], Options(resamples=n_resamples, seed=number))

@@ -1,0 +1,99 @@
+"""The models' columns as numbers: codes of labels, scores, probabilities, outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.loading.rows import Rows, refuse_where
+from evalreport.loading.task import FoundTask, refuse_no_number
+from evalreport.predictions.arrays import Arrow, Floats, Values
+from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """The models' columns as numbers, by row of ``Rows``: -1 or nan where the cell is empty."""
+
+    y_pred: Values | None = None
+    score: Floats | None = None
+    proba: dict[str, Floats]
+    outcome: Floats | None = None
+    gold: Floats | None = None
+
+
+def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
+    """Parse the models' predictions.
+
+    Raises
+    ------
+    InputError
+        Where a cell is not a finite number, or a probability lies outside [0, 1].
+    """
+    if task.task in ("outcome", "scores"):
+        column = "outcome" if task.task == "outcome" else "value"
+        gold = _numbers(rows, "gold") if column == "outcome" and "gold" in rows.columns else None
+        return Parsed(outcome=_numbers(rows, column), gold=gold, proba={})
+    if task.task == "regression":
+        return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={})
+    assert task.spelling is not None
+    labels = rows.columns.get("y_pred")
+    y_pred = None if labels is None else recode(labels, task.classes or task.groups, task.spelling)
+    score = None
+    proba: dict[str, Floats] = {}
+    errors: list[InputError] = []
+    if "score" in rows.columns and task.task == "binary":
+        with together(errors):
+            score = _numbers(rows, "score")
+    for label in rows.probabilities:
+        with together(errors):
+            values = _probability(rows, label)
+            name = task.spelling[label]
+            proba[name] = np.where(np.isnan(proba[name]), values, proba[name]) if name in proba else values
+    refuse_all(errors)
+    return Parsed(y_pred=y_pred, score=score, proba=proba)
+
+
+def _probability(rows: Rows, label: str) -> Floats:
+    values = _finite(rows, f"p_{label}", rows.probabilities[label])
+    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
+    return values
+
+
+def label_numbers(rows: Rows, column: str) -> Floats | None:
+    """Parse y_true, y_pred or the separate truth as numbers, nan where empty.
+
+    Raises
+    ------
+    InputError
+        Where a cell is not a finite number.
+    """
+    array = rows.labels(column)
+    if array is None:
+        return None
+    values = dictionary_numbers(array)
+    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
+    if wrong.any():
+        codes = np.unique(dictionary_codes(array)[wrong])
+        refuse_no_number(rows, column, [array.dictionary[int(code)].as_py() for code in codes])
+    return values
+
+
+def _numbers(rows: Rows, column: str) -> Floats:
+    array = rows.columns[column]
+    if column not in ("outcome", "gold"):
+        return _finite(rows, column, array)
+    values = dictionary_numbers(array, truths=True)
+    wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
+    refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_number")
+    return values
+
+
+def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
+    values = floats(array)
+    unusable = ~np.isfinite(values)
+    if unusable.any():
+        refuse_where(unusable & ~flags(array.is_null()), rows, column, "no_number")
+    return values
