@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.errors import InputError, InputErrors
 from evalreport.loading.ids import code_ids
-from evalreport.loading.rows import Rows, fault, first_of, ids_by_table, place_of, whence
+from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
 from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
 from evalreport.predictions.cells import category_column, from_numpy
@@ -267,7 +267,7 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
     before = int(first[inverse[row]])
     what = "data set" if rows.ids is None else "id"
     name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
-    (here, _), (there, _) = whence(rows, row), whence(rows, before)
+    (here, _), (there, _) = origin_of(rows, row), origin_of(rows, before)
     in_parts = here is not there and here.part and there.part
     raise fault(
         rows,
@@ -278,7 +278,7 @@ def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
         what=what,
         name=name,
         model=rows.models[rows.model[row]],
-        before=place_of(rows, before),
+        before=location_of(rows, before),
     )
 
 
@@ -289,9 +289,14 @@ def _seeds_in_part_shared(
     first, second = (own[m] for m in models)
     a, b = (quoted(rows.models[m]) for m in models)
     common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
-    table, _ = whence(rows, int(np.flatnonzero(rows.model == models[1])[0]))
     return InputError.of(
-        "seeds_partly_shared", file=table.name, column="seed", a=a, b=b, common=common, apart=apart
+        "seeds_partly_shared",
+        file=file_of(rows, models[1]),
+        column="seed",
+        a=a,
+        b=b,
+        common=common,
+        apart=apart,
     )
 
 
@@ -302,10 +307,9 @@ def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
 def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
     some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
-    table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     return InputError.of(
         "seed_lacking",
-        file=table.name,
+        file=file_of(rows, model),
         column="id",
         model=rows.models[model],
         n=len(some),
@@ -339,8 +343,8 @@ def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> 
     names = [_described(rows, int(row)) for row in witnesses[:3]]
     more = ", ..." if len(absent) > 3 else ""
     own = int(matrix[model].max())
-    table, _ = whence(rows, own)
-    other, _ = whence(rows, int(witnesses[0]))
+    table, _ = origin_of(rows, own)
+    other, _ = origin_of(rows, int(witnesses[0]))
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError.of(
         "rows_lacking",

@@ -1,4 +1,4 @@
-"""Several answers of a model to one question: outcomes -> one row a question, labels -> rows that are told apart."""
+"""Repeated attempts at a question: outcomes are averaged by question, labels stay rows of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
-from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, place_of, some_rows
+from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, location_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Arrow, Floats, Indices, Mask
@@ -41,7 +41,7 @@ _OF_OTHER_DESIGNS = ("dataset", "repeat", "fold", "replicate", "seed", "inner_fo
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The rows that are left, what they say, and how often each was answered (by row; None: once)."""
+    """The rows after their attempts are settled, their parsed cells, and the attempts at each (None: one)."""
 
     rows: Rows
     parsed: Parsed
@@ -93,7 +93,7 @@ def settle_attempts(
     _refuse_differing(rows, question, options)
     if task.task == "outcome":
         return _averaged(rows, question, parsed, options)
-    return _told_apart(rows, question, attempt, counts, parsed)
+    return _numbered(rows, question, attempt, counts, parsed)
 
 
 def category_array(array: Arrow) -> pa.DictionaryArray:
@@ -144,7 +144,7 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
         id=rows.quoted_id(row),
         model=rows.models[rows.model[row]],
         which=which,
-        before=place_of(rows, int(first[inverse[row]])),
+        before=location_of(rows, int(first[inverse[row]])),
     )
 
 
@@ -174,7 +174,7 @@ def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
 
 def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -> Answers:
     assert parsed.outcome is not None
-    values, in_use, odd = _given(rows, parsed.outcome, options)
+    values, in_use, warnings = _given(rows, parsed.outcome, options)
     # In the order of the values, so that the order of the rows moves no last digit.
     order = np.lexsort((values, question))
     group, values, used = question[order], values[order], in_use[order]
@@ -193,28 +193,28 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     )
     kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
     place = question[kept]
-    gold = None if parsed.gold is None else _people_said(rows, question, parsed.gold, in_use)[place]
+    gold = None if parsed.gold is None else _gold(rows, question, parsed.gold, in_use)[place]
     differing = [name for name, array in rows.metadata.items() if len(_differing(array, question))]
     left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in differing})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
     least, most = int(count[count > 0].min(initial=np.inf)), int(count.max())
     if differing:
         names = tuple(sorted(differing))
-        odd = (
-            *odd,
+        warnings = (
+            *warnings,
             warning("column_differs_between_attempts", about=names, n=len(names), columns=names),
         )
     if least < most:
-        odd = (*odd, warning("unlike_attempts", least=least, most=most))
+        warnings = (*warnings, warning("unlike_attempts", least=least, most=most))
     return Answers(
         some_rows(replace(left, columns=without), kept),
         replace(parsed, outcome=mean[place], gold=gold),
         attempts.of(place),
-        Notes((_said(least, most),), odd),
+        Notes((_attempts_found(least, most),), warnings),
     )
 
 
-def _people_said(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
+def _gold(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
     """Return the mean of people's outcomes by question, nan where they judged no attempt at it.
 
     Raises
@@ -248,7 +248,7 @@ def _people_said(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Flo
 
 
 def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask, tuple[WarningRecord, ...]]:
-    """Settle empty outcomes: return the values, which of them count, and what is to be said.
+    """Settle empty outcomes: return the values, which of them count, and the warnings.
 
     One that is refused stays empty, and so makes its question's mean empty, which is refused where all empty cells are;
     a question of which no attempt is left is left out there for every model.
@@ -263,12 +263,12 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
     if options.missing == "refuse" or not counts:
         return outcome, all_used, ()
     if options.missing == "drop":
-        said = warning("attempts_left_out", about=tuple(counts), total=len(outcome), n=n, why=why)
-        return outcome, ~empty, (said,)
+        note = warning("attempts_left_out", about=tuple(counts), total=len(outcome), n=n, why=why)
+        return outcome, ~empty, (note,)
     if not np.isin(outcome[~np.isnan(outcome)], (0.0, 1.0)).all():
         return outcome, all_used, ()  # and no number is just wrong: refused with the other empty cells
-    said = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
-    return np.where(empty, 0.0, outcome), all_used, (said,)
+    note = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
+    return np.where(empty, 0.0, outcome), all_used, (note,)
 
 
 def _one_each(question: Indices, empty: Mask) -> Indices:
@@ -278,7 +278,7 @@ def _one_each(question: Indices, empty: Mask) -> Indices:
     return np.sort(order[first])
 
 
-def _said(least: int, most: int) -> FoundRecord:
+def _attempts_found(least: int, most: int) -> FoundRecord:
     value = (
         Message("found.attempts.alike", most=most)
         if least == most
@@ -288,10 +288,10 @@ def _said(least: int, most: int) -> FoundRecord:
     return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"), details=details)
 
 
-# --- labels, probabilities, numbers: rows that are told apart ---------------------------------------------------------
+# --- labels, probabilities, numbers: rows of their own ---------------------------------------------------------------
 
 
-def _told_apart(
+def _numbered(
     rows: Rows, question: Indices, attempt: npt.NDArray[np.int32], counts: Indices, parsed: Parsed
 ) -> Answers:
     """Number the attempts at each question from 1, so that those of all models stand beside each other."""

@@ -64,7 +64,7 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     Returns
     -------
     Predictions
-        The same object unless there are such rows; else with ``part`` = train in them, and with that said.
+        The same object unless there are such rows; else with ``part`` = train in them, and with a note.
     """
     replicate, inbag = predictions.keys.get("replicate"), predictions.keys.get("inbag")
     if replicate is None or inbag is None:
@@ -80,9 +80,9 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     values = np.full(predictions.n, -1, dtype=np.int32) if part is None else part.values.copy()
     values[training] = names.index("train")
     value = Message("found.training_rows.value", n=int(training.sum()))
-    said = FoundRecord(what="training rows", value=value, why=Message("found.training_rows.why"))
+    note = FoundRecord(what="training rows", value=value, why=Message("found.training_rows.why"))
     keys = {**predictions.keys, "part": Column(values, names)}
-    return dataclasses.replace(predictions, keys=keys).noted(found=[said])
+    return dataclasses.replace(predictions, keys=keys).noted(found=[note])
 
 
 FEW_EXAMPLES = 30
@@ -153,9 +153,9 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     if model.y_pred is None:
         return []
     true = predictions.y_true if model.present is None else predictions.y_true[model.present]
-    said = model.y_pred if model.present is None else model.y_pred[model.present]
+    predicted = model.y_pred if model.present is None else model.y_pred[model.present]
     truths = set(_codes_in(true))
-    predictions_made = {code for code in _codes_in(said) if code < len(predictions.classes)}
+    predictions_made = {code for code in _codes_in(predicted) if code < len(predictions.classes)}
     warnings = []
     for code in sorted(truths - predictions_made):
         label = predictions.classes[code]

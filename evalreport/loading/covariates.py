@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.loaded import Loaded
-from evalreport.loading.rows import Rows, fault, refuse_where, whence
+from evalreport.loading.rows import Rows, fault, origin_of, refuse_where
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import (
@@ -36,7 +36,7 @@ PARTS = ("test", "train", "validation")
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Columns by cell, the models with the columns of their own, and what was odd about them."""
+    """Columns by cell, the models with the columns of their own, and warnings about them."""
 
     keys: dict[str, Column]
     metadata: dict[str, Column]
@@ -63,9 +63,9 @@ def covariates(loaded: Loaded, models: Sequence[ModelOutputs], options: Options)
     for name in KEY_COLUMNS:
         if name in rows.columns:
             column = alignment.keys[name] if name in IDENTITY_COLUMNS else _key_column(rows, name)
-            _place(name, column, alignment, keys, own)
+            _add(name, column, alignment, keys, own)
     for name in sorted(rows.metadata):
-        _place(name, _metadata_column(rows, name, options), alignment, metadata, own)
+        _add(name, _metadata_column(rows, name, options), alignment, metadata, own)
         if name not in metadata:
             warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
@@ -108,13 +108,13 @@ def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: I
         if not len(found):
             continue
         row = int(found.min())
-        if column in {name.strip() for name in whence(rows, row)[0].read.names}:
+        if column in {name.strip() for name in origin_of(rows, row)[0].read.names}:
             counted = rows.times is not None
             whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
             raise fault(rows, row, column, "no_weight", count=len(found), whose=whose)
 
 
-def _place(
+def _add(
     name: str, column: Column, alignment: Alignment, shared: dict[str, Column], own: list[dict[str, Column]]
 ) -> None:
     """Keep one column for all models where they agree (empty agrees with anything), else one a model."""

@@ -354,7 +354,7 @@ def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
         for name in idle.get(task, ())
         if name in rows.columns
     ] + [
-        warning("unused_column", "of_file", about=(header,), column=header, file=table.told, why=why)
+        warning("unused_column", "of_file", about=(header,), column=header, file=table.shown_name, why=why)
         for table in rows.tables
         for header, why in table.roles.unused.items()
     ]

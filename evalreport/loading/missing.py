@@ -122,7 +122,7 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     if not kept.any():
         raise UsageError("--missing drop: every example lacks a prediction of some model; none would be left")
     ids, example = used_ids(alignment.ids, alignment.example[kept])
-    said = warning(
+    note = warning(
         "missing_left_out",
         about=_models(rows, gaps),
         n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
@@ -131,7 +131,7 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]
-    return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (said,)))
+    return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (note,)))
 
 
 def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
@@ -140,8 +140,8 @@ def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:
 
 def _counts(rows: Rows, alignment: Alignment, gaps: list[_Gap], absent: Mask) -> tuple[str, ...]:
     """Say how many cells are empty, by model and column."""
-    said = [f"{rows.models[g.model]}: {g.column} {_number(rows, alignment, g.cells)}" for g in gaps]
-    return (*said, *([f"y_true {_number(rows, alignment, absent)}"] if absent.any() else []))
+    counts = [f"{rows.models[g.model]}: {g.column} {_number(rows, alignment, g.cells)}" for g in gaps]
+    return (*counts, *([f"y_true {_number(rows, alignment, absent)}"] if absent.any() else []))
 
 
 def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
@@ -160,13 +160,13 @@ def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap]) -> Loaded:
         return values
 
     counts = {rows.models[gap.model]: _number(rows, alignment, gap.cells) for gap in gaps}
-    said = warning(
+    note = warning(
         "missing_is_wrong",
         about=_models(rows, gaps),
         n=sum(counts.values()),
         why=tuple(f"{model}: {count}" for model, count in counts.items()),
     )
-    noted = replace(loaded, notes=loaded.notes + Notes((), (said,)))
+    noted = replace(loaded, notes=loaded.notes + Notes((), (note,)))
     if task.task == "outcome":
         assert parsed.outcome is not None
         given = parsed.outcome[~np.isnan(parsed.outcome)]

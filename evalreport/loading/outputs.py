@@ -1,4 +1,4 @@
-"""What each model said, cell by cell: parsed, checked, and thresholded where labels are not given."""
+"""Each model's outputs in canonical order, with labels cut from scores where none are given."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Tables whose probabilities name their classes, and what is said of columns that were taken or not."""
+    """Tables whose probabilities name their classes, and notes about the columns that were taken or not."""
 
     tables: list[Table]
     notes: Notes
@@ -87,13 +87,13 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     warnings: list[WarningRecord] = []
     for table in tables:
         with together(errors):
-            own, said = _of_array(table, labels)
-            own, odd = _of_one(own, labels, options)
+            own, records = _of_array(table, labels)
+            own, doubts = _of_one(own, labels, options)
             own, look = _look_alikes(own, labels, options)
-            _require_prediction(own, (*odd, *look))
+            _require_prediction(own, (*doubts, *look))
             named.append(own)
-            found += said
-            warnings += (*odd, *look)
+            found += records
+            warnings += (*doubts, *look)
     refuse_all(errors)
     guesses = _guesses(tables, named)
     found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
@@ -105,10 +105,10 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
     """Say once for each header and class which columns were taken as the one probability of a binary task."""
     taken: dict[tuple[str, str], list[str]] = {}
     for before, after in zip(read, named, strict=True):
-        if before.roles.lone is not None and after.roles.lone is None:
-            header = before.roles.lone
+        if before.roles.one_probability is not None and after.roles.one_probability is None:
+            header = before.roles.one_probability
             label = next(label for label, own in after.roles.probabilities.items() if own == header)
-            taken.setdefault((header.strip(), label), []).append(after.told)
+            taken.setdefault((header.strip(), label), []).append(after.shown_name)
     return [
         warning(
             "guessed_probability",
@@ -129,7 +129,7 @@ MOST_LABELS = 10_000
 def _asks_for_labels(table: Table, tables: Sequence[Table]) -> bool:
     """Say whether a table has columns that are named by the labels, which takes a look at each of them."""
     roles = table.roles
-    if roles.unlabelled or roles.probabilities or roles.lone is not None:
+    if roles.unlabelled or roles.probabilities or roles.one_probability is not None:
         return True
     return bool(roles.metadata) and sum(len(labels) for _, labels in _distinct_labels(tables)) <= MOST_LABELS
 
@@ -175,18 +175,18 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
             labels=len(names),
             shown=shown,
         )
-    said = FoundRecord(
+    record = FoundRecord(
         what="probabilities",
         value=header,
         why=Message("found.sorted_labels", n=len(names), labels=names[:10]),
     )
     probabilities = {**table.roles.probabilities, **dict(zip(names, headers, strict=True))}
-    return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [said]
+    return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [record]
 
 
 def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
     """Take the one probability of a binary task, or say why a column that is called so is none."""
-    header = table.roles.lone
+    header = table.roles.one_probability
     if header is None:
         return table, []
     values = dictionary_numbers(combined(table.read.arrays[header]))
@@ -203,7 +203,7 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
         roles,
         probabilities={positive: header},
         metadata=tuple(name for name in roles.metadata if name != header),
-        lone=None,
+        one_probability=None,
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
     return replace(table, roles=taken, read=read), []
@@ -308,14 +308,14 @@ def _in_unit_interval(values: np.ndarray) -> bool:
 
 def _not_taken(table: Table, headers: tuple[str, ...], why: str, name: str) -> WarningRecord:
     about = tuple(header.strip() for header in headers)
-    return warning("look_alike_column", why, about=about, columns=about[:6], file=table.told, name=name)
+    return warning("look_alike_column", why, about=about, columns=about[:6], file=table.shown_name, name=name)
 
 
-def _require_prediction(table: Table, said: Sequence[WarningRecord]) -> None:
+def _require_prediction(table: Table, doubts: Sequence[WarningRecord]) -> None:
     """Refuse a table whose only prediction is a column that cannot be taken for one."""
     if table.roles.probabilities or {"y_pred", "score", "gold"} & set(table.roles.columns):
         return
-    why = " ".join(str(record.text) for record in said)
+    why = " ".join(str(record.text) for record in doubts)
     names = ", ".join(map(repr, list(table.read.names)[:12]))
     raise InputError.of(
         "unusable_look_alikes",

@@ -47,7 +47,7 @@ class Roles:
         Headers that play no part, with the reason.
     asked
         The metadata that an option may name.
-    lone
+    one_probability
         The header of what may be the one probability of a binary task, which its values and the classes decide; until
         then it is metadata.
     unlabelled
@@ -60,14 +60,14 @@ class Roles:
     probabilities: Mapping[str, str]
     metadata: tuple[str, ...]
     unused: Mapping[str, Message]
-    asked: frozenset[str] = frozenset()
-    lone: str | None = None
+    requested: frozenset[str] = frozenset()
+    one_probability: str | None = None
     unlabelled: tuple[str, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
-        kinds: dict[str, Kind] = {h: "metadata" if h in self.asked else "aside" for h in self.metadata}
+        kinds: dict[str, Kind] = {h: "metadata" if h in self.requested else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
         kinds |= dict.fromkeys(self.answers.values(), "codes")
         for name, header in self.columns.items():
@@ -77,8 +77,10 @@ class Roles:
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
         kept = tuple(header for header in self.metadata if header not in left_out)
-        lone = self.lone if self.lone in kept else None
-        return replace(self, metadata=kept, unused={**self.unused, **left_out}, lone=lone)
+        one_probability = self.one_probability if self.one_probability in kept else None
+        return replace(
+            self, metadata=kept, unused={**self.unused, **left_out}, one_probability=one_probability
+        )
 
 
 def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
@@ -102,9 +104,11 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
     taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
-    asked = frozenset(header for header in metadata if _may_be_asked_for(header.strip(), options))
-    lone = next((stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None)
-    roles = Roles(columns, probabilities, metadata, unused, asked, lone, unlabelled)
+    requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
+    one_probability = next(
+        (stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None
+    )
+    roles = Roles(columns, probabilities, metadata, unused, requested, one_probability, unlabelled)
     return _with_metric_as_value(roles, file)
 
 
@@ -113,10 +117,10 @@ def about_truth(options: Options) -> Options:
     return replace(options, outcome=None, value=None)
 
 
-def _may_be_asked_for(name: str, options: Options) -> bool:
+def _may_be_requested(name: str, options: Options) -> bool:
     """Say whether an option mentions a column, alone or in an expression."""
-    said = (*options.slices, *options.gates, options.cluster, options.weight, options.same_input)
-    return any(text is not None and name in text for text in said)
+    texts = (*options.slices, *options.gates, options.cluster, options.weight, options.same_input)
+    return any(text is not None and name in text for text in texts)
 
 
 _QUERIES = frozenset(("qid", "query", "query_id", "topic", "topic_id"))
@@ -134,7 +138,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         Where there is neither y_pred, score, p_<label>, outcome nor value; or there are graded documents of queries.
     """
     called = {name.strip().casefold() for name in names}
-    probable = roles.probabilities or roles.unlabelled or roles.lone is not None
+    probable = roles.probabilities or roles.unlabelled or roles.one_probability is not None
     usable = probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns)
     graded = (
         called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
@@ -181,32 +185,32 @@ def _standard_columns(
     probable = any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
     judged = "y_pred" in stripped or "score" in stripped or probable
     for standard, aliases in ALIASES.items():
-        asked = named.get(standard)
-        if asked is not None:
-            if asked not in stripped:
+        requested = named.get(standard)
+        if requested is not None:
+            if requested not in stripped:
                 raise InputError.of(
                     "named_column_lacking",
                     file=file,
                     line=1,
-                    name=repr(asked),
+                    name=repr(requested),
                     standard=standard,
                     columns=stripped,
                 )
-            if asked in ALIASES and asked not in _JUDGED:
+            if requested in ALIASES and requested not in _JUDGED:
                 raise InputError.of(
                     "named_column_taken",
                     file=file,
                     line=1,
-                    column=asked,
+                    column=requested,
                     standard=standard,
-                    name=repr(asked),
+                    name=repr(requested),
                     value="judgements" if standard == "outcome" else "scores",
                 )
-            columns[standard] = stripped[asked]
+            columns[standard] = stripped[requested]
             continue
         # `correct` beside predictions is a note about them, not a judgement that replaces them.
         accepted = () if standard == "outcome" and judged else aliases
-        # What a person said stands beside what a judge said, or is metadata.
+        # A person's outcome accompanies a judge's, or is metadata.
         accepted = () if standard == "gold" and "outcome" not in columns else accepted
         present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
         if present:
@@ -272,7 +276,7 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
     unused = {h: Message("unused.of_counts") for name, h in stripped.items() if name in _NOT_OF_COUNTS}
     metadata = tuple(h for h in stripped.values() if h not in used and h not in unused)
     named = (name for name in (options.cluster, options.weight) if name is not None)
-    said = (*options.slices, *options.gates, *named)
-    asked = frozenset(h for h in metadata if any(h.strip() in text for text in said))
+    texts = (*options.slices, *options.gates, *named)
+    requested = frozenset(h for h in metadata if any(h.strip() in text for text in texts))
     columns = {"y_true": stripped[truth], "count": stripped["count"]}
-    return Roles(columns, {}, metadata, unused, asked, answers=answers)
+    return Roles(columns, {}, metadata, unused, requested, answers=answers)

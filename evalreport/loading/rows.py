@@ -182,14 +182,20 @@ def _with_part(columns: dict[str, Arrow]) -> dict[str, Arrow]:
     return columns
 
 
-def whence(rows: Rows, row: int) -> tuple[Table, int]:
+def origin_of(rows: Rows, row: int) -> tuple[Table, int]:
     """Return the table that a row came from, and the row's place in it."""
     table = int(np.searchsorted(rows.starts, row, side="right")) - 1
     place = row - int(rows.starts[table]) if rows.place is None else int(rows.place[row])
     return rows.tables[table], place
 
 
-def place_of(rows: Rows, row: int, column: str | None = None) -> str:
+def file_of(rows: Rows, model: int) -> str:
+    """Return the name of the first file that holds a model."""
+    table, _ = origin_of(rows, int(np.flatnonzero(rows.model == model)[0]))
+    return table.name
+
+
+def location_of(rows: Rows, row: int, column: str | None = None) -> str:
     """Say where a row stands: file and line (or row, in a file without lines)."""
     table, place = _table_of(rows, row, column)
     line, _ = table.read.locate(place, None)
@@ -200,7 +206,7 @@ def _table_of(rows: Rows, row: int, column: str | None) -> tuple[Table, int]:
     """Return where a row's cell stands; ``truth`` is the column y_true of the file of true values."""
     if column == "truth" and rows.truth_table is not None and rows.truth_place is not None:
         return rows.truth_table, int(rows.truth_place[row])
-    return whence(rows, row)
+    return origin_of(rows, row)
 
 
 def fault(

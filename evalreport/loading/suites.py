@@ -1,4 +1,4 @@
-"""Suites of benchmarks: the tasks of the rows, told apart and checked."""
+"""Suites of benchmarks: ids by task, and the checks of the tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.loading.ids import code_ids
-from evalreport.loading.rows import Rows, as_metadata, first_of, ids_by_table, refuse_where, whence
+from evalreport.loading.rows import (
+    Rows,
+    as_metadata,
+    file_of,
+    first_of,
+    ids_by_table,
+    refuse_where,
+)
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import (
@@ -165,7 +172,7 @@ def _tasks_left_out(rows: Rows, tasks: tuple[str, ...], held: Mask, options: Opt
     Raises
     ------
     InputError
-        As said; the model that lacks most tasks first.
+        A model that lacks a task; the one that lacks most first.
     """
     lacking = [model for model in np.argsort(held.sum(axis=1), kind="stable") if not held[model].all()]
     dropped = tuple(tasks[t] for t in np.flatnonzero(~held.all(axis=0)))
@@ -188,9 +195,7 @@ def _tasks_left_out(rows: Rows, tasks: tuple[str, ...], held: Mask, options: Opt
 
 
 def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept: int) -> InputError:
-    table, _ = whence(rows, int(np.flatnonzero(rows.model == model)[0]))
     names = [quoted(tasks[t]) for t in np.flatnonzero(~held[model])]
-    said = first_of(names, 5)
     word = "task" if len(names) == 1 else f"{len(names)} tasks"
     remedy = "predict the missing examples"
     if kept:
@@ -198,11 +203,11 @@ def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept
         remedy += f", or pass --join intersect to compare on the {common} that all models have"
     return InputError.of(
         "task_lacking",
-        file=table.name,
+        file=file_of(rows, model),
         column=TASK,
         model=rows.models[model],
         word=word,
-        names=said,
+        names=first_of(names, 5),
         remedy=remedy,
     )
 

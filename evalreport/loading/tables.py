@@ -29,7 +29,7 @@ class Table:
     """Other tables may hold more rows of the same model: parts in one folder."""
 
     @property
-    def told(self) -> str:
+    def shown_name(self) -> str:
         """What results call it: the same wherever the folder lies and however it was named."""
         return self.name if self.name.startswith("<") else PurePath(self.name).name
 

@@ -1,4 +1,4 @@
-"""Which task the columns mean, its classes and its positive class; whatever is found is said."""
+"""The task that the columns mean, its classes and its positive class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.roles import MOST_CLASSES
-from evalreport.loading.rows import Rows, fault, first_of, whence
+from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import (
@@ -92,8 +92,8 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         _refuse_several_labels(rows)
     task, why, guess = _classes_or_numbers(rows, options)
     if task == "regression":
-        said = FoundRecord(what="task", value="regression", why=why)
-        return FoundTask(task="regression", notes=Notes((said,), guess))
+        record = FoundRecord(what="task", value="regression", why=why)
+        return FoundTask(task="regression", notes=Notes((record,), guess))
     if task == "clustering":
         return _clustering(rows, why)
     found = _classification(rows, options, why)
@@ -101,7 +101,7 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
 
 
 def _refuse_gold_alone(rows: Rows) -> None:
-    """Refuse what people said where no file holds what a judge said."""
+    """Refuse people's outcomes where no file holds the judge's."""
     tables = [table for table in rows.tables if "gold" in table.roles.columns]
     if not tables or "outcome" in rows.columns:
         return
@@ -161,11 +161,11 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
             Message("found.task.predictions_not_whole"),
             _guessed_numbers(truth) if few else (),
         )
-    labels, said = _whole_set(truth), _whole_set(predicted)
+    labels, predicted_labels = _whole_set(truth), _whole_set(predicted)
     distinct = len(np.unique(np.concatenate([values, predictions])))
-    if max(distinct, len(labels | said)) > MOST_WHOLE_CLASSES:
+    if max(distinct, len(labels | predicted_labels)) > MOST_WHOLE_CLASSES:
         return "regression", Message("found.task.many_whole", most=MOST_WHOLE_CLASSES), ()
-    if not labels & said:
+    if not labels & predicted_labels:
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
@@ -311,10 +311,12 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
 
 def _clustering(rows: Rows, why: Message) -> FoundTask:
     _refuse_nan(rows)
-    truth, said = (_distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",)))
-    spelling = one_spelling([*truth, *said])
-    n_true, n_said = (len({spelling[label] for label in labels}) for labels in (truth, said))
-    value = Message("found.groups.value", true=n_true, groups=n_said)
+    truth, predicted = (
+        _distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",))
+    )
+    spelling = one_spelling([*truth, *predicted])
+    n_true, n_predicted = (len({spelling[label] for label in labels}) for labels in (truth, predicted))
+    value = Message("found.groups.value", true=n_true, groups=n_predicted)
     return FoundTask(
         task="clustering",
         groups=in_order(spelling.values()),
@@ -329,13 +331,13 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
     )
 
 
-def _refuse_many(rows: Rows, classes: Sequence[str], said: str = "") -> None:
+def _refuse_many(rows: Rows, classes: Sequence[str], at_least: str = "") -> None:
     if len(classes) > MOST_CLASSES:
         raise InputError.of(
             "too_many_classes",
             file=rows.tables[0].name,
             column="y_true",
-            at_least=said,
+            at_least=at_least,
             n=len(classes),
             classes=classes[:3],
             most_classes=MOST_CLASSES,
@@ -485,5 +487,5 @@ def _distinct(rows: Rows, *columns: str) -> pa.Array:
 
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:
-    table, _ = whence(rows, 0)
+    table, _ = origin_of(rows, 0)
     return InputError.of("task_contradicts", file=table.name, task=task, problem=problem, remedy=remedy)

@@ -12,7 +12,7 @@ from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import label_numbers
-from evalreport.loading.rows import Rows, fault, ids_by_table, place_of
+from evalreport.loading.rows import Rows, fault, ids_by_table, location_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Arrow, Indices, Values
@@ -56,9 +56,9 @@ def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None = None) -
         if other.strip() not in metadata:
             metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
-    notes = Notes((FoundRecord(what="truth", value=table.told, why=Message("found.truth")),))
+    notes = Notes((FoundRecord(what="truth", value=table.shown_name, why=Message("found.truth")),))
     if unused:
-        file = table.told
+        file = table.shown_name
         notes += Notes(
             (), (warning("truth_without_prediction", about=(file,), file=file, n=unused, total=len(ids)),)
         )
@@ -139,8 +139,8 @@ def _by_group(rows: Rows, alignment: Alignment, given_by: list[tuple[str, Values
         if len(wrong):
             before = int(witness[alignment.group[wrong[0]]])
             first = given_by[0][0]
-            said = column if _cell(rows, before, first) is None else first
-            _refuse_disagreement(rows, (int(wrong[0]), column), (before, said), len(wrong))
+            source = column if _cell(rows, before, first) is None else first
+            _refuse_disagreement(rows, (int(wrong[0]), column), (before, source), len(wrong))
     assert by_group is not None
     by_cell: Values = by_group[alignment.group[alignment.rows.max(axis=0)]]
     return by_cell
@@ -171,7 +171,7 @@ def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, 
         count=count,
         id=rows.quoted_id(later[0]),
         here=here,
-        before=place_of(rows, *before),
+        before=location_of(rows, *before),
         there=there,
     )
 
@@ -246,5 +246,5 @@ def _refuse_ambiguous(rows: Rows, table: Table, code: Indices, own: Indices) -> 
             "truth_of_several_tasks",
             count=len(several),
             id=rows.quoted_id(row),
-            truth=table.told,
+            truth=table.shown_name,
         )

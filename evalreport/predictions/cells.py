@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-Kind = Literal["text", "codes", "number", "metadata", "aside"]
+Kind = Literal["text", "codes", "number", "metadata", "optional"]
 """How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
 
-Metadata that no option names is ``aside``: kept as metadata is, unless it holds very many different texts.
+Metadata that no option names is ``optional``: kept as metadata is, unless it holds very many different texts.
 """
 
 

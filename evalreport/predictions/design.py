@@ -127,10 +127,10 @@ def design_of(cells: Cells, blame: Blame) -> FoundDesign:
     found = _folds(cells, visits, folds, blame) if folds > 1 else _repeats(repeats)
     if seeds < 2:
         return found
-    said = (
+    of_seeds = (
         Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
     )
-    return FoundDesign(found.design, parts(found.why, said), own)
+    return FoundDesign(found.design, parts(found.why, of_seeds), own)
 
 
 def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
@@ -300,10 +300,10 @@ def _ids(cells: Cells, visits: _Visits, places: Indices, one: str, several: str)
     """Name the ids of some visits, the first few of them, with the verb that follows."""
     assert cells.example is not None
     codes = dict.fromkeys(int(code) for code in cells.example[visits.cell[places]])
-    said = ", ".join(quoted(cells.ids[code].as_py()) for code in list(codes)[:3])
+    names = ", ".join(quoted(cells.ids[code].as_py()) for code in list(codes)[:3])
     if len(codes) == 1:
-        return f"the id {said} {one}"
-    return f"{len(codes)} ids, {'first ' if len(codes) > 3 else ''}{said}, {several}"
+        return f"the id {names} {one}"
+    return f"{len(codes)} ids, {'first ' if len(codes) > 3 else ''}{names}, {several}"
 
 
 def _repeat(

@@ -170,9 +170,9 @@ def _seeds(p: Predictions) -> Answer:
 def _slices(p: Predictions) -> Answer:
     if not p.metadata:
         return _no("slices")
-    said = _yes("slices", columns=sliceable(p))
+    answer = _yes("slices", columns=sliceable(p))
     differing = {name for model in p.models for name in model.columns}
-    return parts(said, _yes("differing", columns=sorted(differing))) if differing else said
+    return parts(answer, _yes("differing", columns=sorted(differing))) if differing else answer
 
 
 def _clusters(p: Predictions) -> Answer:

@@ -415,16 +415,16 @@ def _quoted(text: str) -> str:
 
 
 def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> UsageError:
-    said = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
+    problem = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
     first = parts[0].column
     if len(parts) > 1:
         return UsageError(
-            f"{said}: put the values of a column together, for example {first}:5*{parts[1].column}:5"
+            f"{problem}: put the values of a column together, for example {first}:5*{parts[1].column}:5"
         )
     categories = columns[first].categories
     if categories is None or are_numbers(categories):
-        return UsageError(f"{said}: ask for fewer bins, for example {first}:{USUAL_BINS}")
-    return UsageError(f"{said}: {first}:10 keeps the ten most frequent values and puts the rest together")
+        return UsageError(f"{problem}: ask for fewer bins, for example {first}:{USUAL_BINS}")
+    return UsageError(f"{problem}: {first}:10 keeps the ten most frequent values and puts the rest together")
 
 
 def sliceable(predictions: Predictions) -> tuple[Message, ...]:
@@ -440,11 +440,11 @@ def _values_of(column: Column, name: str) -> Message:
     else:
         count, numeric = len(column.categories), are_numbers(column.categories)
         missing = bool((column.values < 0).any())
-    said = [Message("sliceable.values", n=count)]
+    facts = [Message("sliceable.values", n=count)]
     if numeric and count > MOST_NUMBERS_APART:
-        said.append(Message("sliceable.numbers", bins=USUAL_BINS, name=name))
+        facts.append(Message("sliceable.numbers", bins=USUAL_BINS, name=name))
     elif count > MOST_VALUES:
-        said.append(Message("sliceable.many", name=name))
+        facts.append(Message("sliceable.many", name=name))
     if missing:
-        said.append(Message("sliceable.missing"))
-    return Message("sliceable.column", name=name, said=said)
+        facts.append(Message("sliceable.missing"))
+    return Message("sliceable.column", name=name, said=facts)

@@ -166,6 +166,6 @@ def one_value_a_dataset(predictions: Predictions) -> Predictions:
 
     kept = subset(predictions, first)
     why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))
-    said = FoundRecord(what="values", value=Message("found.dataset_values.value", n=len(first)), why=why)
+    note = FoundRecord(what="values", value=Message("found.dataset_values.value", n=len(first)), why=why)
     models = tuple(averaged(m, w) for m, w in zip(kept.models, predictions.models, strict=True))
-    return replace(kept, models=models, keys={"dataset": kept.keys["dataset"]}).noted(found=[said])
+    return replace(kept, models=models, keys={"dataset": kept.keys["dataset"]}).noted(found=[note])

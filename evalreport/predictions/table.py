@@ -74,7 +74,7 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class ModelOutputs:
-    """What one model said, row by row of ``Predictions``; None where the model gives no such output.
+    """The outputs of one model, row by row of ``Predictions``; None where the model gives no such output.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ Untyped: TypeAlias = Any
 """Of Dask and Spark, whose functions have no types."""
 
 MEMORY = 500_000_000
-"""Bytes that DuckDB takes for counting unless told otherwise: with more it is no faster; the rest lies on disk."""
+"""Bytes that DuckDB uses for counting by default: more make it no faster; the rest is on disk."""
 SECONDS_TO_CONNECT = 10
 BYTES_A_PARTITION = "128MiB"
 PARTS_OF_A_PART = 4
@@ -197,8 +197,8 @@ def _every(names: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def _gave_up(name: Name, error: Exception) -> InputError:
-    said = redacted(str(error) or type(error).__name__).splitlines()[0][:200]
-    return InputError.of("engine_gave_up", engine=name, kind=type(error).__name__, why=said)
+    reason = redacted(str(error) or type(error).__name__).splitlines()[0][:200]
+    return InputError.of("engine_gave_up", engine=name, kind=type(error).__name__, why=reason)
 
 
 def _table(arrays: Any) -> pa.Table:
@@ -382,7 +382,7 @@ def _faults(name: Name) -> Iterator[None]:
     Raises
     ------
     InputError
-        With the first line of what the engine said.
+        With the first line of the engine's message.
     """
     try:
         yield

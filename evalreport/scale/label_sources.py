@@ -77,7 +77,7 @@ class OpenedSource:
     def graded(self) -> tuple[str, ...]:
         """The headers of scores and probabilities."""
         score = [self.roles.columns["score"]] if "score" in self.roles.columns else []
-        lone = [self.roles.lone] if self.roles.lone is not None else []
+        lone = [self.roles.one_probability] if self.roles.one_probability is not None else []
         return (*score, *self.roles.probabilities.values(), *lone, *self.roles.unlabelled)
 
 
@@ -148,7 +148,7 @@ def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded |
     header = roles.columns.get("score")
     score = None if header is None else nw.col(header).cast(nw.Float64)
     known = {one_spelling([*classes, label])[label]: own for label, own in roles.probabilities.items()}
-    own = known.get(positive, roles.lone)
+    own = known.get(positive, roles.one_probability)
     other = next((h for label, h in known.items() if label in classes and label != positive), None)
     probability = None
     if own is not None:

@@ -177,7 +177,7 @@ def _web_file(address: Address) -> Listing:
         raise InputError.of("web_folder", file=address.shown)
 
     def copy(_entry: Entry, to: Path) -> None:
-        with _reading(address.shown), _asked(address) as answer, to.open("wb") as stream:
+        with _reading(address.shown), _opened(address) as answer, to.open("wb") as stream:
             shutil.copyfileobj(answer, stream)
             declared = answer.headers.get("Content-Length")
             if declared is not None and declared.isdigit() and stream.tell() != int(declared):
@@ -186,7 +186,7 @@ def _web_file(address: Address) -> Listing:
     return Listing((Entry(address.shown, (), name),), "", copy)
 
 
-def _asked(address: Address) -> http.client.HTTPResponse:
+def _opened(address: Address) -> http.client.HTTPResponse:
     query = f"?{quote(address.query, safe=_SAFE + '?')}" if address.query else ""
     request = urllib.request.Request(  # noqa: S310  the scheme was checked
         f"{address.scheme}://{address.host}{quote(address.path, safe=_SAFE)}{query}",
@@ -320,7 +320,7 @@ _PROBLEMS = {
 
 @contextmanager
 def _reading(shown: str) -> Iterator[None]:
-    """Say in one message what went wrong at an address; of what a library said, no word but its code."""
+    """Turn the errors of a library into one message about an address; of the library's words only the code is kept."""
     try:
         yield
     except (OSError, ValueError, http.client.HTTPException) as error:

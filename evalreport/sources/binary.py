@@ -45,12 +45,12 @@ _ROWS_A_PIECE = 8192
 
 @contextmanager
 def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
-    """Say of whatever a library finds wrong while it reads a file that the file is broken or of another format.
+    """Turn the errors of a library that reads a file into an InputError.
 
     Raises
     ------
     InputError
-        With the first line of what the library said.
+        With the first line of the library's message.
     """
     import pyarrow as pa
 
@@ -110,7 +110,7 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     texts = frozenset(field.name for field in table.schema if _is_text(field.type))
-    return Columns(names, arrays, table.num_rows, _place(table.column), left_out, texts)
+    return Columns(names, arrays, table.num_rows, _locator(table.column), left_out, texts)
 
 
 def _columns(
@@ -130,12 +130,15 @@ def _columns(
                     full=True
                 )  # text of a file that is not UTF-8 would fail wherever it is looked at first
             kept = keep(array, kind)
-            if kind == "aside" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
+            if kind == "optional" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = Message("unused.free_text", most=MOST_TEXTS)
             else:
                 arrays[header] = kept
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-            if kind in ("metadata", "aside"):  # an embedding or a picture beside the predictions does no harm
+            if kind in (
+                "metadata",
+                "optional",
+            ):  # an embedding or a picture beside the predictions does no harm
                 left_out[header] = Message("unused.no_text_or_numbers")
                 continue
             if pa.types.is_nested(array.type):
@@ -169,8 +172,8 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
 
 
-def _place(column: Callable[[str], Arrow]) -> Locate:
-    """Return what says where a row's cell stands: a file without lines has its own text alone."""
+def _locator(column: Callable[[str], Arrow]) -> Locate:
+    """Return the function that gives a cell's own text; a binary file has no lines."""
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         return None, "" if header is None else str(column(header)[row].as_py())
@@ -280,7 +283,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):
         raise _foreign(room.name, "parquet", "its columns have different lengths")
-    return Columns(names, arrays, rows, _place(lambda header: column(header, "text")), left_out)
+    return Columns(names, arrays, rows, _locator(lambda header: column(header, "text")), left_out)
 
 
 def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray:

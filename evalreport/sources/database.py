@@ -117,8 +117,8 @@ def usable_memory() -> int:
 
 
 def _no_room(limit: int, error: Exception) -> UsageError:
-    said = str(error).splitlines()[0][:160]
+    reason = str(error).splitlines()[0][:160]
     return UsageError(
-        f"the memory limit of {limit / 1e6:,.0f} MB leaves no room to read and sort ({said});"
+        f"the memory limit of {limit / 1e6:,.0f} MB leaves no room to read and sort ({reason});"
         " give more with --memory-limit, and see that the folder for temporary files has room"
     )

@@ -107,10 +107,10 @@ def _own(entry: Entry) -> Belongs:
 def _in_folders(entries: Sequence[Entry], inside: Sequence[Entry], top: str, shown: str) -> list[Belongs]:
     first = inside[0]
     keys = tuple(hive_columns(first.folders))
-    odd = next((entry for entry in inside if tuple(hive_columns(entry.folders)) != keys), None)
-    if odd is not None:
+    unlike = next((entry for entry in inside if tuple(hive_columns(entry.folders)) != keys), None)
+    if unlike is not None:
         raise _ambiguous(
-            f"{'/'.join(first.folders)}/ and {'/'.join(odd.folders)}/ do not name the same columns",
+            f"{'/'.join(first.folders)}/ and {'/'.join(unlike.folders)}/ do not name the same columns",
             shown,
             "give every file the same folders COLUMN=VALUE, in the same order, or name one of the two alone",
         )
@@ -242,10 +242,10 @@ def fits(place: Sequence[str], pattern: Sequence[str]) -> bool:
 def matching(entries: Sequence[Entry], pattern: str) -> list[Entry]:
     """Keep what matches a pattern, and what lies below the folders that match; without the folders it spells out."""
     spelled = tuple(part for part in pattern[len(fixed_part(pattern)) :].split("/") if part)
-    for asked in (spelled, (*spelled, "**", "*")):
-        kept = [entry for entry in entries if fits((*entry.folders, entry.file), asked)]
+    for wanted in (spelled, (*spelled, "**", "*")):
+        kept = [entry for entry in entries if fits((*entry.folders, entry.file), wanted)]
         if kept:
-            return [replace(entry, folders=_varying(entry.folders, asked[:-1])) for entry in kept]
+            return [replace(entry, folders=_varying(entry.folders, wanted[:-1])) for entry in kept]
     return []
 
 
@@ -297,12 +297,12 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def hidden(folder: str) -> bool:
-    """Say whether a folder is none that its user looks at: .git, _temporary, _delta_log, __pycache__."""
+    """Say whether a folder is a hidden or technical one: .git, _temporary, _delta_log, __pycache__."""
     return folder.startswith((".", "_"))
 
 
 def passed_over(file: str) -> bool:
-    """Say whether a file stands beside predictions by custom, such as _SUCCESS, so that nothing is said of it."""
+    """Say whether a file usually accompanies predictions, such as _SUCCESS, so that it needs no warning."""
     lower = file.lower()
     return (
         lower.startswith((".", *_SILENTLY_IGNORED))

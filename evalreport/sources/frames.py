@@ -131,7 +131,7 @@ def arrow_column(values: Any) -> tuple[object, pd.Index | None]:
         try:
             return pa.Array.from_pandas(values), index
         except (pa.ArrowException, TypeError, ValueError):
-            return list(values), index  # said by whoever reads it, with its place
+            return list(values), index  # the reader of columns reports it
     if hasattr(values, "to_arrow"):
         return values.to_arrow(), None
     if isinstance(values, (list, tuple)):

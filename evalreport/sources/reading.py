@@ -184,7 +184,7 @@ def keep_batches(
 
     pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
     texts: dict[str, pa.Array] = {
-        header: pa.nulls(0, pa.string()) for header, kind in kinds.items() if kind == "aside"
+        header: pa.nulls(0, pa.string()) for header, kind in kinds.items() if kind == "optional"
     }
     rows = 0
     for batch in batches:

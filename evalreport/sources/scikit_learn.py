@@ -83,8 +83,8 @@ def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | N
     """
     scorers = {next(iter(columns)): name for name, columns in found.items()}
     if len(scorers) > 1:
-        said = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
-        raise InputError.of("several_scorers", names=said)
+        names = ", ".join(f"{scorer} of {quoted(name)}" for scorer, name in scorers.items())
+        raise InputError.of("several_scorers", names=names)
     return found, next(iter(scorers), None)
 
 
@@ -111,10 +111,10 @@ def _candidates(results: Scored, name: str, named: str | None) -> dict[str, dict
     numbers = sorted({int(match[1]) for match in splits})
     values = np.array([results[f"split{number}_test_{scorer}"] for number in numbers], dtype=np.float64)
     found: dict[str, dict[str, object]] = {}
-    for place, params in enumerate(results["params"]):
-        said = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
-        own = said if said not in found else f"{said} ({place + 1})"
-        found[own] = {f"test_{scorer}": values[:, place], "fold": [str(number) for number in numbers]}
+    for position, params in enumerate(results["params"]):
+        name_of = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
+        own = name_of if name_of not in found else f"{name_of} ({position + 1})"
+        found[own] = {f"test_{scorer}": values[:, position], "fold": [str(number) for number in numbers]}
     return found
 
 
@@ -131,12 +131,12 @@ def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:
         "train_size": [len(train) for train, _ in splits],
         "test_size": [len(test) for _, test in splits],
     }
-    place = _place_of([test for _, test in splits])
-    if place is None:
+    position = _repeats_and_folds([test for _, test in splits])
+    if position is None:
         return columns | {"repeat": list(map(str, range(len(splits))))}
     return columns | {
-        "repeat": [str(repeat) for repeat, _ in place],
-        "fold": [str(fold) for _, fold in place],
+        "repeat": [str(repeat) for repeat, _ in position],
+        "fold": [str(fold) for _, fold in position],
     }
 
 
@@ -145,10 +145,10 @@ def _splits(results: Scored) -> Splits:
     return [] if indices is None else list(zip(indices["train"], indices["test"], strict=True))
 
 
-def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
+def _repeats_and_folds(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
     """Return the repeat and the fold of each split; None where the splits are not divisions of the examples."""
     n = len(np.unique(np.concatenate(tests)))
-    place: list[tuple[int, int]] = []
+    position: list[tuple[int, int]] = []
     seen: set[int] = set()
     repeat = fold = 0
     for test in tests:
@@ -156,11 +156,11 @@ def _place_of(tests: Sequence[Indices]) -> list[tuple[int, int]] | None:
         if own & seen:
             return None
         seen |= own
-        place.append((repeat, fold))
+        position.append((repeat, fold))
         fold += 1
         if len(seen) == n:
             seen, repeat, fold = set(), repeat + 1, 0
-    return None if seen else place
+    return None if seen else position
 
 
 def _scorer(names: set[str], file: str, named: str | None) -> str:
