@@ -21,7 +21,7 @@ from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_texts
-from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord
 from evalreport.schema.metrics import Interval
 
@@ -138,8 +138,7 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
         example=np.arange(n),
         y_true=rows.gold.astype(np.int32),
         models=(answers,),
-        classes=("0", "1"),
-        positive="1",
+        labels=Labels(classes=("0", "1"), positive="1"),
     )
     units = (
         Units(n) if rows.plain else Units(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
