@@ -318,7 +318,7 @@ def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
 
 
 def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
-    """Name the first row without its place on the curve that the other rows are points of."""
+    """Name the first row that has no position on the curve of the other rows."""
     empty = np.flatnonzero(rows.columns[name].is_null().to_numpy(zero_copy_only=False))
     raise fault(rows, int(empty[0]), name, "off_the_curve", count=len(empty), name=name)
 

@@ -77,7 +77,7 @@ def settle_attempts(
     ------
     InputError
         Where an attempt appears twice, the column of an option differs between the attempts of a question, or labels or
-        numbers have unlike numbers of attempts or stand in another design than one test set.
+        numbers have different numbers of attempts or another design than one test set.
     """
     if ATTEMPT not in rows.columns:
         return Answers(rows, parsed)
@@ -106,7 +106,7 @@ def category_array(array: Arrow) -> pa.DictionaryArray:
 
 
 def _questions(rows: Rows) -> Indices:
-    """Number the questions of each model: by id and by whatever else tells one fit from another."""
+    """Number the questions of each model, by id and by all columns that distinguish fits."""
     assert rows.coded is not None
     telling = [rows.model.astype(np.int64), rows.coded[1]]
     telling += [
@@ -251,7 +251,7 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
     """Settle empty outcomes: return the values, which of them count, and the warnings.
 
     One that is refused stays empty, and so makes its question's mean empty, which is refused where all empty cells are;
-    a question of which no attempt is left is left out there for every model.
+    a question without any attempt left is dropped there for every model.
     """
     empty = np.isnan(outcome)
     silent = np.bincount(rows.model, weights=~empty, minlength=len(rows.models)) == 0
@@ -272,7 +272,7 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
 
 
 def _one_each(question: Indices, empty: Mask) -> Indices:
-    """Return one row of each question, sorted: the first that is to be complained of, else the first."""
+    """Return one row of each question, sorted: the first empty one, which errors name, else the first."""
     order = np.lexsort((np.arange(len(question)), ~empty, question))
     first = np.unique(question[order], return_index=True)[1]
     return np.sort(order[first])
@@ -294,7 +294,7 @@ def _attempts_found(least: int, most: int) -> FoundRecord:
 def _numbered(
     rows: Rows, question: Indices, attempt: npt.NDArray[np.int32], counts: Indices, parsed: Parsed
 ) -> Answers:
-    """Number the attempts at each question from 1, so that those of all models stand beside each other."""
+    """Number the attempts at each question from 1, so that they match across models."""
     import pyarrow as pa
 
     _refuse_unequal(rows, question, counts)
@@ -314,7 +314,7 @@ def _numbered(
 
 
 def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
-    """Refuse what has no honest value beyond outcomes.
+    """Refuse attempts that only outcomes can average.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     Returns
     -------
     Predictions
-        The same object unless there are such rows; else with ``part`` = train in them, and with a note.
+        The same object without training rows of this kind; else with ``part`` = train in them, and a note.
     """
     replicate, inbag = predictions.keys.get("replicate"), predictions.keys.get("inbag")
     if replicate is None or inbag is None:
@@ -137,7 +137,7 @@ def _truth(predictions: Predictions) -> list[WarningRecord]:
 
 
 def _constant(model: ModelOutputs, n: int) -> list[WarningRecord]:
-    """Warn of a model that says the same whatever the example (one example does not tell)."""
+    """Warn of a model that predicts the same for every example (one example is not enough to tell)."""
     for what, values in (("score", model.score), ("prediction", model.y_pred), ("outcome", model.outcome)):
         if values is None:
             continue

@@ -1,4 +1,4 @@
-"""Tables of counts: a line for each combination of truth and answers, and how many examples it stands for.
+"""Tables of counts: a line for each combination of truth and answers, with its number of examples.
 
 A line is no example: it has no id, and its examples are drawn one by one. So a table becomes ``Predictions`` of its
 distinct lines in canonical order, each with its ``multiplicity``.
@@ -30,7 +30,7 @@ MOST_EXAMPLES = 2**53
 
 
 ENOUGH_FOR_SUMS = 1_000
-"""With fewer examples of a class the normal distribution is a rough one for what is ranked."""
+"""With fewer examples of a class the normal approximation is rough for rank metrics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class CountedElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of a table that stand for an example at least: which they are, and for how many."""
+    """The lines of a table that represent at least one example: their positions, and their counts."""
 
     table: Table
     kept: Indices
@@ -70,7 +70,7 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     Raises
     ------
     InputError
-        Where something stands beside the table, a count is no whole number of 0 or more, or a line has no truth.
+        Where another source is given too, a count is no whole number of 0 or more, or a line has no truth.
     UsageError
         Where an option asks for what counts do not hold.
     """
@@ -93,20 +93,20 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
 
 
 def refuse_options(name: str | None, options: Options) -> None:
-    """Refuse options that ask of a table of counts what it does not hold; ``name`` None: there is none.
+    """Refuse options that a table of counts cannot serve; ``name`` None: it is no table of counts.
 
     Raises
     ------
     UsageError
         With the option, and what it needs.
     """
-    asked = {
+    given = {
         "--outcome": options.outcome,
         "--value": options.value,
         "--same-input": options.same_input,
         "--join independent": "" if options.join == "independent" else None,
     }
-    for option, value in asked.items():
+    for option, value in given.items():
         if name is not None and value is not None:
             raise UsageError(
                 f"{option}{f' {value}' if value else ''}: {name} holds counts, whose lines stand for examples"
@@ -116,7 +116,7 @@ def refuse_options(name: str | None, options: Options) -> None:
 
 
 def _lines(table: Table) -> _Lines:
-    """Check the counts, and leave out the lines that stand for no example."""
+    """Check the counts, and leave out the lines without an example."""
     header = table.roles.columns["count"]
     array = combined(table.read.arrays[header])
     counts, empty = floats(array), array.is_null().to_numpy(zero_copy_only=False)
@@ -144,7 +144,7 @@ def _lines(table: Table) -> _Lines:
 
 
 def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
-    """Return one model's columns of the lines that stand for an example as a table of its own."""
+    """Return one model's columns as a table of its own."""
     import pyarrow as pa
 
     roles, read, kept = lines.table.roles, lines.table.read, lines.kept
@@ -166,7 +166,7 @@ def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
 
 
 def counts_found(rows: Rows) -> Notes:
-    """Say what the lines are, and what they cannot give."""
+    """Note the numbers of lines and examples, and the limits of counts."""
     assert rows.times is not None
     models = len(rows.models)
     lines, examples = rows.n // models, int(rows.times.sum()) // models
@@ -177,7 +177,7 @@ def counts_found(rows: Rows) -> Notes:
 
 
 def with_scores(predictions: Predictions, scores: ScoreSums | None) -> Predictions:
-    """Put the sums of scores beside the counts that an engine made, and note what they give."""
+    """Add the sums of scores that an engine made, with a note."""
     if scores is None or predictions.counts is None:
         return predictions
     why = Message("found.counts.why_with_scores")
@@ -198,7 +198,7 @@ def distinct(predictions: Predictions) -> Predictions:
     Raises
     ------
     InputError
-        Where the task has no classes: lines of numbers would be as many as examples.
+        Where the task has no classes: numbers would need nearly one line for each example.
     """
     if predictions.multiplicity is None:
         return predictions
@@ -223,7 +223,7 @@ def require_examples(predictions: Predictions, why: str, otherwise: str) -> None
     Raises
     ------
     InputError
-        With what would do: the predictions themselves, or what stands in ``otherwise``.
+        With the remedy: the predictions themselves, or ``otherwise``.
     """
     if predictions.multiplicity is not None:
         raise InputError.of(

@@ -161,7 +161,7 @@ def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
 
 
 def _other_than_before(ids: pa.Array, previous: str | None) -> Mask:
-    """Say of each id whether it is another one than that before it."""
+    """Return for each id whether it differs from the one before it."""
     import pyarrow.compute as pc
 
     begins = np.ones(len(ids), dtype=np.bool_)
@@ -173,7 +173,7 @@ def _other_than_before(ids: pa.Array, previous: str | None) -> Mask:
 def _words(rows: pa.ChunkedArray, memory_limit: int) -> list[Words] | None:
     """Turn ids into numbers in the same order, the highest digit first; None where that takes too much.
 
-    Beside each number there is room for a row's place.
+    The memory needed includes the sorted positions of the rows.
     """
     import pyarrow.compute as pc
 

@@ -376,7 +376,7 @@ def find_design(loaded: Loaded, *, apart: bool) -> FoundDesign:
     Raises
     ------
     InputError
-        Where a few ids stand in two folds of a repeat, or in none.
+        Where a few ids are in two folds of a repeat, or in none.
     """
     rows, alignment = loaded.rows, loaded.alignment
     any_row = alignment.rows.max(axis=0)

@@ -88,7 +88,7 @@ def _gaps(loaded: Loaded) -> Iterator[_Gap]:
 def _refused(loaded: Loaded, gap: _Gap) -> InputError:
     rows, alignment, task = loaded.rows, loaded.alignment, loaded.task
     hits = np.sort(alignment.rows[gap.model][gap.cells])
-    # No number and no score is just wrong: what is refused next is not recommended.
+    # Only outcomes and labels can be counted as wrong, so only there it is recommended.
     may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
     return fault(
@@ -145,7 +145,7 @@ def _counts(rows: Rows, alignment: Alignment, gaps: list[_Gap], absent: Mask) ->
 
 
 def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
-    """Count some cells (C,); those of a table of counts as often as they stand for an example."""
+    """Count the examples of some cells (C,)."""
     return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
 
 

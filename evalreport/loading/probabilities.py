@@ -68,7 +68,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     Parameters
     ----------
     tables, truth
-        What was read, and the true values where they stand apart.
+        The tables, and the table of true values where it is one of its own.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _asks_for_labels(table: Table, tables: Sequence[Table]) -> bool:
 
 
 def _distinct_labels(tables: Sequence[Table]) -> Iterator[tuple[str, pa.Array]]:
-    """Yield the distinct labels of each table, true ones and predictions, with what they are."""
+    """Yield the distinct labels of each table with their column, y_true or y_pred."""
     for table in tables:
         for column in ("y_true", "y_pred"):
             header = table.roles.columns.get(column)
@@ -301,7 +301,7 @@ def _are_probabilities(array: pa.Array) -> bool:
 
 
 def _in_unit_interval(values: np.ndarray) -> bool:
-    """Say whether there are numbers, and all of them lie in [0, 1]."""
+    """Say whether there are numbers, all of them in [0, 1]."""
     given = values[~np.isnan(values)]
     return len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
 

@@ -45,7 +45,7 @@ class Roles:
         Every other header that has a name.
     unused
         Headers that play no part, with the reason.
-    asked
+    requested
         The metadata that an option may name.
     one_probability
         The header of what may be the one probability of a binary task, which its values and the classes decide; until

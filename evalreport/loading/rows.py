@@ -60,16 +60,16 @@ class Rows:
     probabilities: Mapping[str, Arrow]
     metadata: Mapping[str, Arrow]
     coded: tuple[pa.Array, Indices] | None = None
-    """The distinct ids in order and each row's place among them, where they were found before the alignment."""
+    """The distinct ids in order and each row's position among them, where they were found before the alignment."""
     truth: pa.Array | None = None
     """Each row's true value from the file of true values (dictionary of strings), where there is one."""
     truth_table: Table | None = None
     truth_place: Indices | None = None
-    """That file, and each row's place in it (-1 where it does not have the id)."""
+    """That file, and each row's position in it (-1 where it does not have the id)."""
     place: Indices | None = None
-    """Each row's place in its own table, where rows were left out since."""
+    """Each row's position in its own table, where rows were left out since."""
     times: Indices | None = None
-    """(n,) how many examples each row stands for, of a table of counts."""
+    """(n,) examples of each row of a table of counts."""
 
     @property
     def n(self) -> int:
@@ -78,7 +78,7 @@ class Rows:
 
     @property
     def n_predictions(self) -> int:
-        """Number of predictions: rows, each as often as it stands for an example."""
+        """Number of predictions: rows, or of a table of counts the sum of its counts."""
         return self.n if self.times is None else int(self.times.sum())
 
     def labels(self, column: str) -> pa.DictionaryArray | None:
@@ -109,7 +109,7 @@ def gather(tables: Sequence[Table]) -> Rows:
         ids=_ids(tables),
         columns=_with_part(_concatenated(tables, _data_columns)),
         probabilities=_concatenated(tables, lambda roles: roles.probabilities, number=True),
-        # Whatever it is called: beside `--value cluster` a column `value` is one like any other.
+        # Under its own name: with `--value cluster` a column `value` is metadata.
         metadata=_concatenated(
             tables, lambda roles: {header.strip(): header for header in roles.metadata}, number=False
         ),
@@ -183,7 +183,7 @@ def _with_part(columns: dict[str, Arrow]) -> dict[str, Arrow]:
 
 
 def origin_of(rows: Rows, row: int) -> tuple[Table, int]:
-    """Return the table that a row came from, and the row's place in it."""
+    """Return the table of a row, and the row's position in it."""
     table = int(np.searchsorted(rows.starts, row, side="right")) - 1
     place = row - int(rows.starts[table]) if rows.place is None else int(rows.place[row])
     return rows.tables[table], place
@@ -238,7 +238,7 @@ def fault(
 
 
 def refuse_where(wrong: Mask, rows: Rows, column: str, code: str, /, **values: Value) -> None:
-    """Refuse the first of the rows of each file that are wrong, where any is.
+    """Refuse the first wrong row of each file.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = N
     Returns
     -------
     rows, notes
-        Of a suite, ``rows.coded`` holds ids such as ``gsm8k:17``: an id may stand in several tasks.
+        Of a suite, ``rows.coded`` holds ids such as ``gsm8k:17``: an id may occur in several tasks.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept
 def _within_tasks(
     coded: tuple[pa.Array, Indices], task: Indices, tasks: tuple[str, ...]
 ) -> tuple[pa.Array, Indices]:
-    """Return the distinct (task, id) as text, sorted, and each row's place among them."""
+    """Return the distinct (task, id) as text, sorted, and each row's position among them."""
     import pyarrow.compute as pc
 
     ids, code = coded
@@ -233,6 +233,6 @@ def _within_tasks(
 
 
 def _id_prefixes(tasks: tuple[str, ...]) -> list[str]:
-    """Return what stands before the id: the task and a colon, tasks in quotes where one of them holds a colon."""
+    """Return the prefixes of ids: the task and a colon, tasks in quotes where one of them holds a colon."""
     unlike = any(":" in name for name in tasks)
     return [f"{name!r}:" if unlike else f"{name}:" for name in tasks]

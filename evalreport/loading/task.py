@@ -70,7 +70,7 @@ class FoundTask:
 
 
 def find_task(rows: Rows, options: Options) -> FoundTask:
-    """Find the task from the columns, or check the one that was asked for.
+    """Find the task from the columns, or check the one that an option names.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
 
 
 def _guessed_numbers(truth: pa.Array) -> Guess:
-    """Warn that the true values could be classes, though the predictions are no such class."""
+    """Warn that the true values could be classes, though the predictions are none of these."""
     return (warning("guessed_task", "numbers", about=("regression",), n=len(truth)),)
 
 
@@ -209,7 +209,7 @@ def _whole_set(labels: pa.Array) -> set[str]:
 
 
 def _refuse_unfinished_numbers(rows: Rows, numbers: Floats, texts: list[str], *, graded: bool) -> None:
-    """Take a "nan" or a "1,000" among numbers for what it is: a number gone wrong, not a class."""
+    """Refuse a "nan" or a "1,000" among numbers: it is a malformed number, not a class."""
     if not texts or not len(numbers):
         return
     fractions = not _all_whole(numbers) and len(numbers) > len(texts) and not graded
@@ -245,7 +245,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
 
 
 def _refuse_nan(rows: Rows) -> None:
-    """Refuse the text ``nan`` as a label: programs write what is missing so, and it would count as a class."""
+    """Refuse the text ``nan`` as a label: programs write missing values so, and it would count as a class."""
     for column in ("y_true", "truth", "y_pred"):
         array = rows.labels(column)
         if array is None:
@@ -258,7 +258,7 @@ def _refuse_nan(rows: Rows) -> None:
 
 
 def is_nan(text: str) -> bool:
-    """Say whether a label is the text that programs write for a number that is none."""
+    """Say whether a label is the text ``nan``."""
     return text.strip().lower() == "nan"
 
 
@@ -418,7 +418,7 @@ def _refuse_several_labels(rows: Rows) -> None:
     Raises
     ------
     InputError
-        With the first such row, and what to do where it is one label after all.
+        With the first row, and what to do where it is one label after all.
     """
     labels = {
         column: used_only(array).dictionary.slice(0, MOST_SPELLINGS).to_pylist()
@@ -451,7 +451,7 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
     Raises
     ------
     InputError
-        For each such model, the first row.
+        For each of these models, the first row.
     """
     array = rows.labels("y_pred")
     truth = _distinct(rows, "y_true", "truth").to_pylist()

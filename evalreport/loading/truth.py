@@ -1,4 +1,4 @@
-"""True values that stand in a file of their own, joined by id; and each example's one true value."""
+"""True values from a file of their own, joined by id; and each example's one true value."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None = None) -
 def _matched(
     rows: Rows, table: Table, ids: pa.ChunkedArray, memory_limit: int | None
 ) -> tuple[Rows, Indices]:
-    """Find each row's place in the table of true values, -1 where its id is not there."""
+    """Find each row's position in the table of true values, -1 where its id is missing."""
     if ids.null_count:
         empty = int(np.argmax(ids.is_null().to_numpy()))
         raise table.fault(empty, "id", "empty_id")
@@ -85,7 +85,7 @@ def _matched(
 
 
 def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
-    """Return some cells of a column, empty where the place is -1."""
+    """Return some cells of a column, empty where the position is -1."""
     import pyarrow as pa
 
     return combined(array).take(pa.array(place, mask=place < 0))
@@ -214,7 +214,7 @@ def told_apart(rows: Rows, table: Table, code: Indices, own: Indices) -> tuple[I
     Raises
     ------
     InputError
-        Where one id stands in several tasks and the true values do not say of which they are.
+        Where one id occurs in several tasks and the true values name no task.
     """
     if TASK not in rows.columns:
         return code, own

@@ -72,7 +72,7 @@ EMPTY = ("",)
 
 
 NOT_GIVEN = ("", "nan", "NaN", "NAN")
-"""Texts of metadata that stand for an empty cell: programs write what is missing as a number that is none."""
+"""Texts of metadata that mean an empty cell: programs write missing values as ``nan``."""
 
 
 def combined(array: Arrow) -> pa.Array:
@@ -295,7 +295,7 @@ def _without(codes: pa.DictionaryArray, texts: Sequence[str]) -> pa.DictionaryAr
 
 
 def as_numpy(array: Arrow, missing: float) -> Values:
-    """Return an array of numbers as numpy, with something else for what is missing."""
+    """Return an array of numbers as NumPy; ``missing`` replaces nulls."""
     import pyarrow as pa
 
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

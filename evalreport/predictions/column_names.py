@@ -70,7 +70,7 @@ METRIC_COLUMNS = frozenset(
         *("ece", "r2", "mse", "rmse", "mae", "medae", "mape", "rae", "rrse", "error", "loss"),
     )
 )
-"""Names of metrics that may stand for ``value`` where a file holds scores instead of examples."""
+"""Names of metrics that are accepted for ``value`` where a file holds scores instead of examples."""
 
 
 TASK = "task"

@@ -29,19 +29,19 @@ class Blame(Protocol):
 
 
 FEW = 5
-"""Up to one in so many ids out of place is a mistake; where more are, the files mean another design."""
+"""Up to one misplaced id in this number is a mistake; with more of them the files mean another design."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of a table: what tells one fit from another, and which example each is about.
+    """The cells of a table: the key columns that distinguish fits, and the example of each cell.
 
     Attributes
     ----------
     keys
         The key columns, (n,) each.
     example
-        (n,) place of each cell's id in ``ids``; None where rows are scores, and no example shows whether folds are a
+        (n,) position of each cell's id in ``ids``; None where rows are scores, and no example shows whether folds are a
         partition.
     owner
         (n,) code of each cell's model, where every model has its own test set; else None.

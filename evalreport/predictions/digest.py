@@ -14,7 +14,7 @@ IDS_AT_ONCE = 100_000
 
 
 def content_digest(predictions: Predictions) -> str:
-    """Return a SHA-256 over what was understood: the same however it lay in memory."""
+    """Return a SHA-256 of the content: the same for any layout in memory."""
     digest = hashlib.sha256()
     for part in _content(predictions):
         digest.update(len(part).to_bytes(8, "little"))
@@ -35,7 +35,7 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
     ids = predictions.ids
     yield pc.binary_length(ids).to_numpy(zero_copy_only=False).tobytes()
     for start in range(0, len(ids), IDS_AT_ONCE):
-        # Rebuilt, so that the piece has its text to itself; how long that is stands in the lengths.
+        # Rebuilt, so that the buffer holds the text of this piece alone.
         piece = pa.concat_arrays([ids.slice(start, IDS_AT_ONCE)])
         text, length = piece.buffers()[2], pc.sum(pc.binary_length(piece)).as_py()
         yield text.to_pybytes()[:length] if text is not None else b""

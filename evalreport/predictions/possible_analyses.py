@@ -42,7 +42,7 @@ def survey(predictions: Predictions) -> tuple[Possible, ...]:
 def why_not_analysed(predictions: Predictions) -> Message | None:
     """Say why this version cannot analyse the table as one test set; None where it can.
 
-    Learning curves stand in the design ``test-set``, yet predict an example more than once.
+    Learning curves have the design ``test-set``, yet predict an example more than once.
     """
     if predictions.tasks is not None and predictions.design != "test-set":
         return Message("survey.suite_of_fits", design=predictions.design)

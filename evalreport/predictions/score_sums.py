@@ -26,7 +26,7 @@ def forecast_key(what: str, place: int) -> str:
 
 
 PARTS_OF_A_BIN = 4
-"""What lies in a bin of unlike scores is taken to be mixed evenly, in at most so many parts."""
+"""The examples in a bin of different scores are assumed to be mixed evenly, in at most this number of parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def _parts_of(positives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Indices, 
 
 
 def _places(parts: Indices, tied: npt.NDArray[np.bool_]) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """Return the bin of each group, and whether it is the positives' amid the negatives of its part."""
+    """Return the bin of each group, and whether the group holds the positives of its part."""
     groups = np.where(tied, 1, 3 * parts)
     bin_of = np.repeat(np.arange(len(parts)), groups)
     place = np.arange(len(bin_of)) - np.repeat(np.cumsum(groups) - groups, groups)

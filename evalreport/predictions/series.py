@@ -37,7 +37,7 @@ class Series:
     axis: Axis
     points: Mapping[str, tuple[Point, ...]]
     cells: Indices
-    """(rows,) number of each row's example and fit, the place on a curve left out."""
+    """(rows,) number of each row's example and fit, without the position on the curve."""
 
 
 def series_of(predictions: Predictions) -> Series | None:
@@ -81,7 +81,7 @@ def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Indices:
 
 
 def _cell_codes(predictions: Predictions) -> Indices:
-    """Number the rows by example and fit, the place on a curve left out."""
+    """Number the rows by example and fit, without the position on the curve."""
     fit = _fit_codes(predictions, IDENTITY_COLUMNS)
     return np.asarray(fit * (int(predictions.example.max()) + 1) + predictions.example)
 
@@ -99,7 +99,7 @@ def _varies(predictions: Predictions, column: Column, cells: Indices) -> bool:
 
 
 def _points(predictions: Predictions, model: ModelOutputs, values: Floats, axis: Axis) -> tuple[Point, ...]:
-    """Divide a model's rows by value; training sizes that differ between fits by their place in each fit."""
+    """Divide a model's rows by value; training sizes that differ between fits by their rank within each fit."""
     rows = _own_rows(predictions, model)
     own = np.nan_to_num(values[rows], nan=-1.0)
     distinct, place = np.unique(own, return_inverse=True)

@@ -5,7 +5,7 @@
     age:18,40,65   bins with these edges (one edge: age:40,)
     sex*age:4      every pair of values of the two
 
-A column that really has such a name wins.
+A column with exactly such a name takes precedence.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def quantile_edges(values: Floats, n_bins: int, times: Indices | None = None) ->
     edges = edges[edges > ordered[0]]
     if not len(edges) or all_whole(ordered):
         return tuple(map(float, edges))
-    # Two digits finer than the spread are as many as a reader wants, if they keep every bin filled.
+    # Two digits finer than the spread are enough for a reader, if they keep every bin filled.
     spread = float(ordered[-1] - ordered[0])
     if not math.isfinite(spread):
         return tuple(map(float, edges))
@@ -124,9 +124,9 @@ def spelled(number: float) -> str:
 
 
 MOST_VALUES = 50
-"""A column's slices are shown apart up to so many."""
+"""The most slices of a column that are shown."""
 MOST_NUMBERS_APART = 10
-"""Up to so many distinct numbers are slices of their own; more are put into bins."""
+"""With more distinct numbers than this a column is divided into bins."""
 USUAL_BINS = 4
 MISSING = "(missing)"
 OTHER = "(other)"
@@ -170,7 +170,7 @@ class Division:
 
 
 def divisions(predictions: Predictions, texts: Iterable[str]) -> tuple[Division, ...]:
-    """Divide the rows by every slicing that was asked for, each once.
+    """Divide the rows by every requested slicing, each once.
 
     Raises
     ------
@@ -286,12 +286,12 @@ def _is_cut(text: str) -> bool:
 
 def may_be_sliced_by(name: str, slices: Sequence[str], gates: Sequence[str]) -> bool:
     """Say whether an option may ask for slices of a column, so that its texts are kept as they are written."""
-    asked = any(name in text for text in slices)
-    return asked or any(f"{name}=" in gate or f'{name}"=' in gate for gate in gates)
+    named = any(name in text for text in slices)
+    return named or any(f"{name}=" in gate or f'{name}"=' in gate for gate in gates)
 
 
 def are_numbers(texts: Collection[str]) -> bool:
-    """Say whether texts are quantities: numbers, and none that begins like a code such as 007."""
+    """Say whether texts are quantities: numbers without the leading zeros of a code such as 007."""
     return bool(texts) and all(is_number(t) and not re.match(r"\s*[+-]?0\d", t) for t in texts)
 
 

@@ -65,7 +65,7 @@ test_rows.__test__ = False  # type: ignore[attr-defined]
 
 
 def _no_test_row(predictions: Predictions) -> InputError:
-    """Return the error about rows none of which is a test row, by the parts that they are of."""
+    """Return the error about a table without test rows, by the parts of its rows."""
     part = predictions.keys.get("part")
     if part is None or part.categories is None or marked_as_test(part).any():
         return InputError.of("all_in_the_bag", column="inbag")

@@ -74,7 +74,7 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class ModelOutputs:
-    """The outputs of one model, row by row of ``Predictions``; None where the model gives no such output.
+    """The outputs of one model, by row of ``Predictions``; None for an output that the model does not give.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """The labels that codes of classes stand for.
+    """The classes of a task, in the order of their codes.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Counts:
     Attributes
     ----------
     multiplicity
-        (n,) int64: examples of each row. The ids of such a table are the positions of its rows.
+        (n,) int64: examples of each row. The ids of a table of counts are the positions of its rows.
     scores
         Sums of the scores, where an engine made them.
     """
@@ -302,7 +302,7 @@ class Predictions:
         return any(model.gold is not None for model in self.models)
 
     def number(self, rows: npt.NDArray[np.bool_]) -> int:
-        """Count some rows (n,), each as often as it stands for an example."""
+        """Count the examples of some rows, given as a mask (n,)."""
         return int(rows.sum() if self.multiplicity is None else self.multiplicity[rows].sum())
 
     @property

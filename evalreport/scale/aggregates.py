@@ -53,7 +53,7 @@ _DEFAULTS = Options()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregated:
-    """What was written: where, of how many examples and models, in how many distinct cells, and what was left out."""
+    """The written counts: folder, models, examples, distinct cells, and the columns that were left out."""
 
     folder: Path
     models: tuple[str, ...]
@@ -183,7 +183,7 @@ def counts_instead(
 
 
 def counted_frames(models: object, options: Options) -> Counted | None:
-    """Return the counts of lazy frames of Dask or Spark; None: they are others, or hold what is not counted.
+    """Return the counts of lazy frames of Dask or Spark; None: other frames, or scores that are not counted.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def _as_parquet(table: pa.Table) -> bytes:
 
 
 def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
-    """Return the aggregate among the folders in one whose counts have one of some digests; None: there is none.
+    """Return the aggregate in one of a folder's subfolders whose counts have one of some digests, else None.
 
     Of several with the same counts it is the one whose sums of scores have the other digests.
 
@@ -269,7 +269,7 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file of counts of an aggregate, its sums of scores (None: it has none), and the files that these stand in."""
+    """The file of counts of an aggregate, and its sums of scores with their files."""
 
     counts: Path
     scores: ScoreSums | None
@@ -370,13 +370,13 @@ def under_manifest(source: object, options: Options) -> Options:
     wanted = dataclasses.replace(made, slices=tuple(dict.fromkeys((*made.slices, *lacking))))
     changed = [f"--slice {column}" for column in lacking]
     for name in _BINDING:
-        asked, default, kept = (getattr(record, name) for record in (options, _DEFAULTS, made))
+        requested, default, kept = (getattr(record, name) for record in (options, _DEFAULTS, made))
         free = name not in ("threshold", "cluster", "weight") and kept == default
-        if asked == default:
+        if requested == default:
             options = dataclasses.replace(options, **{name: kept})
-        elif asked != kept and not free:
-            wanted = dataclasses.replace(wanted, **{name: asked})
-            changed.append(f"--{name} {asked}")
+        elif requested != kept and not free:
+            wanted = dataclasses.replace(wanted, **{name: requested})
+            changed.append(f"--{name} {requested}")
     if changed:
         raise UsageError(
             f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {_line(wanted, folder)}"

@@ -1,6 +1,6 @@
 """Predictions of any size -> the joint counts of (truth, every model's answer, slices), by group-bys of an engine.
 
-The engine groups rows by their numbers (``aggregation_plan``); all else is done here, on what is left.
+The engine groups rows by their numbers (``plan``); the rest is done here, on the groups.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.int64]
 
 MOST_CELLS = 5_000_000
-"""So many different examples fit into memory; more are hardly fewer than the rows themselves."""
+"""The most different examples that are counted; beyond it counts save hardly any memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What was counted.
+    """The counts of all sources.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     )
 
 
-# --- what was counted -------------------------------------------------------------------------------------------------
+# --- cells of the counts ----------------------------------------------------------------------------------------------
 
 
 class _Codes:

@@ -72,7 +72,7 @@ def read_engine(spelled: str) -> tuple[Name, str | None]:
     Raises
     ------
     UsageError
-        An unknown engine, or an address where there is none.
+        An unknown engine, or an address for an engine that takes none.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def started(spelled: str, memory_limit: int | None = None) -> Iterator[Engine]:
 
 
 def engine_of(frame: Untyped) -> Engine | None:
-    """Return the engine that a lazy frame of Dask or Spark belongs to; None: it is no such frame."""
+    """Return the engine of a lazy frame of Dask or Spark; None for any other frame."""
     library = type(frame).__module__.partition(".")[0]
     if library == "pyspark" and hasattr(frame, "sparkSession"):
         return _of_spark(frame.sparkSession)

@@ -52,7 +52,7 @@ _TASKS = (None, "binary", "multiclass")
 
 
 def unserved(options: Options) -> str | None:
-    """Say which option joint counts of labels cannot serve, and why; None: there is none."""
+    """Return the reason why joint counts cannot serve the options, naming one; None: they can."""
     if options.task not in _TASKS:
         return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
@@ -82,7 +82,7 @@ class OpenedSource:
 
 
 def open_source(source: Source, options: Options) -> OpenedSource:
-    """Understand the headers of a source, and refuse what is no test set of labels.
+    """Find the roles of a source's headers, and refuse a source that is no test set of labels.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def open_source(source: Source, options: Options) -> OpenedSource:
 
 
 def without_labels(one: OpenedSource) -> NotLabels:
-    """Return the error of a source that has no labels, and none can be cut from what it has."""
+    """Return the error of a source without labels and without scores to cut them from."""
     return NotLabels.of("nothing_to_cut", file=one.source.name, column="y_pred")
 
 
@@ -224,7 +224,7 @@ def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
     Raises
     ------
     InputError
-        No row, a column of neither text nor numbers, a weight that is none, a model without a name, or too many labels.
+        No row, a column of neither text nor numbers, an invalid weight, a model without a name, or too many labels.
     UsageError
         Too many values of a column.
     """
@@ -330,13 +330,13 @@ def _as_weights(texts: dict[str, str], *, name: str, header: str) -> dict[str, s
 
 
 def collected(frame: Frame) -> pa.Table:
-    """Let the engine work, and return what it found."""
+    """Collect a frame as an Arrow table."""
     table: pa.Table = frame.collect(backend="pyarrow").to_native()
     return table
 
 
 def whole_numbers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
-    """Return a column of whole numbers, of whatever width the engine has made them."""
+    """Return a column of whole numbers as int64."""
     import pyarrow as pa
 
     values: npt.NDArray[np.int64] = table[column].cast(pa.int64()).to_numpy()

@@ -2,7 +2,7 @@
 
 A row becomes (id, one whole number): its true label, its prediction and its slices, each a digit. Grouped by id, the
 largest number of each model says all of an example, and how many rows it has says whether a model gives it twice;
-grouped by these, what is left is as many rows as there are different examples.
+grouped by these, one row for each kind of example is left.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evalreport.scale.engines import Frame
 
 _ABSENT = -1
-"""In the place of a model's number: no row."""
+"""The number of a model that has no row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
 
 
 def _givers(coded: Sequence[LabelledSource]) -> list[tuple[str | None, str]]:
-    """Return who gives rows and the file that they stand in: the models by name, then the files of true values."""
+    """Return the givers of rows with their files: the models by name, then the files of true values."""
     owner: dict[str, Source] = {}
     for one in coded:
         source = one.opened.source
@@ -208,7 +208,7 @@ def _numbered(
     blank: int,
     ranked: _Ranked,
 ) -> Frame:
-    """Turn each row of a source into its id, the place of whoever gives it among ``models``, and its number.
+    """Turn each row of a source into its id, the position of its giver among ``models``, and its number.
 
     Where examples are ranked, also into its score and its probability.
     """
@@ -249,7 +249,7 @@ def _numbered(
 
 
 def _cut(labels: Sequence[str], ranked: _Ranked) -> nw.Expr:
-    """Return the digit of the label that is cut from a probability or a score; 0 where there is none."""
+    """Return the digit of the label that is cut from a probability or a score; 0 where that is empty."""
     import narwhals as nw
 
     threshold = 0.5 if ranked.threshold is None else ranked.threshold
@@ -261,7 +261,7 @@ def _cut(labels: Sequence[str], ranked: _Ranked) -> nw.Expr:
 def _joined(
     frame: Frame, text: str, code: str, values: dict[str, str], places: Sequence[str | None], engine: Engine
 ) -> Frame:
-    """Add the code of a text: its place among ``places``, counted from 1; 0 where it is empty."""
+    """Add the code of a text: its position among ``places``, counted from 1; 0 where it is empty."""
     import narwhals as nw
     import pyarrow as pa
 

@@ -45,9 +45,9 @@ class Scored:
     ----------
     frame
         One row an example: ``y`` (1 or 0), ``s<k>`` and, of models that give probabilities, ``p<k>``, and ``g<i>``, the
-        place of the value of slice column i.
+        position of the value of slice column i.
     models
-        By name, in order; k is the place.
+        By name, in order; k is the position.
     with_probabilities, on_probabilities
         Which of them give probabilities; and of these, which are ranked by them.
     limits
@@ -55,7 +55,7 @@ class Scored:
     probabilities
         (models, 2) the same of ``p<k>``.
     slices
-        By column: its values by place.
+        By column: its values by position.
     n
         Examples.
     classes
@@ -217,7 +217,7 @@ def _cuts(scored: Scored, k: int, engine: Engine) -> _Cut:
 
 
 Counted = tuple[Numbers, Numbers, Numbers, Numbers]
-"""Of a histogram's rows: the place of the slice, the class, the number of the bin, and the count."""
+"""Of a histogram's rows: the position of the slice, the class, the number of the bin, and the count."""
 
 
 def _histogram(frame: Frame, group: str, k: int) -> Counted:

@@ -1,7 +1,7 @@
 """Files at addresses: s3:// and gs:// through pyarrow's file systems, http(s):// through Python's own client.
 
 Each file is copied to a temporary folder first: its digest needs all of its bytes, and every check of a hostile file
-works on a file of this machine. Nothing is asked for but the addresses that the user named and what they list.
+works on a file of this machine. Only the addresses that the user named, and the files they list, are requested.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The address without user, password and parameters: what messages and records hold."""
+        """The address without user, password and parameters, as messages and records show it."""
         return f"{self.scheme}://{self.host}{self.path}"
 
 

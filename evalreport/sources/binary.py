@@ -100,7 +100,7 @@ def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None 
 
 
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
-    """Take the columns of an Arrow table; None: it lies in memory as it is, and may take what it takes.
+    """Take the columns of an Arrow table; ``room`` None: it is in memory already, and is not limited.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _columns(
 
 
 def _as_plain_text(array: Arrow, kind: Kind) -> int:
-    """Return the bytes of a dictionary column that is to be kept as the text that it stands for."""
+    """Return the bytes that a dictionary column takes once it is kept as plain text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -260,7 +260,7 @@ def _foreign(name: str, suffix: str, problem: str) -> InputError:
 
 
 def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
-    """Read one column after the other, so that no two lie in memory as the file has them."""
+    """Read one column after the other, so that only one at a time is in memory as the file stores it."""
     import pyarrow.parquet as pq
 
     def column(header: str, kind: Kind) -> pa.ChunkedArray:

@@ -40,7 +40,7 @@ def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnect
     Parameters
     ----------
     memory_limit
-        Bytes; beyond them DuckDB writes to a folder of its own, which is removed. None: a share of what is there.
+        Bytes; beyond them DuckDB writes to a temporary folder. None: a share of this machine's memory.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _opened_database(limit: int, stack: ExitStack) -> duckdb.DuckDBPyConnection:
         "temp_directory": stack.enter_context(tempfile.TemporaryDirectory(prefix="evalreport-")),
     }
     connection = stack.enter_context(duckdb.connect(":memory:", config=settings))
-    # Standard output carries what was asked for, and nothing else.
+    # Standard output carries the requested output alone.
     connection.execute("SET enable_progress_bar = false")
     return connection
 

@@ -112,7 +112,7 @@ def find_files(source: AnyPath | Sequence[AnyPath], truth: str | None, copies: C
 
 @contextmanager
 def copies_of_addresses() -> Iterator[Copies]:
-    """Give a folder for copies of files at addresses, which is made when it is asked for and removed at the end."""
+    """Give a folder for copies of files at addresses, made on first use and removed at the end."""
     with ExitStack() as stack:
         made: list[Path] = []
 
@@ -191,7 +191,7 @@ def _placed(
 
 
 def _sifted(entries: Sequence[Entry]) -> tuple[list[Entry], list[WarningRecord]]:
-    """Keep the files that can be read, and say which others lie beside them."""
+    """Keep the files that can be read, with a warning about each other file beside them."""
     kept: list[Entry] = []
     others: list[Entry] = []
     for entry in entries:
@@ -333,7 +333,7 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Say whether a path is one of a file; also of a path that the system refuses, such as one that is too long."""
+    """Say whether a path is a file; False for a path that the system refuses, for example because it is too long."""
     return _holds(path.is_file)
 
 

@@ -1,4 +1,4 @@
-"""Which files lie in a folder, and which model each belongs to by the names of files and folders."""
+"""The files of a folder, and the model of each by the names of files and folders."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def fixed_part(pattern: str) -> str:
 
 
 def fits(place: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Say whether folders and file match a pattern, folder by folder; ``**`` stands for any number of folders.
+    """Say whether folders and file match a pattern, folder by folder; ``**`` matches any number of folders.
 
     Examples
     --------

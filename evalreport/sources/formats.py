@@ -84,7 +84,7 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
 def _read_fast(
     path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate, memory_limit: int | None
 ) -> Columns:
-    # Positions stand for the names: a header can hold anything.
+    # Columns are named by their positions: a header can hold anything.
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
     chosen = ", ".join(quote_name(f"c{place}") for place in _places(names, kinds))
     compression = "gzip" if is_gzipped(path) else "none"
@@ -114,7 +114,7 @@ def _read_slowly(
 
 
 def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
-    """Turn some records at a time into a record batch of the cells at these places."""
+    """Turn some records at a time into a record batch of the columns at these positions."""
     import pyarrow as pa
 
     while some := list(itertools.islice(records, _ROWS_A_SLOW_BATCH)):
@@ -189,7 +189,7 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Split at line feeds, and at carriage returns that stand alone; a line that is too long is cut."""
+    """Split at line feeds and at lone carriage returns; a line that is too long is cut."""
     left = b""
     while piece := stream.readline(BYTES_A_BLOCK):
         left += piece
@@ -333,7 +333,7 @@ def read_file(path: Path, name: str, choose: Choose, *, memory_limit: int | None
     choose
         Which headers are read, and how.
     memory_limit
-        Bytes that DuckDB may use; None: a share of what is there.
+        Bytes that DuckDB may use; None: a share of this machine's memory.
 
     Raises
     ------

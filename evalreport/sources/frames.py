@@ -32,13 +32,13 @@ def _of(value: object, library: str) -> bool:
 
 
 def are_lazy(source: object) -> bool:
-    """Say whether a source is a lazy frame of Dask or Spark, or a mapping of names to such frames."""
+    """Say whether a source is a lazy frame of Dask or Spark, or a mapping of names to lazy frames."""
     frames = list(source.values()) if isinstance(source, Mapping) else [source]
     return bool(frames) and all(_of(frame, "dask") or _of(frame, "pyspark") for frame in frames)
 
 
 def is_frame(value: object) -> bool:
-    """Say whether a value is a table of several columns, of whatever library."""
+    """Say whether a value is a data frame of any library."""
     if isinstance(value, (Mapping, str, list, tuple, np.ndarray)) or value is None:
         return False
     if _of(value, "pyarrow"):

@@ -123,7 +123,7 @@ def truth_source(truth: object) -> Source:
 
 
 def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str, object]]:
-    """Yield what messages call each source, its model, and the source."""
+    """Yield each source with its name in messages and its model."""
     if is_frame(source):
         yield "<data frame>", MODEL, source
         return
@@ -175,7 +175,7 @@ def _predicted(values: object, model: str) -> dict[str, object]:
 
 
 def _refuse_estimator(value: object, model: str) -> None:
-    """Refuse a model in the place of its predictions: nothing that could run code is asked for them.
+    """Refuse a fitted model given instead of its predictions: no model is ever run here.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def _taken(values: object, places: Indices) -> object:
 
 
 def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, str]) -> Indices:
-    """Find where each label of the reference stands in a column's own labels.
+    """Find the position of each label of the reference among a column's own labels.
 
     Raises
     ------
@@ -306,7 +306,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
     Raises
     ------
     InputError
-        Where a plain array stands beside indexes of different orders, or of another length.
+        Where a plain array is given with indexes of different orders, or of another length.
     """
     every = [part for part in (truth, *parts) if part is not None and not part.has_id]
     labelled = [part for part in every if part.labelled]
@@ -396,7 +396,7 @@ def _filled(columns: Columns, part: _Part) -> Columns:
 
 
 def _without_nan(table: pa.Table) -> pa.Table:
-    """Make empty cells of the numbers that are none: in memory they stand for what is missing."""
+    """Turn nan into empty cells: in memory it marks a missing number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

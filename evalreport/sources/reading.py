@@ -36,9 +36,9 @@ Locate = Callable[[int, str | None], tuple[int | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What was read: Arrow arrays, whole or in chunks, by header (string, dictionary of strings, or double).
+    """The columns of a source: Arrow arrays, whole or in chunks, by header (string, dictionary of strings, or double).
 
-    In a double array nan stands for a cell that is not a finite number, null for an empty one.
+    In a double array nan marks a cell that is not a finite number, null an empty one.
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class Columns:
     left_out: Mapping[str, Message] = field(default_factory=dict)
     """Metadata that was not kept, with the reason."""
     texts: frozenset[str] = frozenset()
-    """Headers of the columns whose type is text, in what has types."""
+    """Headers of the columns whose type is text, in a typed source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Source:
 
 
 class Reader(Protocol):
-    """The function that reads a format: see ``read_file`` for what it is given, what it returns and what it raises."""
+    """The function that reads a format; ``read_file`` documents parameters, result and errors."""
 
     def __call__(
         self, path: Path, name: str, choose: Choose, /, *, memory_limit: int | None = None
@@ -86,7 +86,7 @@ class Reader(Protocol):
 
 
 FORMATS: dict[str, Reader] = {}
-"""What is read, by suffix without the first dot, and by which function."""
+"""The reader of each format, by suffix without the first dot."""
 
 
 WRITABLE: list[str] = []

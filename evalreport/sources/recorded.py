@@ -22,7 +22,7 @@ Rows = Sequence[JsonObject]
 
 
 def places(inputs: Rows) -> dict[str, str]:
-    """Return where each recorded input lies below the folder that stands for MODELS, by its recorded path.
+    """Return the path of each recorded input below the folder of MODELS, by its recorded path.
 
     Examples
     --------

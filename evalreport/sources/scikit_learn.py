@@ -48,7 +48,7 @@ def as_fold_scores(source: object, value: str | None) -> tuple[object, str | Non
     Raises
     ------
     InputError
-        Where several scorers were used and none is named, or ``cross_validate`` was not asked to return its indices.
+        Where several scorers were used and none is named, or ``cross_validate`` did not return its indices.
     """
     if _is_search(source):
         return _with_value(_candidates(cast(Scored, source), "<cv_results_>", value))
@@ -165,9 +165,9 @@ def _repeats_and_folds(tests: Sequence[Indices]) -> list[tuple[int, int]] | None
 
 def _scorer(names: set[str], file: str, named: str | None) -> str:
     """Return the one scorer, or the one that ``value`` names."""
-    asked = (named or "").removeprefix("mean_").removeprefix("test_")
-    if asked in names:
-        return asked
+    scorer = (named or "").removeprefix("mean_").removeprefix("test_")
+    if scorer in names:
+        return scorer
     if len(names) == 1 and named is None:
         return next(iter(names))
     raise InputError.of(

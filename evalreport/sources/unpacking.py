@@ -1,4 +1,4 @@
-"""How large a file becomes when it is unpacked: read from what it declares, or counted, before it fills the memory.
+"""The unpacked size of a file, from its own declarations or by counting, checked before it fills the memory.
 
 A few megabytes can declare, or unpack to, a thousand times as much. Such a file is refused by its numbers alone.
 """
@@ -54,13 +54,13 @@ class Room:
         What messages call the file.
     bytes_
         The most that it may unpack to.
-    asked
-        The user has set this limit.
+    by_user
+        Whether the user has set this limit.
     """
 
     name: str
     bytes_: int
-    asked: bool
+    by_user: bool
 
     def check(self, unpacked: int, *, at_least: bool = False) -> None:
         """Refuse a file that unpacks to more.
@@ -73,7 +73,7 @@ class Room:
         if unpacked <= self.bytes_:
             return
         problem = f"it unpacks to {'more than' if at_least else 'about'} {_size(min(unpacked, 10**15))}"
-        if self.asked:
+        if self.by_user:
             raise UsageError(
                 f"the memory limit of {_size(self.bytes_)} leaves no room to read {self.name}: {problem};"
                 " give more with --memory-limit"
@@ -96,12 +96,12 @@ def room_of(path: Path, name: str, memory_limit: int | None, *, streamed: bool =
     memory_limit
         What the user gives; None: a multiple of the file's size, within what this machine has.
     streamed
-        It is unpacked a little at a time and never lies in memory as a whole, so that a limit of memory is none of it.
+        It is unpacked a little at a time and never in memory as a whole, so that the memory limit does not apply.
     """
     usual = max(ALWAYS, MOST_GROWTH * path.stat().st_size)
     if memory_limit is None:
-        return Room(name, usual if streamed else min(usual, usable_memory()), asked=False)
-    return Room(name, max(usual, memory_limit) if streamed else memory_limit, asked=True)
+        return Room(name, usual if streamed else min(usual, usable_memory()), by_user=False)
+    return Room(name, max(usual, memory_limit) if streamed else memory_limit, by_user=True)
 
 
 def _size(unpacked: int) -> str:
@@ -145,7 +145,7 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
     Raises
     ------
     InputError
-        An array stands in the archive twice.
+        An array is in the archive twice.
     ValueError, OSError, zipfile.BadZipFile ...
         The archive is damaged; an array's header promises more than the archive holds.
     """
