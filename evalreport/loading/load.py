@@ -245,7 +245,11 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
 
 
 def _loaded(read: _Read, options: Options, memory_limit: int | None) -> Predictions:
-    """Bring tables into one aligned table."""
+    """Bring tables into one aligned table.
+
+    Rows of all tables; their task; their cells parsed and matched; true values and empty cells settled; the models'
+    outputs, keys and metadata in canonical order; the design.
+    """
     rows, of_rows = _gathered(read, options, memory_limit)
     task = find_task(rows, options)
     loaded = _matched(rows, task, options, memory_limit)
