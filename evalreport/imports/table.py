@@ -18,6 +18,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
 from evalreport.predictions.column_names import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
 from evalreport.schema.inputs import JsonObject
+from evalreport.sources import binary, formats  # noqa: F401 - register the formats that can be written
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -116,3 +118,10 @@ def test_a_format_is_written_only_where_its_registration_says_so():
     finally:
         FORMATS.clear()
         FORMATS.update(with_one_more)
+
+
+def test_a_process_that_only_imports_knows_the_formats() -> None:
+    """In a process of its own, which loads nothing else: the formats of prediction files are registered."""
+    code = "from evalreport.imports.table import WRITTEN; print(*WRITTEN)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {".csv", ".jsonl", ".parquet"} <= set(done.stdout.split())
