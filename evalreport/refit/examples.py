@@ -29,6 +29,7 @@ from evalreport.predictions.cells import (
     used_only,
 )
 from evalreport.refit.plans import DataSource, Task, keys_of
+from evalreport.sources import binary  # noqa: F401 - registers its formats
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import Columns, file_format, readable
