@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+import evalreport.sources.formats  # isort: skip
+import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
 from evalreport.predictions.column_names import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
 from evalreport.schema.inputs import JsonObject
-from evalreport.sources import binary, formats  # noqa: F401 - register the formats that can be written
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import evalreport.sources.formats  # isort: skip
+import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES
 from evalreport.loading.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
@@ -29,7 +31,6 @@ from evalreport.predictions.cells import (
     used_only,
 )
 from evalreport.refit.plans import DataSource, Task, keys_of
-from evalreport.sources import binary  # noqa: F401 - registers its formats
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import Columns, file_format, readable
