@@ -1,6 +1,5 @@
 """Replicates of very many rows stay within 0.02 standard errors of those of the rows themselves: blocking."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,14 +8,9 @@ import pytest
 from evalreport.engine.distributions import column_sums, running_sums, whole_numbers
 from evalreport.engine.draws import tiles_of
 from evalreport.engine.histograms import Bins, Cells, CodeSums, bin_weights, bins_of, shares, slopes_of
-from evalreport.engine.parallel import working
 from evalreport.engine.ranks import descending_order, group_weights
 from evalreport.metrics import METRICS as REGISTERED
-from evalreport.metrics.histogram_records import histograms_found
-from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
-from research.benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, models, scores
+from research.benchmarks.stress import AT_CUTS, CASES, FEW, METRICS, Found, errors, scores
 from tests.samples.draws import uniform_multinomial
 
 RANKED = METRICS[:4]
@@ -47,35 +41,6 @@ def test_where_bins_begin(case: str, n: int) -> None:
     assert len(few) >= 6 * len(METRICS)
     assert not any(one.named for one in few)
     assert max(one.error for one in few) <= 0.02
-
-
-def test_replicates_are_the_same_from_any_number_of_threads() -> None:
-    """Blocks of draws are worked on side by side, and nothing but time depends on it: rows of both ways of drawing."""
-    for n in FEW:
-        predictions, quantities = models("ordinary", n), [Quantity(name) for name in (*METRICS, *AT_CUTS)]
-        found = []
-        for jobs in (1, 3):
-            with working(jobs):
-                found.append(
-                    estimate_all(predictions, quantities, units=Units(n), n_resamples=200, seed=1).estimates
-                )
-        for key, estimate in found[0].items():
-            np.testing.assert_array_equal(estimate.replicates, found[1][key].replicates, str(key))
-
-
-def test_the_report_names_twins() -> None:
-    """The report says of which models' differences the replicates are not so good, and what to do."""
-    predictions = models("ordinary")
-    sample = estimate_all(
-        predictions, [Quantity("roc_auc")], units=Units(predictions.n), n_resamples=1, seed=0
-    )
-    (found_bins,) = histograms_found(sample)
-    assert "(model - twin in roc_auc): --exact" in found_bins.why
-    two = replace(predictions, models=predictions.models[:2])
-    sample = estimate_all(two, [Quantity("roc_auc")], units=Units(two.n), n_resamples=1, seed=0)
-    (found_bins,) = histograms_found(sample)
-    assert "variation inside bins is left out for roc_auc (at most " in found_bins.why
-    assert "hardly differ" not in found_bins.why
 
 
 def test_means_of_losses_are_exact() -> None:
@@ -155,16 +120,3 @@ def test_column_sums_do_not_depend_on_the_place() -> None:
     exact = whole.astype(object) @ weights.astype(object)
     assert (sums == exact.astype(np.float64)).all()
     np.testing.assert_allclose(unit * sums[0], values @ weights, rtol=0, atol=1e-5)
-
-
-def test_another_metric_moves_no_replicate() -> None:
-    """The replicates of one metric are the same to the last bit whatever else is asked for."""
-    predictions = models("ordinary")
-    alone = estimate_all(
-        predictions, [Quantity("log_loss")], units=Units(predictions.n), n_resamples=3, seed=0
-    )
-    every = [Quantity(name) for name in (*METRICS, "calibration_slope")]
-    beside = estimate_all(predictions, every, units=Units(predictions.n), n_resamples=3, seed=0)
-    for model in predictions.models:
-        one, other = (s.estimates[model.name, Quantity("log_loss")].replicates for s in (alone, beside))
-        np.testing.assert_array_equal(one, other)

@@ -8,19 +8,14 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.curves import CURVES
-from evalreport.plots import curves, lookups, thresholds
-from evalreport.plots.style import to_svg
 from evalreport.report import render
 from evalreport.schema.results import to_json
 from evalreport.texts import Message
-from tests.samples.curves import evaluated, of_classes, rows, two_models, two_normals
-
-HOSTILE = "<script>alert('$x^2$')</script>"
+from tests.samples.curves import evaluated, named_hostile, of_classes, rows, two_models, two_normals
 
 
 def test_every_curve_of_a_binary_task():
@@ -165,16 +160,6 @@ def test_a_cost_ratio_makes_the_warning_one():
     assert (level(), level(cost_ratio=2.0)) == ("info", "caution")
 
 
-# --- drawn and said -------------------------------------------------------------------------------------------------
-
-
-def named_hostile():
-    """Return results in which a model bears a hostile name."""
-    truth, scores = two_normals(60)
-    models = {HOSTILE: rows(truth, p_1=1 / (1 + np.exp(-scores))), "b|*_": rows(truth, score=-scores)}
-    return evaluated(models, cost_ratio=2.0, what_if_threshold=0.7)
-
-
 def test_hostile_names_are_harmless(tmp_path):
     """A model's name that is mark-up or a formula stands as text in the page, in sentences and drawings."""
     from evalreport.options import OutputOptions
@@ -184,52 +169,6 @@ def test_hostile_names_are_harmless(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-
-
-DRAWINGS = {
-    "roc": lambda r, ax: curves.roc(r, ax, annotated=HOSTILE),
-    "precision_recall": curves.precision_recall,
-    "error_rates": lambda r, ax: thresholds.error_rates(r, HOSTILE, ax),
-    "sweep": lambda r, ax: thresholds.sweep(r, ax, metric="mcc"),
-    "reliability": lambda r, ax: thresholds.reliability(r, ax, highlight=[HOSTILE]),
-    "accuracy_rejection": thresholds.accuracy_rejection,
-    "gain": thresholds.gain,
-    "lift": thresholds.lift,
-}
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_every_chart_draws_on_the_given_axes(name):
-    """The axes come back, something of the model is on them, and its name is written as it is, not as a formula."""
-    results = named_hostile()
-    canvas = Canvas()
-    axes = canvas.subplots()
-    assert DRAWINGS[name](results, axes) is axes
-    index = lookups.place_of_model(results, HOSTILE)
-    assert any((line.get_gid() or "").startswith(f"m{index}--") for line in axes.get_lines())
-    svg = to_svg(canvas, name="x", title="t", description="d")
-    assert "<script>" not in svg
-    ids = [part.split('"')[1] for part in svg.split(" id=")[1:]]
-    assert len(ids) == len(set(ids))
-
-
-def test_only_a_curve_that_is_alone_has_a_band():
-    """Bands of several models lie on each other and cannot be read."""
-    truth, scores = two_normals(60)
-    one = {"m0": rows(truth, score=scores)}
-    two = one | {"m1": rows(truth, score=scores[::-1])}
-    for models, expected in ((one, {"m0--band"}), (two, set())):
-        axes = curves.roc(evaluated(models), Canvas().subplots())
-        assert {c.get_gid() for c in axes.collections} == expected
-
-
-def test_scores_near_0_are_drawn_on_a_logarithmic_axis():
-    """Where the errors are equal below a twentieth of the largest score; ticks are plain text."""
-    truth, scores = two_normals(300)
-    results = evaluated({"m": rows(truth, p_1=np.clip(np.exp(3 * scores - 9), 0, 1))})
-    axes = thresholds.error_rates(results, "m", Canvas().subplots())
-    assert axes.get_xscale() == "log"
-    assert not any("$" in text.get_text() for text in axes.get_xticklabels())
 
 
 def test_records_are_flat():

@@ -11,7 +11,6 @@ from scipy import stats
 from evalreport.intervals import INTERVALS, leading, limits, recommended
 from evalreport.intervals.leaders import DRAWN, LEADERS
 from evalreport.intervals.proportions import covariances, newcombe_independent_limits, wilson_limits
-from evalreport.intervals.registry import interval
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
@@ -239,9 +238,3 @@ def test_every_row_of_the_table_names_an_interval_and_what_is_drawn() -> None:
     """A misspelled interval or condition would only be seen on data that the row is for."""
     assert {row.interval for row in LEADERS if isinstance(row.interval, str)} <= set(INTERVALS)
     assert {row.drawn for row in LEADERS} == set(DRAWN)
-
-
-def test_an_interval_with_an_unknown_need_is_refused_at_once() -> None:
-    """The message names the need and lists those that there are."""
-    with pytest.raises(ValueError, match="needs 'proportions', which is not in NEEDS: folds"):
-        interval("Misspelled", needs=("proportions",))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.engine.counts import margins_of, one_vs_rest
+from evalreport.engine.counts import margins_of
 from evalreport.engine.ranks import descending_order
 from evalreport.metrics.curves import pr
 from evalreport.metrics.registry import Quantity
@@ -78,12 +78,6 @@ def test_precision_recall_curve_ends_at_the_prevalence_and_may_fall() -> None:
     steps = np.diff(curve.y)
     assert (steps < 0).any()
     assert (steps > 0).any()
-
-
-def test_true_negatives_of_a_class_include_confusions_among_the_others() -> None:
-    """TN of class 0 counts the two examples of 1 taken for 2, too: 10 - row - column + corner = 6, not 4."""
-    counts = one_vs_rest(margins_of(np.array([[2.0, 1, 0], [1, 3, 2], [0, 0, 1]])))
-    assert counts.tn[0] == 6
 
 
 def test_average_precision_is_the_expected_precision_at_a_random_positive() -> None:

@@ -59,3 +59,16 @@ def two_models(n: int = 90, **options):
     truth, scores = two_normals(n)
     p = 1 / (1 + np.exp(1 - scores))
     return evaluated({"proba": rows(truth, p_1=p), "score": rows(truth, score=scores)}, **options)
+
+
+HOSTILE = "<script>alert('$x^2$')</script>"
+
+
+# --- drawn and said -------------------------------------------------------------------------------------------------
+
+
+def named_hostile():
+    """Return results in which a model bears a hostile name."""
+    truth, scores = two_normals(60)
+    models = {HOSTILE: rows(truth, p_1=1 / (1 + np.exp(-scores))), "b|*_": rows(truth, score=-scores)}
+    return evaluated(models, cost_ratio=2.0, what_if_threshold=0.7)

@@ -11,33 +11,39 @@ from pathlib import Path
 import pytest
 
 import evalreport as er
-from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
 from evalreport.report import render, sections
-from evalreport.report.brand import TemplateError
 from evalreport.report.sections import SECTIONS
 from evalreport.report.templates import template_folder
-from evalreport.report.translations import catalogue_of, shipped_texts
+from evalreport.report.translations import shipped_texts
 from evalreport.schema.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 from scripts.golden_reports import CASES
 from scripts.golden_reports import _source as source_of
 
 Simulate = Callable[..., Results]
+
 REPORT = Path(sections.__file__).parents[1]
+
 TEMPLATES = sorted(template_folder().rglob("*.j2"))
+
 MODULES = sorted([*REPORT.glob("*.py"), *(REPORT / "sections").glob("*.py")])
+
 PACKAGE = sorted(REPORT.parent.rglob("*.py"))
+
 # Those that describe what is said; the others deal with mark-up, files and errors.
 SAYING = [
     path
     for path in MODULES
     if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
 ]
+
 # What is read out of the results' own sentences, or is a command: no text of the report.
 NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
+
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval")
+
 BESIDE = {"about", "level"}
 PARTS_OF_AN_ERROR = ("problem", "expected", "remedy")
 
@@ -371,36 +377,3 @@ def test_plural_forms_follow_the_number() -> None:
     slavic = {**english(), "report.models": {"one": "{n} a", "few": "{n} b", "other": "{n} c"}}
     with speaking(slavic):
         assert [say("report.models", n=n) for n in (1, 2, 5, 12, 23)] == ["1 a", "2 b", "5 c", "12 c", "23 b"]
-
-
-@pytest.mark.parametrize(
-    "text, said",
-    [
-        ("[table]\nmodl = 'x'", "unknown key 'table.modl'"),
-        (
-            "[leaderboard]\nversus = 'gegen {modell}'",
-            "leaderboard.versus has no placeholder {modell}; there are: {model}",
-        ),
-        ("[table]\nmodel = 3", "table.model must be a text in quotes"),
-        ("[table]\nmodel = {one = 'x', other = 'y'}", "table.model has no plural forms"),
-        ("[table", "at the end of a table declaration"),
-    ],
-)
-def test_a_wrong_translation_is_said_with_file_and_key(tmp_path: Path, text: str, said: str) -> None:
-    """Each mistake in texts.toml has one message that names the file and the key."""
-    (tmp_path / "texts.toml").write_text(text)
-    with pytest.raises(TemplateError, match=re.escape(said)) as raised:
-        catalogue_of(tmp_path)
-    assert "texts.toml" in str(raised.value)
-
-
-def test_a_wrong_translation_leaves_the_numbers(simulate: Simulate, tmp_path: Path) -> None:
-    """Without its texts no page can be made; results.json is, and the run ends with 4."""
-    (tmp_path / "texts.toml").write_text("[table]\nmodl = 'x'")
-    options = OutputOptions(formats=("html", "json", "md"), templates=tmp_path)
-    with pytest.raises(
-        OutputError, match=r"no report\.html and no summary\.md was made: .*'table\.modl'"
-    ) as raised:
-        render(simulate(), tmp_path / "out", options=options)
-    assert raised.value.exit_code == 4
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"results.json"}

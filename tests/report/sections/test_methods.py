@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evalreport.report.sections import glossary, methods
+from evalreport.report.sections import methods
 from evalreport.report.sections.glossary import holds_here, why_chosen
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
@@ -29,13 +29,6 @@ def test_the_scope_of_the_intervals_is_that_of_the_design(
     said = methods.describe(view_of(dataclasses.replace(simulate(), design=design))).text
     assert said.count(words) == 1
     assert (say("methods.conditional", n=5) in said) == (design == "test-set")
-
-
-def test_independent_test_sets_are_not_said_to_share_examples(simulate: Simulate) -> None:
-    """With --join independent no sentence claims that the models were asked the same questions."""
-    found = simulate()
-    apart = dataclasses.replace(found, options=dict(found.options) | {"join": "independent"})
-    assert not any("same examples" in text for text in glossary.describe_glossary(view_of(apart)).principles)
 
 
 def test_each_test_says_why_it_is_there(simulate: Callable[..., Results]) -> None:

@@ -1,0 +1,43 @@
+"""Label metrics from distinct cells of labels."""
+
+import numpy as np
+import pytest
+
+from evalreport.loading.load import load
+from evalreport.metrics.label_estimates import LabelTables
+from evalreport.metrics.units import layout_of, units_of
+from evalreport.options import Options
+
+
+@pytest.mark.parametrize("largest", [4, 60])
+def test_weighted_cells_are_drawn_as_their_examples(largest: int) -> None:
+    """Cells of unlike weights have multinomial counts, whether their examples are drawn or they: within 5 Monte Carlo
+    errors.
+
+    A cell of c among n examples is drawn c times on average, with the variance c (1 - c / n); two of c and d with the
+    covariance -c d / n.
+    """
+    random, resamples = np.random.default_rng(5), 20_000
+    times = random.integers(1, largest, 12).astype(float)
+    predictions = load(
+        {
+            "y_true": np.resize(["a", "b"], 12),
+            "y_pred.m": ["a"] * 12,
+            "w": np.arange(12) + 0.5,
+            "count": times,
+        },
+        options=Options(weight="w"),
+    )
+    units = units_of(predictions, cluster=None, weight="w")
+    tables = LabelTables.of(predictions, units, layout_of(predictions).pooled)
+    assert tables is not None
+    assert tables.cells is not None
+    counts, n = tables.cells.counts, times.sum()
+    assert sorted(counts) == sorted(times)
+    drawn = np.concatenate(list(tables.draws(resamples, seed=0)))
+    assert (drawn.sum(axis=1) == n).all()
+    covariance = np.diag(counts) - np.outer(counts, counts) / n
+    spread = np.sqrt(np.diag(covariance))
+    assert (np.abs(drawn.mean(axis=0) - counts) < 5 * spread / np.sqrt(resamples)).all()
+    error = np.sqrt((np.outer(spread, spread) ** 2 + covariance**2) / resamples)
+    assert (np.abs(np.cov(drawn.T) - covariance) < 6 * error).all()
