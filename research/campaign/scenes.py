@@ -303,7 +303,7 @@ def _moving_scenes() -> list[Scene]:
     old, new = sides
 
     def act(place: Path) -> None:
-        resampling._move_in({place / name: new.get(name) for name in old}, lambda: None)
+        resampling._publish({place / name: new.get(name) for name in old}, lambda: None)
 
     beside = "writing predictions beside files of the user's"
     return [
