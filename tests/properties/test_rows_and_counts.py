@@ -16,6 +16,7 @@ from evalreport.comparisons import registry
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, comparison_test, probability
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import CountedRows
+from evalreport.metrics.evidence import PairedMean, PairedProportion
 from evalreport.schema.comparisons import ComparisonRecord, OmnibusRecord
 from evalreport.schema.results import Results
 
@@ -193,12 +194,14 @@ def written_out(subject: Any) -> Any:
             predicted=np.repeat(subject.predicted, times, axis=1),
         )
     if isinstance(subject, Pair):
-        paired = written_out(subject.difference.paired)
+        evidence = subject.difference.evidence
+        if isinstance(evidence, PairedProportion | PairedMean):
+            evidence = replace(evidence, differences=written_out(evidence.differences))
         return replace(
             subject,
             by_example=written_out(subject.by_example),
             labels=written_out(subject.labels),
-            difference=replace(subject.difference, paired=paired),
+            difference=replace(subject.difference, evidence=evidence),
             ranking=lambda: written_out(subject.ranked),
         )
     return subject
