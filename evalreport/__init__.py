@@ -136,7 +136,7 @@ def evaluate(
     jobs
         Threads to use; no figure depends on it.
     memory_limit
-        Memory for reading and joining, such as "4GB"; what has no room lies on disk meanwhile. ``None``: a share
+        Memory for reading and joining, such as "4GB"; the rest is kept on disk meanwhile. ``None``: a share
         of what this machine or container has. No figure depends on it.
     engine
         "dask=ADDRESS" or "spark=MASTER" count the labels of files there; ``None``: rows are read here.
@@ -156,7 +156,7 @@ def evaluate(
     TypeError
         A keyword that is none (also a UsageError).
     InputError
-        Bad input: what, where, what was expected and what to do.
+        Bad input, with its position, the expected value and the remedy.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def evaluate(
 def render(
     results: Results, output: AnyPath = "evalreport-out", **fields: Unpack[ReportKeywords]
 ) -> RenderOutcome:
-    """Write the report of the results into a folder, in one go: a failure leaves what was there.
+    """Write the report of the results into a folder, in one go: a failure leaves the old one.
 
     Parameters
     ----------

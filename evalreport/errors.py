@@ -42,7 +42,7 @@ def remember(*secrets: str) -> None:
 
 
 def forget() -> None:
-    """Forget every secret: what is shown from here on is another process's, as far as secrets go."""
+    """Forget every secret, as at the start of a process."""
     _KNOWN.clear()
     _pattern.cache_clear()
 
@@ -176,7 +176,7 @@ class KeywordError(UsageError, TypeError):
 
 
 class InputError(EvalreportError):
-    """Bad input: one message with where, what came, what was expected and what to do.
+    """Bad input: one message that says where it is, its value, the expected one and the remedy.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def input_texts(code: str, /, **values: Value) -> tuple[str, str | None, str | N
 
 
 MOST_TOGETHER = 10
-"""Errors of the input that are said at once."""
+"""Errors of the input, reported together."""
 
 
 class InputErrors(InputError):  # noqa: N818 - it holds several
@@ -308,7 +308,7 @@ def refuse_all(errors: Sequence[InputError]) -> None:
     Raises
     ------
     InputError
-        Where there is any; several stand in one, a line each.
+        If there is any error; several make one message, a line each.
     """
     distinct = list({str(error): error for error in errors}.values())
     if distinct:

@@ -102,7 +102,7 @@ def with_each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 PATIENCE = 60.0
 """Seconds to wait for a living process that writes to the same place: that takes it a moment."""
 LONGEST_NAME = 200
-"""Bytes; with what makes it hidden, a longer one would not fit into the 255 that file systems take."""
+"""Bytes; with the affixes of its hidden name, a longer one would exceed the 255 of file systems."""
 
 
 @contextlib.contextmanager
@@ -226,11 +226,11 @@ def publish(
     files
         Content by relative path, at most one sub-folder deep; all of them are of the kind.
     kind
-        What else of this kind stands in the folder goes; files of others are not touched.
+        Other files of this kind in the folder are removed; all others stay untouched.
     stays
         Asked with the folder as it stands: whether what is of this kind, and not made anew, stays all the same.
     done
-        Called when the files stand in the folder, before an interrupt that came meanwhile is raised.
+        Called once the files are in the folder, before a pending interrupt is raised.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_way(folder: Path, names: Collection[str]) -> None:
-    """Check that nothing stands in the way of these files.
+    """Check that these files can be written into the folder.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def _exchanged(
 
 
 def _may_leave(folder: Path, kind: Kind) -> bool:
-    """Whether this process may replace a folder, does not stand in it, and nothing of others does."""
+    """Whether this process may replace a folder that holds only its own files and is not its working directory."""
     allowed = os.access(folder, os.R_OK | os.W_OK | os.X_OK)
     return allowed and not Path.cwd().is_relative_to(folder) and not _standing(folder, kind)[1]
 
@@ -469,7 +469,7 @@ def _put_aside(names: Collection[str], folder: Path, old: Path) -> None:
 
 
 def _bring_to_its_end(folder: Path) -> None:
-    """Move back what was put aside, as long as not all of it was; forward what is new, as soon as it was.
+    """Roll back an unfinished move, else complete it.
 
     Raises
     ------
@@ -515,7 +515,7 @@ def _link(new: Path, folder: Path, names: Collection[str]) -> None:
 
 
 def _standing(folder: Path, kind: Kind) -> tuple[list[str], list[str]]:
-    """Return the names of what stands in a folder: files of this kind, and whatever is of others."""
+    """Return the names in a folder: the files of this kind, and all others."""
     names = _names_in(folder)
     ours = [name for name in names if kind.owns(name) and not name.endswith("/")]
     return ours, [name for name in names if not kind.owns(name)]

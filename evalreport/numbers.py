@@ -149,7 +149,7 @@ def statistic(value: float | None) -> str:
 
 
 def to_digits(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits: thresholds and slopes have no common scale.
+    """Write a number with a number of significant digits: thresholds and slopes have no common scale.
 
     Examples
     --------

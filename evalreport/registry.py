@@ -79,7 +79,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return at most three known names that are close, whatever the case of letters and what joins words.
+    """Return at most three known names that are close, ignoring case and the joints of words.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Split:
     def bias_unbiased(self) -> Floats | None:
         """The bias without the share of the variance that K predictions leave in their mean: bias - unbiased / K.
 
-        ``bias`` has the expectation bias^2 + variance / K; this one bias^2, whatever K is, so it may be negative. It
+        ``bias`` has the expectation bias^2 + variance / K; this one bias^2 for every K, so it may be negative. It
         and ``unbiased`` sum to the expected loss exactly. nan for one prediction; None for Domingos's split, whose
         mode has no unbiased estimate.
         """

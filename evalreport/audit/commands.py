@@ -83,7 +83,7 @@ def audit_command(
 
 
 def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
-    """Analyse the run, compare it with the history, and print what was found."""
+    """Analyse the run, compare it with the history, and print alarms and changes."""
     from evalreport.audit.auditing import audit
     from evalreport.schema.audit import ALARMS
 

@@ -231,7 +231,7 @@ def _interrupts_noted(state: State) -> Iterator[None]:
 def _say_interrupted(state: State) -> int:
     say(parts("interrupted", *([state["interrupted"]] if state["interrupted"] else [])))
     # An interrupt inside exec (used by dataclasses) leaves CPython's mark of an unhandled interrupt, and the process
-    # would end by the signal, whatever its exit code. Another exec removes the mark.
+    # would end by the signal and lose its exit code. Another exec removes the mark.
     exec("")  # noqa: S102
     return EXIT_TERMINATED if state["signal"] == signal.SIGTERM else EXIT_INTERRUPTED
 

@@ -137,7 +137,7 @@ def check_output(options: OutputOptions) -> None:
 
 
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
-    """Run the analysis, decide the gates, and print what was found in the files."""
+    """Run the analysis, decide the gates, and print the notes about the files."""
     from evalreport import analysis
 
     check_names(settings.options)

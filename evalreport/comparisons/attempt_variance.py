@@ -92,7 +92,7 @@ def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[Atte
 
     Twice the attempts halves the part of the variance that is due to attempts, twice the questions (or groups of
     questions) halves all of it. Of a difference by question, the attempts of both models add to what varies within;
-    what makes a question hard for both is gone from what varies between.
+    a question's difficulty for both drops out of the variance between questions.
     """
     predictions = sample.predictions
     primary = Quantity(PRIMARY[predictions.task]) if predictions.task == "outcome" else sample.quantities[0]

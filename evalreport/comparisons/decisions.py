@@ -59,7 +59,7 @@ class Decision:
 
 
 MOST_WEIGHTS = 2e9
-"""At most so many rows times replicates are drawn again, a minute's work; beyond it a warning names --resamples."""
+"""The most rows times replicates drawn again (about a minute); beyond it a warning names --resamples."""
 
 
 def decision_family(

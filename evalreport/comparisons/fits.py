@@ -239,7 +239,7 @@ def _drawn(seed: int, size: int) -> tuple[Floats, Floats]:
 
 
 def _by_size(drawn: Floats, z: Floats) -> Floats:
-    """Attach the draws to the differences by size, whatever their sign, so that a - b and b - a share them."""
+    """Attach the draws to the differences by absolute size, so that a - b and b - a share them."""
     order = np.lexsort((np.sign(z) * np.sign(z.sum() or 1.0), np.abs(z)))
     attached = np.empty_like(drawn)
     attached[:, order] = drawn

@@ -31,7 +31,7 @@ from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
 
 DRAWS_IN_TAIL = 40
-"""Swaps or replicates that are drawn at least, times pairs over alpha: so many lie beyond the smallest level."""
+"""At least this many swaps or replicates times pairs / alpha: their expected number beyond the smallest level."""
 
 EXPLORATORY = Message("caution.exploratory")
 
@@ -196,7 +196,7 @@ def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion |
 def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float, float, float]:
     """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2).
 
-    ``times``: (n,) how many examples each row stands for; None: one.
+    ``times``: (n,) number of examples of each row; None: one.
     """
     first, second = right[:, 0] > 0.5, right[:, 1] > 0.5
     kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
@@ -262,11 +262,11 @@ NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
     "agreement": lambda method: PairedProportion in method.of,
     "independent": lambda method: method.name == "normal",
 }
-"""Which intervals stand there instead, where the user names one."""
+"""The intervals shown instead where the user names one."""
 
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
-    """Return the interval that stands beside a test: its own inversion or companion."""
+    """Return the interval shown with a test: its own inversion or companion."""
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
     own = OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)

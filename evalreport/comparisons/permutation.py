@@ -270,7 +270,7 @@ def _swapped_weights(
 
 
 def _by_kind(numbers: Array, values: Floats, starts: Indices) -> tuple[Floats, Floats]:
-    """Add up numbers (m, g) times two columns of values (g, 2) by kind, of which each begins at a start, (m, k)."""
+    """Sum numbers (m, g) times two columns of values (g, 2) within kinds, given their first positions: (m, k)."""
     one, other = (np.add.reduceat(numbers * column, starts, axis=1) for column in values.T)
     return one, other
 

@@ -46,7 +46,7 @@ def rank(
         The primary metric's estimate by model.
     compared
         The pairs of models in the decision table. Where two models with a value were not compared (as with a
-        baseline), no model has a letter: a shared letter would stand for a test that was not made.
+        baseline), no model has a letter: a shared letter would claim a test that was not made.
     decided
         The pairs that are decided.
     lower_is_better

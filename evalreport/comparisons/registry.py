@@ -58,7 +58,7 @@ class Ranked:
     by
         What a block is: ``examples``, ``folds`` or ``datasets``.
     counts
-        (m,) how many blocks each row stands for; None: one.
+        (m,) number of blocks of each row; None: one.
     """
 
     models: tuple[str, ...]
@@ -79,7 +79,7 @@ class Ranked:
         return np.asarray(self.weighted(self.ranks).sum(axis=0) / self.blocks)
 
     def weighted(self, values: Floats) -> Floats:
-        """Return values (m, k) times how many blocks their rows stand for."""
+        """Return values (m, k) times the number of blocks of each row."""
         return values if self.counts is None else values * self.counts[:, None]
 
 
@@ -219,7 +219,7 @@ class Test:
     bayesian: bool = False
 
     def run(self, subject: object) -> Outcome:
-        """Test a pair, one model or all of them; refused where counts stand for more examples than are written out."""
+        """Test a pair, one model or all of them; refused where counts hold too many examples to write out."""
         try:
             return self.function(subject)
         except TooManyRowsError as error:

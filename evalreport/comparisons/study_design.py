@@ -101,7 +101,7 @@ class MeanOfAttempts:
     between, within
         The variance between questions, and that between the attempts at one.
     attempts
-        How many attempts; each number is answered by itself.
+        Numbers of attempts; each is answered separately.
     """
 
     between: float

@@ -1,4 +1,4 @@
-"""Which test leads, by what is drawn and by the evidence, and which tests stand beside it."""
+"""Which test leads, by sampling and evidence, and which tests are shown with it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 
 MOST_ENUMERATED = 4_000
-"""Swaps are enumerated exactly up to so many distinct outcomes."""
+"""The most distinct outcomes for which swaps are enumerated exactly."""
 
 AT_ONCE = 1 << 21
 """Influence values of swaps at once (16 MB)."""
@@ -63,7 +63,7 @@ def is_plain_mean(quantity: Quantity) -> bool:
 def of_units(
     sample: Sample, a: str, b: str, quantity: Quantity, n_swaps: int, seed: int, moved: dict[Hashable, Moved]
 ) -> Swapped:
-    """Swap rows, or whole clusters, of which each adds its columns (parts p) to one of the models' sums.
+    """Swap rows, or whole clusters: each adds its columns (parts p) to one of the models' sums.
 
     ``moved`` holds what swaps move, for quantities of the same columns.
     """
@@ -106,7 +106,7 @@ def of_units(
 
 
 _MOST_PRODUCTS = 32
-"""Sums of products of columns are kept up to so many; beyond them the units themselves cost less."""
+"""The most sums of products of columns that are kept; beyond it the units themselves cost less."""
 
 _ROUNDING = 1e-13
 """A sum of squares that is this share of the terms it is the difference of is 0."""
@@ -194,7 +194,7 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Both models' sums (p,), what each swap moves from the second's to the first's, (b, p), and what gives its error.
+    """Both models' sums (p,), the amount each swap moves from the second's to the first's, (b, p), and its error.
 
     ``products``: None where no errors are asked for, or where they follow from single units.
     """
@@ -249,7 +249,7 @@ Its excess kurtosis is -2 times that: the distribution function is right to 0.00
 the Monte Carlo error of 2,000 swaps.
 """
 _MANY_UNITS = 512
-"""Of so many units of which half differ in size a sum takes so many values that the steps between them, too, are below
+"""With this many units, half of unlike sizes, a sum takes so fine a grid of values that its steps, too, are below
 0.0004: on a lattice of span d the standard deviation is 1,000 d at least. Twice as many are looked at."""
 
 
@@ -313,7 +313,7 @@ def _root_of_products(values: Floats) -> Floats | None:
 
 
 def looked_up(values: Floats, sizes: Indices, n_swaps: int, seed: int) -> Iterator[tuple[int, Floats]]:
-    """Yield the sums (b, k) of those units (m, k) that swap, by pattern, of which each has so many, in order."""
+    """Yield the sums (b, k) of the units (m, k) that swap, by pattern in order, given each pattern's number."""
     eights = -(-sizes // 8)
     # Every pattern's units begin a new table of eight; what is missing of its last one adds nothing.
     first = 8 * (np.cumsum(eights) - eights) - (np.cumsum(sizes) - sizes)

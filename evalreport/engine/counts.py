@@ -60,7 +60,7 @@ class Cells:
 
 
 EXAMPLES_A_CELL = 8
-"""Up to so many examples a cell, drawing examples is faster than drawing cells."""
+"""Up to this many examples a cell, drawing examples is faster than drawing cells."""
 
 
 def few_a_cell(counts: npt.NDArray[Any]) -> bool:
@@ -80,7 +80,7 @@ def distinct_cells(
     Parameters
     ----------
     times
-        (n,) how many examples each row stands for, whole numbers; None: one.
+        (n,) number of examples of each row, whole; None: one.
     weight
         (n,) what each example weighs: rows of unlike weights are distinct. None: all weigh 1.
     """
@@ -101,7 +101,7 @@ def distinct_cells(
 def _row_and_counts(
     packed: npt.NDArray[np.int64], size: int, times: Floats | None
 ) -> tuple[npt.NDArray[np.int64], Array]:
-    """Return a row of each distinct code and how many examples it stands for."""
+    """Return a row of each distinct code and its number of examples."""
     if size > MOST_CODES:
         _, row, codes = np.unique(packed, return_index=True, return_inverse=True)
         return row, np.bincount(codes, weights=times)

@@ -28,7 +28,7 @@ ones = shared(np.ones)
 
 BITS = 29
 """Columns are whole numbers up to 2^29: with counts of at most 255 over a tile of rows every sum stays below 2^50,
-so that doubles hold it exactly, in whatever order BLAS adds.
+so that doubles hold it exactly in any order of addition.
 """
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -53,7 +53,7 @@ def weighted_sums(weights: Floats, column: Array) -> Floats:
 
 
 def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
-    """Put the values (n,) that a mask picks into ``out`` (n,), and return it: for masks that nobody can foresee.
+    """Put the values (n,) that a mask picks into ``out`` (n,), and return it, without branches.
 
     A processor guesses at each place which way a choice goes, and starts anew where it was wrong: bits that are
     masked take a quarter of the time of ``np.copyto``.
@@ -143,7 +143,7 @@ def running_sums(values: Array, out: Array | None = None) -> Array:
     sums = np.empty(values.shape, values.dtype) if out is None else out
     blocks, of_blocks = (a[..., :whole, :].reshape(*lead, -1, _STEP, b) for a in (sums, values))
     if values.dtype == np.float32:
-        # Whole numbers, and single precision holds all of their sums, in whatever order BLAS adds.
+        # Whole numbers, and single precision holds all of their sums in any order of addition.
         np.matmul(_UP_TO_ROW, of_blocks, out=blocks)
     else:
         blocks[..., 0, :] = of_blocks[..., 0, :]
@@ -164,8 +164,8 @@ _WORTH_KEEPING = 100_000
 def running_sum(values: Floats) -> Floats:
     """Return cumulative sums along the first axis; of a long vector they are kept for as long as it lives.
 
-    Several metrics, their derivatives and the histogram begin with the running sums of the same two vectors, which
-    nobody writes to. The sums that are kept cannot be written to.
+    Several metrics, their derivatives and the histogram begin with the running sums of the same two vectors. The
+    kept sums are read-only.
     """
     if values.ndim > 1 or len(values) < _WORTH_KEEPING:
         return running_sums(values)
@@ -185,7 +185,7 @@ def keep_running_sum(values: Floats, sums: Floats) -> Floats:
 
 
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
-    """Return the weighted sum (p,) of each column; None stands for ones."""
+    """Return the weighted sum (p,) of each column; None: weights of one."""
     if not isinstance(columns, tuple):
         return np.asarray((ones(columns.shape[0]) if weights is None else weights) @ columns)
     return np.array([(column if weights is None else weights * column).sum() for column in columns])

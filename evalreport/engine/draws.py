@@ -27,7 +27,7 @@ Tile: TypeAlias = tuple[slice, Bytes]
 
 RATE = 0.9896
 SHARES = (96, 95, 47, 15, 3)
-"""How many of 256 random bytes stand for the counts 0 to 4: the closest to Poisson(RATE) that eight bits can be.
+"""How many of the 256 values of a byte give the counts 0 to 4: the closest to Poisson(RATE) that eight bits can be.
 
 Of all rates and shares these leave least to be put right: 0.9 % of the counts are drawn again, 1 % of the units
 are added.
@@ -64,7 +64,7 @@ def multinomial_tiles(
     Parameters
     ----------
     kept
-        Whether every tile has memory of its own; else each lies where the one before was.
+        Whether every tile has memory of its own; else each reuses that of the one before.
     memory
         Where tiles may lie; what is missing is added.
     """
@@ -144,7 +144,7 @@ def _redrawn() -> Floats:
     """Return how often a place is set to 0, then to 1, and so on, so that Poisson(RATE) is what comes out.
 
     With D the distribution of the bytes, the largest c with c D <= p leaves p - c D to be drawn anew. A place is set
-    to k with probability h_k whatever stands there, k ascending, and the last setting stays: so p_k = c D_k +
+    to k with probability h_k regardless of its value, k ascending, and the last setting stays: so p_k = c D_k +
     h_k prod_(j > k) (1 - h_j), solved from the largest k down. Places are set by a Poisson number of uniform
     draws, so that places are independent; at rate -ln(1 - h) each is met at least once with probability h.
     """
@@ -162,7 +162,7 @@ def _redrawn() -> Floats:
 
 
 def take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> None:
-    """Remove ``surplus`` of the sample's units, all sets of so many being equally likely."""
+    """Remove ``surplus`` of the sample's units, every set of that size being equally likely."""
     ends = np.cumsum(sample, dtype=np.int64)
     units = generator.choice(int(ends[-1]), surplus, replace=False, shuffle=False)
     np.subtract.at(sample, np.searchsorted(ends, units, side="right"), np.uint8(1))
@@ -172,10 +172,10 @@ Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 MANY_ROWS = 20_000
-"""From so many rows on, Poisson bytes are faster than drawing row numbers and counting them."""
+"""From this many rows on, Poisson bytes are faster than drawing row numbers and counting them."""
 
 _CELLS_IN_A_BLOCK = 1 << 20
-"""Weights drawn at once (8 MB as float64): bounds memory whatever the number of replicates."""
+"""Weights drawn at once (8 MB as float64): bounds memory for any number of replicates."""
 
 _BYTES_IN_A_BLOCK = 1 << 30
 """The same where weights are bytes: up to 128 replicates, or 16 of more than 64 million rows, whose bytes are 1 GB

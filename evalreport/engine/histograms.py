@@ -44,7 +44,7 @@ MOST_AT_CUTS = 1024
 
 CELL_BITS = 7
 ROWS_OF_A_CELL = 1 << CELL_BITS
-"""Bootstrap counts of so many rows are added as bytes: their sum passes 255 less than once in 1e21 times."""
+"""Up to this many rows bootstrap counts are added as bytes: their sum passes 255 less than once in 1e21 times."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     Parameters
     ----------
     weights
-        (n,) example weights of the data; None stands for ones.
+        (n,) example weights of the data; None: ones.
     """
     positives, negatives = group_weights(weights, order)
     found, wrong = running_sum(positives), running_sum(negatives)
@@ -269,7 +269,7 @@ class BinWeights:
 
     @cached_property
     def precision_inside(self) -> Sums:
-        """The precision about the middle positive of each bin, (G, b); nobody writes to it."""
+        """The precision about the middle positive of each bin, (G, b); read-only by convention."""
         # In place: fresh memory costs more than the arithmetic.
         found = self.positives * self.column(self.bins.ahead_positive - 1)
         found += self.cumulative.found
@@ -575,7 +575,7 @@ def slopes_of(derivatives: Sequence[Floats], bins: Sequence[Bins | None]) -> Slo
 def shares(slopes: Slopes) -> dict[tuple[int, int], float]:
     """Return the share of the variance inside bins: of each model (j, j), and of each difference of two (i, j).
 
-    Where a bound from the two models' shares is negligible, the bound stands for the share of their difference.
+    Where a bound from the two models' shares is negligible, the bound replaces the share of their difference.
     """
     found = {}
     own = [(slopes.square_inside(j), dot(d, d)) for j, d in enumerate(slopes.derivatives)]

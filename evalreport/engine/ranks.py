@@ -141,7 +141,7 @@ row_numbers = shared(np.arange)
 """Numbers from 0 on, (n,): where no scores are tied, the same memory for the starts of all models' groups."""
 
 _LARGE = 1 << 12
-"""From so many scores on a radix sort is faster than one that compares."""
+"""From this many scores on a radix sort is faster than one that compares."""
 
 
 def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
@@ -207,7 +207,7 @@ def _put_right(rows: Indices, score: Floats, changes: npt.NDArray[np.bool_]) -> 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
     """Return the weight of positives and of negatives in each group, each (g, ...), under weights (..., n).
 
-    None stands for ones. Groups come first, so that running sums go down the rows with all replicates side by
+    None: ones. Groups come first, so that running sums go down the rows with all replicates side by
     side: several times faster than along the last axis.
     """
     if weights is None:
@@ -415,7 +415,7 @@ def placements(column: ClassColumn, by_row: Floats, scale: Floats | None = None)
 
 
 LARGEST_EXACT = 50
-"""Up to so many differences other than 0 the distribution is enumerated, and doubles hold it exactly."""
+"""Up to this many differences other than 0 the distribution is enumerated, and doubles hold it exactly."""
 
 
 @lru_cache(maxsize=512)

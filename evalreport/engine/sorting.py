@@ -13,7 +13,7 @@ _FEW_ROWS = 1 << 12
 
 
 def rows_by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None = None) -> Places:
-    """Return the rows in the order of their keys (n,), equal ones as they stand in ``before``, or by their number.
+    """Return the rows in the order of their keys (n,), ties in the order of ``before``, or by row number.
 
     A radix sort of up to 16 bits at a time, a third of the time of sorting plain numbers. Each row is a sparse
     matrix's only entry in its row; the columns, one after the other, have them in order.

@@ -64,7 +64,7 @@ def _moved(table: Floats, k: int, level: float) -> list[Floats]:
 
 
 def _receivers(n_classes: int, k: int) -> list[int]:
-    """Return the classes that class k's new errors may fall on; with very many classes the next one stands for all."""
+    """Return the classes that class k's new errors may fall on; with very many classes only the next one."""
     return [j for j in range(n_classes) if j != k] if n_classes <= 30 else [(k + 1) % n_classes]
 
 

@@ -1,4 +1,4 @@
-"""Which interval leads, by what is drawn and by the evidence."""
+"""Which interval leads, by sampling and evidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def of_difference(estimate: Value) -> str:
 
 
 GENERAL = ("bootstrap_bca", "bootstrap_percentile", "normal")
-"""Intervals that hold whatever is drawn, the first that a metric has before the others."""
+"""Intervals that hold for every sampling, in order of preference."""
 
 
 def general(estimate: Value) -> str:
@@ -128,7 +128,7 @@ def recommended(estimate: Value) -> str:
 
 
 def situation(drawn: str, of: type, where: Callable[..., bool] | None) -> str:
-    """Write one row of a table of leaders in words: what is drawn, the evidence, and the condition.
+    """Write one row of a table of leaders in words: sampling, evidence and condition.
 
     Examples
     --------

@@ -181,7 +181,7 @@ def seeds_t(estimate: Estimate | Difference, level: float) -> Bounds:
 
 
 MOST_BY_CONVENTION = 0.05
-"""Above this share of folds on which a metric is 0/0, their mean does not stand for the value of all of them."""
+"""Above this share of folds with a metric of 0/0, the mean over folds is no estimate of their pooled value."""
 
 
 @interval(
@@ -360,7 +360,7 @@ def _share_below(estimate: Estimate | Difference) -> float:
 
 
 LARGEST_EXACT_UNTIED = 300
-"""Up to so many blocks without ties the limits stand on the exact distribution of the signed rank sum."""
+"""Up to this many blocks without ties the limits use the exact distribution of the signed rank sum."""
 
 
 @interval(

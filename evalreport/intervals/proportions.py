@@ -50,7 +50,7 @@ def wilson_limits(successes: float, trials: float, level: float) -> tuple[float,
 
 
 def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
-    """Return Wilson's limits of a share p of so many trials, whole or effective, at z standard errors."""
+    """Return Wilson's limits of a share p of n trials, whole or effective, at z standard errors."""
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials)) / (1 + z * z / trials)
     # At the ends the limit is exactly 0 or 1; rounding must not move it.

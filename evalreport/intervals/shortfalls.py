@@ -62,7 +62,7 @@ def shortfalls() -> dict[Situation, Shortfall]:
 def shortfall_of(
     kind: str, metric: str, method: str, *, n: int, rarest: int | None = None
 ) -> Shortfall | None:
-    """Return what was measured of an interval on so few examples, or so few of a class; None where it holds.
+    """Return the measured shortfall of an interval at this number of examples or of a class; None where it holds.
 
     Parameters
     ----------

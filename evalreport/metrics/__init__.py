@@ -1,6 +1,6 @@
 """Registered metrics by family, and the quantities that a run computes from them.
 
-The order of the imports is the order of the registry, and so of the report: what is read first stands first.
+The order of the imports is the order of the registry, and so of the report.
 """
 
 # isort: off

@@ -179,7 +179,7 @@ def _begin(state: Logits, weights: Floats) -> Floats:
             found = calibration_line(Logits(logit, y, None), own)
             if np.isfinite(found).all():
                 return found
-    # From the share of positives, whatever the forecast: far from the truth p (1 - p) says nothing of the way there.
+    # Start at the share of positives, not at the forecast: far from the truth p (1 - p) gives no usable step.
     share = np.clip(dot(weights, state.y) / weights.sum(), 1e-12, 1 - 1e-12)
     return np.array([float(log(share) - log1p(-share)), 0.0])
 

@@ -1,4 +1,4 @@
-"""Agreement of a model's groups with the true ones, whatever the groups are called.
+"""Agreement of a model's groups with the true ones, independent of the groups' names.
 
 Every one of these is a function of a few sums over the table of true groups by the model's groups, so that values,
 derivatives and replicates follow from ``Overlap`` alone. The definitions are scikit-learn's. Estimates come from the

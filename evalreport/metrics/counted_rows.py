@@ -14,7 +14,7 @@ MOST_EXPANDED = 100_000_000
 
 
 class TooManyRowsError(Exception):
-    """Counts stand for more examples than are written out one by one."""
+    """The counts hold more examples than are written out one by one."""
 
     def __init__(self, n: int) -> None:
         super().__init__(f"{n:,} examples are more than {MOST_EXPANDED:,}")

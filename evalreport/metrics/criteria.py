@@ -369,7 +369,7 @@ def _value(
 def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units) -> float:
     """Evaluate a metric of rows on a model that says the same of every example; nan where it is undefined.
 
-    The examples of a class are alike then, so one of each class stands for them, with their weight.
+    The examples of a class are alike then, so one of each class represents them, with their weight.
     """
     metric, (view, weight) = definition(quantity), _one_answer(baseline, predictions, units)
     with np.errstate(over="ignore", invalid="ignore"):

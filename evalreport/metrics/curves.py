@@ -23,7 +23,7 @@ from evalreport.schema.curves import CurveRecord
 Needs = Literal["scores", "probabilities"]
 
 MOST_POINTS = 500
-"""No curve in the results has more points; what is drawn beside the main curves has at most 200."""
+"""No curve in the results has more points; secondary curves have at most 200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Curve:
     most
         Points at most in the results.
     front
-        True where the points stand for themselves, so that none is dropped for lying on a straight line.
+        True where every point has a meaning, so that none on a straight line is dropped.
     """
 
     name: str

@@ -168,7 +168,7 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Fl
 def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
     """Return the function that differentiates a label quantity by its margins, (..., 3, K) -> (..., 3, K).
 
-    A metric of one class against the rest has four derivatives, whatever the number of classes. Where it is
+    A metric of one class against the rest has four derivatives for any number of classes. Where it is
     undefined, it is 0 by convention and so is its derivative.
     """
     metric = definition(quantity)
@@ -205,7 +205,7 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
         found[..., 0, chosen] = tp - fp - fn + tn
         found[..., 1, chosen] = fn - tn
         found[..., 2, chosen] = fp - tn
-        # Every example of whatever class is one more true negative of the others.
+        # Every example, of any class, is one more true negative of the others.
         classes = m.shape[-1] if quantity.average == "micro" else 1
         found[..., 1, :] += classes * tn.sum(-1, keepdims=True)
         if quantity.average == "weighted":

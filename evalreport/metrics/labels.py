@@ -40,7 +40,7 @@ def _wrong_labels(view: ModelView) -> Floats:
 
 
 def _right_over_pairs(view: ModelView) -> float:
-    """Chance that a true class and a prediction, each drawn by itself, are the same."""
+    """Chance that a true class and a prediction, drawn independently, are the same."""
     assert view.true is not None
     classes, counts = np.unique(view.true, return_counts=True)
     said = np.array([np.mean(view.y_pred == code) for code in classes])

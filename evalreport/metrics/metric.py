@@ -100,7 +100,7 @@ class Margins:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A family of metrics with a number k; the bare name stands for k = 1 and the smallest number of attempts.
+    """A family of metrics with a number k; the bare name means k = 1 and the smallest number of attempts.
 
     Attributes
     ----------
@@ -309,8 +309,8 @@ class Scale:
     turnable
         Whether only the user knows the direction: ``--lower-is-better`` turns it round.
     uninformed
-        Value of a model that tells no example from another (a random order, the mean of the truth), whatever the
-        data; None where it depends on them.
+        Value of a model that tells no example from another (a random order, the mean of the truth); None
+        where it depends on the data.
     undefined
         When 0/0 occurs, in words; the value is then 0 by the field's convention, with this as the reason.
     extensive

@@ -1,4 +1,4 @@
-"""Which quantities a run computes: what was named, and what the data allow."""
+"""Which quantities a run computes: those named, and those that the data allow."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quanti
 
 
 def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
-    """Return what a name stands for: one quantity, or a numbered metric with its usual numbers."""
+    """Return the quantities of a name: one, or a numbered metric with its usual numbers."""
     quantity = parse(name, predictions.task, predictions.classes)
     metric = definition(quantity)
     return _with_usual_numbers(metric, predictions) if metric.numbered is not None else [quantity]

@@ -399,7 +399,7 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
 def eer(cumulative: CumulativeWeights) -> Floats:
     """Error rate at the point of the ROC curve where positives and negatives are mistaken equally often.
 
-    The point lies on the straight line between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
+    The point is interpolated between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
     p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (cumulative.found, cumulative.wrong))

@@ -275,7 +275,7 @@ class ColumnBlock:
     """The columns of many quantities, by unit and part; no sum's last digit depends on the others.
 
     Dense columns are taken apart into whole numbers, whose one product for all of them is exact; a sparse product
-    adds each column by itself.
+    adds the columns one by one.
 
     Attributes
     ----------

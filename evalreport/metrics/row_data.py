@@ -20,10 +20,10 @@ Source = Literal["rows", "histograms", "histograms alone"]
 """Where replicates come from: the rows; histograms, where these can give them; or histograms and nothing else."""
 
 MOST_EXACT_ROWS = 2_000
-"""Up to so many rows all replicates come from the rows themselves."""
+"""Up to this many rows all replicates come from the rows themselves."""
 
 MOST_RESAMPLED_ROWS = 200_000
-"""Up to so many rows everything has replicates: from the rows where histograms cannot give them."""
+"""Up to this many rows everything has replicates: from the rows where histograms cannot give them."""
 
 
 def source_of_replicates(n: int, *, one_by_one: bool, exact: bool = False) -> Source:

@@ -89,7 +89,7 @@ class Sample:
         return CountedRows(np.column_stack(by_row), self.units.times)
 
     def labels(self, models: Sequence[str]) -> Cells | None:
-        """Count what these models said of each class; None where examples are not alike and independent."""
+        """Count these models' answers by true class; None unless examples are independent and equally weighted."""
         cells = None if self.tables is None else self.tables.cells
         if self.tables is None or cells is None or cells.weight is not None:
             return None

@@ -28,7 +28,7 @@ class Sampling:
     n_effective
         Kish's effective number of examples where they weigh differently.
     only_sums
-        Whether only sums over the examples are known: influence values then stand for those of all examples.
+        Whether only sums over the examples are known: the influence values then summarise those of all examples.
     two_sets
         Whether two models have a test set each, drawn independently.
     """

@@ -34,7 +34,7 @@ def summed_estimates(
 ) -> Mapping[tuple[str, Quantity], Estimate]:
     """Estimate what follows from the sums of scores, of every model that gives any; nothing where there are no sums.
 
-    The derivatives of an estimate stand for those of all examples: their products with another model's are the sums
+    The derivatives of an estimate summarise those of all examples: their products with another model's are the sums
     of the products of these. Its replicates are drawn from the normal distribution with these variances and
     covariances, which is that of the bootstrap's replicates but for what vanishes with the number of examples.
     """

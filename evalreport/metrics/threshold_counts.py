@@ -22,14 +22,14 @@ from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.score_sums import ScoreSums
 
 MOST_CLASSES = 50
-"""Curves of each class against the rest are computed for up to so many classes."""
+"""Curves of each class against the rest are computed for up to this many classes."""
 MOST_EXAMINED = 50_000
 MOST_BINS = 256
-"""Rankings of at most so many distinct scores are not cut."""
+"""Rankings of at most this many distinct scores are not cut."""
 CELLS_BY_CLASS = 128
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
 MOST_MULTINOMIAL = 20_000
-"""Up to so many rows the counts of bins are multinomial; above, Poisson numbers, whose total varies a little."""
+"""Up to this many rows the counts of bins are multinomial; above, Poisson numbers, whose total varies a little."""
 MOST_WEIGHTS = 400_000_000
 """Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
 LEAST_RESAMPLES = 200

@@ -126,7 +126,7 @@ class Units:
     Attributes
     ----------
     n
-        Rows: examples, or what stands for some of them.
+        Rows: examples, or cells of examples.
     cluster
         (n,) code of each example's cluster, 0 to ``count`` - 1; None: every example is a unit of its own.
     weight
@@ -136,8 +136,8 @@ class Units:
     task
         (n,) code of each example's task in a suite, 0 to T - 1: units are drawn within their task. None: no suite.
     times
-        (n,) how many examples each row stands for, of a table of counts: such units are drawn by distinct cell, or
-        where each row lies in a cluster, as clusters. None: one.
+        (n,) number of examples of each row of a table of counts: such units are drawn by distinct cell, or as clusters
+        where the table has them. None: one.
     """
 
     n: int
@@ -214,7 +214,7 @@ class Units:
         return self.n_effective if self.sizes is None else effective_clusters(self.sizes)
 
     def effective(self, sizes: Floats, times: Floats) -> float:
-        """Return how many units of these sizes (u,) count, so many of each: Kish's number, with clusters G*."""
+        """Return the effective number of units of sizes (u,), repeated by ``times``: Kish's, with clusters G*."""
         return kish(sizes, times) if self.cluster is None else effective_clusters(sizes)
 
     def freedom(self, sizes: Floats) -> Freedom | None:
@@ -315,7 +315,7 @@ def within(derivative: Floats, counts: Floats, strata: Array) -> Floats:
 def by_seed(
     predictions: Predictions, units: Units, seeds: Parts, derivative: Floats | None
 ) -> Callable[[], Floats] | None:
-    """Return what makes derivatives (n,) ones by unit and training seed, (count, S); None in other designs."""
+    """Return a function from derivatives (n,) to ones by unit and training seed, (count, S); None in other designs."""
     if derivative is None or predictions.design != "seeds":
         return None
     return lambda: units.by_part(derivative, seeds.codes, seeds.count)

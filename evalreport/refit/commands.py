@@ -55,7 +55,7 @@ the others are written, and failures.md beside them holds the tracebacks.
 def resample_command(
     context: click.Context, /, plan: Path, output: Path | None, quiet: bool, verbose: bool, **flags: Any
 ) -> int:
-    """Carry out a plan and print what was written; the help text is HELP."""
+    """Carry out a plan and print the files written; the help text is HELP."""
     context.obj |= {"verbose": verbose, "interrupted": Message("cli.resample.kept")}
     from evalreport.refit.plans import read_plan
     from evalreport.refit.resampling import resample

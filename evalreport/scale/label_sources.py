@@ -199,7 +199,7 @@ def counted_columns(opened: Sequence[OpenedSource], options: Options) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class LabelledSource:
-    """A source with its models and, by column (``TRUTH``, ``PREDICTION``, a slice ...), what its texts stand for."""
+    """A source with its models and, by column (``TRUTH``, ``PREDICTION``, a slice ...), the codes of its texts."""
 
     opened: OpenedSource
     models: tuple[str, ...]

@@ -87,7 +87,7 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     """Say of the slices whose margins let no outcome reach the level that they are too small, on every quantity.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
-    ``--correction`` each slice is judged by itself.
+    ``--correction`` each slice is judged separately.
 
     Parameters
     ----------

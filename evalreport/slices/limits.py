@@ -57,7 +57,7 @@ class Shares:
     def contrast(self, a: float = 1.0, b: float = 1.0) -> Contrast | None:
         """Return the variance of a (slice) - b (reference); None where there are too few units for one.
 
-        The degrees of freedom are Welch's and Satterthwaite's: for two means this is Welch's t. Where units lie on
+        The degrees of freedom are Welch's and Satterthwaite's: for two means this is Welch's t. Where units belong to
         both sides, the fewer of the two sides'.
         """
         within = max(a * a * self.own - 2 * a * b * self.shared + b * b * self.inside, 0.0)
@@ -71,7 +71,7 @@ class Shares:
     def predicted(self) -> Contrast | None:
         """Return the variance of slice - reference that the reference alone predicts, as if the slice were like it.
 
-        None where units lie on both sides.
+        None where units belong to both sides.
         """
         if not self.apart or self.df is None or self.df_outside is None:
             return None

@@ -51,7 +51,7 @@ def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) ->
         return
     predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
-    # A fold score is one row, whatever its number of examples.
+    # A fold score is one row for any number of examples.
     if smallest < FEW_IN_FOLD and predictions.task != "scores":
         yield warning("small_folds", n=smallest, enough=FEW_IN_FOLD)
     if predictions.classes and predictions.y_true is not None:
