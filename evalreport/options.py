@@ -327,12 +327,7 @@ def with_fields(options: Options, given: Mapping[str, object]) -> Options:
 
 
 def output_options(given: Mapping[str, object]) -> OutputOptions:
-    """Return validated output options.
-
-    Raises
-    ------
-    UsageError
-        A field is unknown, or a value is not allowed.
+    """Return validated output options; errors as ``with_fields``.
 
     Examples
     --------

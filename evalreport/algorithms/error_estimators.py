@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -256,7 +255,7 @@ def _of_losses(
     bag = out_of_bag(losses, replicates.out)
     limits = value_range(definition(quantity), predictions)
 
-    def estimated(by_example: Floats, value: float, **details: Any) -> Estimated:
+    def estimated(by_example: Floats, value: float, **details: float) -> Estimated:
         reason = _no_limits(quantity, details.get("resubstitution"), bag.value, value, limits)
         if reason is not None:
             return Estimated(value, details, None, reason)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SAMPLE = 64
 """Digests of ids that a run keeps, evenly spaced among them: a window that shares 1/64 of it is always found."""
@@ -217,7 +220,7 @@ def evidence_kept(run: Run) -> JsonObject:
     return found
 
 
-def units_of(predictions: Predictions, options: Options) -> tuple[Any, Indices]:
+def units_of(predictions: Predictions, options: Options) -> tuple[pa.Array, Indices]:
     """Return the names of the independent units, examples or clusters, as an Arrow array, and each row's unit (n,)."""
     import pyarrow as pa
 
@@ -245,7 +248,7 @@ def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -
     return bool((rising[nearest] == wanted).any())
 
 
-def _held_by(earlier: Predictions, keys: Any, options: Options) -> Mask:
+def _held_by(earlier: Predictions, keys: pa.Array, options: Options) -> Mask:
     """Return which keys an earlier run held: all if it lacks the column of the clusters, none if it has no ids."""
     import pyarrow.compute as pc
 

@@ -105,7 +105,10 @@ def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[Atte
     if metric.per_example is None or predictions.n_examples < 2:
         return ()
     found = {m.name: q for m in predictions.models if (q := _questions(sample, m, primary)) is not None}
-    records = [_record(sample, primary, name, questions) for name, questions in found.items()]
+    records = [
+        _made(sample, primary, (name, None), q.parts, q.of_attempts, float(q.count.mean()), q.rows)
+        for name, q in found.items()
+    ]
     pairs = model_pairs(list(found), baseline) if baseline is None or baseline in found else []
     records += [_record_of_pair(sample, primary, (a, b), found[a], found[b]) for a, b in pairs]
     return tuple(records)
@@ -136,10 +139,6 @@ def _task_of_questions(sample: Sample, n: int) -> Indices | None:
     if task is None or len(task) == n:
         return task
     return task[np.unique(sample.predictions.example, return_index=True)[1]]
-
-
-def _record(sample: Sample, quantity: Quantity, model: str, q: _Questions) -> AttemptVarianceRecord:
-    return _made(sample, quantity, (model, None), q.parts, q.of_attempts, float(q.count.mean()), q.rows)
 
 
 def _record_of_pair(

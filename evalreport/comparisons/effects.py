@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:
         return ()
     right = np.stack([a == (1 if truth is None else truth) for a in answers])
     every, none = right.all(axis=0), ~right.any(axis=0)
-    parts: list[tuple[str | None, Any]] = [(None, np.ones(predictions.n, dtype=bool))]
+    parts: list[tuple[str | None, Mask]] = [(None, np.ones(predictions.n, dtype=bool))]
     parts += [] if truth is None else [(name, truth == code) for code, name in enumerate(predictions.classes)]
     return tuple(
         UnanimityRecord(

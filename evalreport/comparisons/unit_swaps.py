@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -337,7 +336,7 @@ def _of_tables(
     return [(int(some[begin]), looked_up[begin:end].sum(axis=0)) for begin, end in pairwise(ends)]
 
 
-def _patterns(columns: npt.NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
+def _patterns(columns: Indices) -> tuple[Indices, Indices]:
     """Return the distinct rows of a table (m, k) of column numbers in order, and which of them each row is."""
     codes = np.zeros(len(columns), dtype=np.int64)
     for column in columns.T:

@@ -8,8 +8,7 @@ and give the derivative with respect to one example's weight. What they keep of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
-from weakref import WeakValueDictionary
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,25 +37,3 @@ class LastUse(Generic[T]):
             last = (weights, compute(weights))
             self._last = last
         return last[1]
-
-
-def shared(make: Callable[[int], npt.NDArray[Any]]) -> Callable[[int], npt.NDArray[Any]]:
-    """Make the array of a size once for as long as somebody uses it; it cannot be written to.
-
-    Examples
-    --------
-    >>> numbers = shared(np.arange)
-    >>> one, other = numbers(3), numbers(3)
-    >>> one is other, one.tolist()
-    (True, [0, 1, 2])
-    """
-    kept: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
-
-    def of_size(n: int) -> npt.NDArray[Any]:
-        found = kept.get(n)
-        if found is None:
-            found = kept[n] = make(n)
-            found.flags.writeable = False
-        return found
-
-    return of_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,7 @@ EXAMPLES_A_CELL = 8
 """Up to this many examples a cell, drawing examples is faster than drawing cells."""
 
 
-def few_a_cell(counts: npt.NDArray[Any]) -> bool:
+def few_a_cell(counts: Array) -> bool:
     """Say whether cells are so small that their examples are drawn one by one: rows and counts of them decide alike."""
     return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
 

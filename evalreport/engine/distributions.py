@@ -11,17 +11,40 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from evalreport.engine import shared
-
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int32]
 Columns: TypeAlias = tuple[Floats, ...] | sparse.csr_array
 """Per-example columns: p vectors (n,), or scipy.sparse (n, p)."""
+
+
+def shared(make: Callable[[int], Array]) -> Callable[[int], Array]:
+    """Make the array of a size once for as long as it is used; it is read-only.
+
+    Examples
+    --------
+    >>> numbers = shared(np.arange)
+    >>> one, other = numbers(3), numbers(3)
+    >>> one is other, one.tolist()
+    (True, [0, 1, 2])
+    """
+    kept: WeakValueDictionary[int, Array] = WeakValueDictionary()
+
+    def of_size(n: int) -> Array:
+        found = kept.get(n)
+        if found is None:
+            found = kept[n] = make(n)
+            found.flags.writeable = False
+        return found
+
+    return of_size
+
 
 ones = shared(np.ones)
 """Columns of ones, the same memory for all of a length."""
@@ -416,8 +439,6 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
         f_now = function(now)
     raise RuntimeError("no root was found in 100 steps")
 
-
-Array = npt.NDArray[Any]
 
 _AT_ONCE = 1 << 18
 """Numbers at which a function is differentiated at once (8 MB): bounds memory where there are many classes."""

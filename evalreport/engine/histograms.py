@@ -13,15 +13,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine import shared
 from evalreport.engine.counts import CumulativeWeights
-from evalreport.engine.distributions import Whole, column_sums, dot, ratio, running_sum, running_sums
+from evalreport.engine.distributions import (
+    Array,
+    Whole,
+    column_sums,
+    dot,
+    ratio,
+    running_sum,
+    running_sums,
+    shared,
+)
 from evalreport.engine.draws import TILE_ROWS, Bytes, Tile, in_floats, of_row_bytes, tiles_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order, group_weights
@@ -29,7 +37,6 @@ from evalreport.engine.sorting import rows_by_digits
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
-Sums = npt.NDArray[Any]
 T = TypeVar("T")
 
 BINS_BY_CLASS = 2048
@@ -210,7 +217,7 @@ def _share(part: Floats, whole: Floats, otherwise: float) -> Floats:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), otherwise)
 
 
-def _precision(found: Sums, wrong: Sums) -> Sums:
+def _precision(found: Array, wrong: Array) -> Array:
     called = found + wrong
     return np.asarray(found / np.maximum(called, np.finfo(called.dtype).tiny))
 
@@ -230,15 +237,15 @@ class BinWeights:
     """
 
     bins: Bins
-    by_code: Sums
+    by_code: Array
 
     @property
-    def positives(self) -> Sums:
+    def positives(self) -> Array:
         """In each bin itself, (G, b)."""
         return self.by_code[: len(self.by_code) // 2]
 
     @property
-    def negatives(self) -> Sums:
+    def negatives(self) -> Array:
         """In each bin itself, (G, b)."""
         return self.by_code[len(self.by_code) // 2 :]
 
@@ -255,7 +262,7 @@ class BinWeights:
         )
         return found, wrong
 
-    def column(self, values: Floats) -> Sums:
+    def column(self, values: Floats) -> Array:
         """Return values (G,) as a column (G, 1) of the weights' precision."""
         return values.astype(self.by_code.dtype)[:, None]
 
@@ -268,7 +275,7 @@ class BinWeights:
         return ratio(value, self.totals[0])
 
     @cached_property
-    def precision_inside(self) -> Sums:
+    def precision_inside(self) -> Array:
         """The precision about the middle positive of each bin, (G, b); read-only by convention."""
         # In place: fresh memory costs more than the arithmetic.
         found = self.positives * self.column(self.bins.ahead_positive - 1)
@@ -280,14 +287,14 @@ class BinWeights:
         return found
 
     @cached_property
-    def won(self) -> tuple[Sums, Floats]:
+    def won(self) -> tuple[Array, Floats]:
         """The positives that stand above a negative of each bin, (G, b), and the pairs won by runs of 64 bins."""
         above = self.positives * self.column(self.bins.wins - 1)
         above += self.cumulative.found
         return above, sums_by_run(self.negatives, above)
 
 
-def few_at_a_time(by_code: Sums, bins: Bins) -> Iterator[BinWeights]:
+def few_at_a_time(by_code: Array, bins: Bins) -> Iterator[BinWeights]:
     """Take weights (2 G, b) apart, few replicates at once: what is made of them stays in the processor's cache."""
     b = by_code.shape[1]
     step = max(8, -(-b // -(-b * (len(by_code) // 2) // _NUMBERS_AT_ONCE)))
@@ -363,7 +370,7 @@ class CodeSums:
             codes, first = np.unique(cells.further, return_index=True)
             self._rest[codes] += np.add.reduceat(sums[g:], first, axis=0, dtype=np.float64)
 
-    def total(self) -> Sums:
+    def total(self) -> Array:
         """Return the sums (2 G, b)."""
         return (
             self._first.astype(self._exact)
@@ -445,7 +452,7 @@ def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:
 _RUN = 64
 
 
-def sums_by_run(values: Sums, factors: Sums) -> Floats:
+def sums_by_run(values: Array, factors: Array) -> Floats:
     """Return the sums (r, b) down every 64 rows of the products of two tables (G, b), as double precision has them.
 
     Examples
@@ -494,7 +501,7 @@ def binned_pr_auc(weights: BinWeights) -> Floats:
     return weights.per_positive(_total(weights.positives, height))
 
 
-def _total(values: Sums, factors: Sums) -> Floats:
+def _total(values: Array, factors: Array) -> Floats:
     """Return the sums (b,) of products, in single precision no further than 64 rows."""
     whole = len(values) - len(values) % _RUN
     runs = [a[:whole].reshape(-1, _RUN, a.shape[1]) for a in (values, factors)]

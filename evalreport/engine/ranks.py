@@ -7,14 +7,14 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine import LastUse, shared
+from evalreport.engine import LastUse
 from evalreport.engine.distributions import (
+    Array,
     keep_running_sum,
     normal_tail,
     parts_of,
@@ -22,6 +22,7 @@ from evalreport.engine.distributions import (
     ratio,
     running_sum,
     running_sums,
+    shared,
     weighted_sums,
 )
 from evalreport.engine.sorting import rows_by_digits
@@ -169,7 +170,7 @@ def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[n
     return rows, _changes(score.take(rows))
 
 
-def _changes(ranked: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _changes(ranked: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(ranked[1:] != ranked[:-1])
 
 

@@ -56,11 +56,6 @@ def with_training_rows(predictions: Predictions) -> Predictions:
     A file of replicates with ``inbag`` beside a file of resubstitution predictions needs no column ``part``: a fit to
     all the data has no test rows among the examples that it was fitted to.
 
-    Parameters
-    ----------
-    predictions
-        Any design.
-
     Returns
     -------
     Predictions

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
 from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
@@ -298,7 +297,7 @@ class GroupTable:
         return Message(f"undefined.thin_{computation.filled}", **known)
 
 
-def _dense(codes: npt.NDArray[np.integer[Any]], size: int) -> tuple[Indices, int]:
+def _dense(codes: Codes | Indices, size: int) -> tuple[Indices, int]:
     """Number the codes below ``size`` that occur from 0 on, in their order; and count them."""
     if size > MOST_CODES:
         distinct, dense = np.unique(codes, return_inverse=True)
@@ -362,7 +361,7 @@ def _drawn(
     return columns, bootstrap_cells(cells.counts, n_resamples, seed=seed)
 
 
-def _indicator(place: npt.NDArray[np.integer[Any]], n_cells: int) -> sparse.csr_array:
+def _indicator(place: Codes | Indices, n_cells: int) -> sparse.csr_array:
     """Return the sparse matrix (atoms, cells) with a one where each atom is."""
     atoms = len(place)
     return sparse.csr_array((np.ones(atoms), place, np.arange(atoms + 1)), shape=(atoms, n_cells))

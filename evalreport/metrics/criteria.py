@@ -231,17 +231,12 @@ def _fit(training: Predictions, model: ModelOutputs, noise: float, eta: float) -
             likelihood = -n / 2 * (math.log(2 * math.pi * error) + 1)
     else:
         if math.isnan(likelihood) and model.proba is not None:
-            likelihood = -float(_log_losses(whole).sum())
+            likelihood = -float(log_loss(whole).sum())
         error = -2 * likelihood / n
         if model.y_pred is not None:
             wrong = float(np.mean(model.y_pred != training.y_true))
     parameters, vc = (_constant(training, model, column) for column in ("n_parameters", "vc_dimension"))
     return TrainingFit(n, parameters, vc, error, noise, likelihood, wrong, eta)
-
-
-def _log_losses(whole: ModelView) -> Floats:
-    losses: Floats = log_loss(whole)
-    return losses
 
 
 def _record(

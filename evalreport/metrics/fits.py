@@ -261,11 +261,8 @@ def _digest(predictions: Predictions) -> bytes:
     found = hashlib.sha256(
         "\n".join(map(str, predictions.ids.to_pylist())).encode("utf-8", "backslashreplace")
     )
-    for values in (predictions.y_true, *_outputs(predictions.models[0])):
+    model = predictions.models[0]
+    for values in (predictions.y_true, model.y_pred, model.score, model.proba, model.outcome, model.gold):
         if values is not None:
             found.update(np.ascontiguousarray(values).tobytes())
     return found.digest()
-
-
-def _outputs(model: ModelOutputs) -> tuple[object, ...]:
-    return (model.y_pred, model.score, model.proba, model.outcome, model.gold)

@@ -97,17 +97,13 @@ def _best(name: str) -> Criterion:
     metric = METRICS[name]
     limits = metric.scale.range_of("binary")
     better = bool(metric.scale.greater_is_better)
-    return Criterion(_criterion_of(name) or "best", name, _of(name), better, limits)
+    return Criterion(_criterion_of(name) or "best", name, partial(by_counts, name), better, limits)
 
 
 def _criterion_of(name: str) -> str:
     """Return the name in the results of the threshold where a metric is best; empty where it has none of its own."""
     computation = METRICS[name].computation
     return computation.criterion if isinstance(computation, ClassCounts) else ""
-
-
-def _of(name: str) -> Callable[[Counts], Floats]:
-    return partial(by_counts, name)
 
 
 def _share(part: Floats, rest: Floats) -> Floats:

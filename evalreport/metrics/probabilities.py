@@ -510,14 +510,7 @@ def pass_at_k(count: Floats, passed: Floats, k: int) -> Floats:
 def pass_hat_k(count: Floats, passed: Floats, k: int) -> Floats:
     """Chance that all of k attempts at a question pass: how reliable a model is, not how lucky.
 
-    pass^1 is the mean outcome. Undefined where a question has fewer than k attempts.
-
-    Parameters
-    ----------
-    count, passed
-        (n,) attempts at each question, and how many of them passed.
-    k
-        At least 1.
+    pass^1 is the mean outcome. Undefined where a question has fewer than k attempts. Parameters as ``pass_at_k``.
 
     Examples
     --------

@@ -7,7 +7,7 @@ glossary entry in the report) follows from that function.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, TypedDict, TypeVar
@@ -377,13 +377,8 @@ def slopes_of_ranks() -> dict[str, Function]:
     Each takes the weights (g,) of positives and negatives of each group of tied scores, best first, and returns its
     derivatives (g,) by the weight of a positive and of a negative of each group.
     """
-    return {
-        m.name: m.computation.derivative
-        for m in METRICS.values()
-        if isinstance(m.computation, Ranks)
-        and m.computation.derivative is not None
-        and m.scale.affine_of is None
-    }
+    own = _on_a_scale_of_their_own(Ranks)
+    return {name: ranks.derivative for name, ranks in own if ranks.derivative is not None}
 
 
 def losses_of_probability() -> dict[str, Function]:
@@ -392,13 +387,14 @@ def losses_of_probability() -> dict[str, Function]:
     Each takes the probability of the positive class, the truth (1 or 0) and a function that takes logarithms; arrays
     and an engine's columns alike.
     """
-    return {
-        m.name: m.computation.of_probability
-        for m in METRICS.values()
-        if isinstance(m.computation, Moments)
-        and m.computation.of_probability is not None
-        and m.scale.affine_of is None
-    }
+    own = _on_a_scale_of_their_own(Moments)
+    return {name: moments.of_probability for name, moments in own if moments.of_probability is not None}
+
+
+def _on_a_scale_of_their_own(family: type[Record]) -> Iterator[tuple[str, Record]]:
+    for metric in METRICS.values():
+        if isinstance(metric.computation, family) and metric.scale.affine_of is None:
+            yield metric.name, metric.computation
 
 
 def definition(quantity: Quantity) -> Metric:

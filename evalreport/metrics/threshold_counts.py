@@ -98,10 +98,6 @@ class ThresholdCounts:
         p, n = self.found[-1], self.wrong[-1]
         return in_parts(lambda tp, fp: function(Counts(tp, fp, p - tp, n - fp)), self.found, self.wrong)
 
-    def index_of(self, threshold: float) -> int:
-        """Return the index in ``found`` of the counts at or above any threshold."""
-        return int(np.searchsorted(-self.thresholds, -threshold, side="right"))
-
 
 def hull_corners(found: Floats, wrong: Floats) -> Indices:
     """Return the indices of the upper hull's corners, from none to all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -313,7 +313,7 @@ def flags(array: Arrow) -> Mask:
     return as_numpy(array.cast(pa.uint8()), 0).astype(np.bool_)
 
 
-def from_numpy(numbers: npt.NDArray[Any], present: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+def from_numpy(numbers: Values, present: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """Return numbers or truths as an Arrow array; ``present``: which are not missing, None where none is."""
     import pyarrow as pa
 

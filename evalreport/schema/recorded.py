@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, with_each_key_once
@@ -163,7 +163,11 @@ def _rename_levels(warnings: object) -> None:
             row["level"] = "caution"
 
 
-def completed(value: Any, wanted: Any = Results) -> Any:
+TypeHint: TypeAlias = Any
+"""The annotation of a record's field: a class, a union, a generic alias ..."""
+
+
+def completed(value: Any, wanted: TypeHint = Results) -> Any:
     """Return checked results with the fields that their version did not write: empty lists, null.
 
     Examples
@@ -179,7 +183,8 @@ def completed(value: Any, wanted: Any = Results) -> Any:
             name: completed(part, hints[name]) if name in known else part for name, part in value.items()
         }
         return {**{name: _default(f) for name, f in known.items() if name not in value}, **found}
-    if get_origin(wanted) is tuple and isinstance(value, list):
+    origin: TypeHint = get_origin(wanted)
+    if origin is tuple and isinstance(value, list):
         return [completed(part, get_args(wanted)[0]) for part in value]
     records = [kind for kind in get_args(wanted) if dataclasses.is_dataclass(kind)]
     return completed(value, records[0]) if records else value
@@ -194,7 +199,7 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
 
-def _check(value: object, wanted: Any, where: str) -> None:
+def _check(value: object, wanted: TypeHint, where: str) -> None:
     """Check a value against a type of the records; fields of later versions pass.
 
     Raises
@@ -202,7 +207,7 @@ def _check(value: object, wanted: Any, where: str) -> None:
     ValueError
         It has another type; the message names the place.
     """
-    origin = get_origin(wanted)
+    origin: TypeHint = get_origin(wanted)
     if dataclasses.is_dataclass(wanted):
         _check_record(value, wanted, where)
     elif origin in (Union, types.UnionType):
@@ -221,17 +226,18 @@ def _check(value: object, wanted: Any, where: str) -> None:
         _refuse(value, _TYPE_NAMES[wanted], where)
 
 
-def _is(value: Any, wanted: Any) -> bool:
+def _is(value: object, wanted: TypeHint) -> bool:
     if wanted is float:
         # Numbers that are not finite are written as null.
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return value is None or (number and math.isfinite(value))
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            return value is None
+        return math.isfinite(value)
     if wanted is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, wanted)
 
 
-def _check_record(value: Any, wanted: Any, where: str) -> None:
+def _check_record(value: object, wanted: TypeHint, where: str) -> None:
     if not isinstance(value, dict):
         _refuse(value, "an object", where)
     hints = _hints(wanted)
@@ -243,7 +249,7 @@ def _check_record(value: Any, wanted: Any, where: str) -> None:
             raise ValueError(f"{inner} is missing")
 
 
-def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
+def _check_union(value: object, choices: tuple[TypeHint, ...], where: str) -> None:
     if value is None and types.NoneType in choices:
         return
     # Messages are written as text.
@@ -254,7 +260,7 @@ def _check_union(value: Any, choices: tuple[Any, ...], where: str) -> None:
         _refuse(value, " or ".join(_TYPE_NAMES[choice] for choice in rest), where)
 
 
-def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
+def _check_list(value: object, parts: tuple[TypeHint, ...], where: str) -> None:
     if not isinstance(value, list):
         _refuse(value, "a list", where)
     wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
@@ -264,7 +270,7 @@ def _check_list(value: Any, parts: tuple[Any, ...], where: str) -> None:
         _check(part, kind, f"{where}[{number}]")
 
 
-def _hints(record: Any) -> JsonObject:
+def _hints(record: TypeHint) -> JsonObject:
     if record not in _HINTS:
         _HINTS[record] = get_type_hints(record)
     return _HINTS[record]
