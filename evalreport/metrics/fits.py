@@ -26,7 +26,7 @@ from evalreport.metrics.units import FOLDED, Layout, Parts
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import ModelOutputs, Notes, Predictions
+from evalreport.predictions.table import Notes, Predictions
 
 Key = tuple[str, Quantity]
 
