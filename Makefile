@@ -46,7 +46,8 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests tha
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
 	@scripts/test-bounds.sh
 
-check: env libraries static tests ## format, lint, types, the import rule, tests, doctests, README blocks
+check: env libraries ## format, lint, types, the import rule, tests, doctests, README blocks; types are checked beside the tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line static tests
 
 static: env ## the part of check without tests
 	$(BIN)/ruff format --check .
