@@ -115,7 +115,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         monkeypatch,
         "report",
         render=render,
-        markdown=types.SimpleNamespace(
+        terminal=types.SimpleNamespace(
             summary=lambda results: f"SUMMARY of {results.n}",
             not_summarised=lambda results: results.warnings,
         ),
