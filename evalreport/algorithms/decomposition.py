@@ -331,7 +331,7 @@ def _decomposed(
 
 
 def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, Floats]:
-    """Return the probabilities and what they aim at, as the Brier score has them: of two classes the positive one."""
+    """Return the probabilities and their targets as in the Brier score: of two classes the positive one."""
     if whole.task == "binary" and whole.positive is not None:
         code = whole.positive_code
         return proba[:, code], np.asarray(truth == code, dtype=np.float64)
@@ -444,7 +444,7 @@ def _shown(whole: Predictions, value: float) -> str:
 
 
 def _probability(main: Array, truth: float) -> str:
-    """Show the mean probability: of the positive class, or of several classes that of the true one."""
+    """Format the mean probability: of the positive class, or of several classes that of the true one."""
     return number(float(main if np.ndim(main) == 0 else main[int(truth)]), 3)
 
 

@@ -45,7 +45,7 @@ LEAST_IN_A_FOLD = 3
 
 
 def estimators_of(predictions: Predictions) -> tuple[str, ...]:
-    """Name the estimators that the layout of the test rows is, the most specific last."""
+    """Name the estimators that match the layout of the test rows, the most specific last."""
     if predictions.design == "repeated-holdout":
         return ("repeated_holdout",)
     if predictions.design in ("test-set", "seeds", "bootstrap"):
@@ -86,7 +86,7 @@ def is_stratified(predictions: Predictions, parts: Parts, repeats: Parts) -> boo
 
 
 def split_records(sample: Sample, level: float) -> list[ErrorEstimateRecord]:
-    """Return the estimates that the layout of the test rows is, of every quantity of every model."""
+    """Return the estimates that the layout of the test rows gives, of every quantity of every model."""
     predictions, layout = sample.predictions, sample.rows.layout
     names = list(estimators_of(predictions))
     if names == ["cv"]:
@@ -331,7 +331,7 @@ def _no_limits(
 
 
 def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -> bool:
-    """Say whether a fit errs next to never on its own training rows, measured by how often it errs on others."""
+    """Say whether a fit's training error is almost 0, relative to its error on other rows."""
     metric = definition(quantity)
     if metric.scale.greater_is_better:
         if metric.scale.range != (0.0, 1.0):

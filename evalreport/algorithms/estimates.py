@@ -1,4 +1,4 @@
-"""Every estimate of an algorithm's error that the files allow, and what the others need."""
+"""Every estimate of an algorithm's error that the files allow, and the needs of the others."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def _mean(values: Floats) -> float:
 def _missing(
     predictions: Predictions, quantity: Quantity, found: Mapping[Key, ErrorEstimateRecord]
 ) -> Iterator[ErrorEstimateRecord]:
-    """Yield the estimators of the main loss that the files do not allow, each with what would give it."""
+    """Yield the estimators of the main loss that the files do not allow, each with its remedy."""
     held = {key[2] for key in found}
     for model in predictions.models:
         for name in ESTIMATORS:

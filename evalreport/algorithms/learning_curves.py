@@ -62,7 +62,7 @@ def extrapolated(
     seed: int,
     margin: float | None = None,
 ) -> LearningFitRecord:
-    """Fit a + b n^-c to a learning curve, and say what it gives at twice the largest size.
+    """Fit a + b n^-c to a learning curve, and extrapolate it to twice the largest size.
 
     The points' covariance comes from drawing examples and fits again, the same draws at every size; the fit is
     generalised least squares with it, for each c on a grid, and with a at least 0.

@@ -44,7 +44,7 @@ class Replicates:
 
     @property
     def first(self) -> Indices:
-        """A row (n,) of each example, for what does not depend on the fit: its truth, its cluster."""
+        """One row (n,) of each example, for columns that do not depend on the fit: truth, cluster."""
         any_row = self.rows.max(axis=0)
         return any_row if self.apparent is None else np.where(any_row >= 0, any_row, self.apparent)
 
@@ -280,7 +280,7 @@ def over_examples(
 def without_spread(
     centre: float, units: float, level: float, limits: tuple[float, float]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Give a width where every example says the same: at an end of [0, 1], Wilson's limits of 0 (or all) of n.
+    """Return limits where all examples have one value: at an end of [0, 1], Wilson's limits of 0 (or all) of n.
 
     Of clusters n is their effective number G*.
     """

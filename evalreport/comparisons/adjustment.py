@@ -50,7 +50,7 @@ def _adjusted(p: Floats, correction: Correction) -> Floats:
 
 
 def level_of_each(alpha: float, adjusted: Sequence[float], correction: Correction) -> float:
-    """Return the level of each pair's limits, so that what ``alpha`` promises holds over the family.
+    """Return the level of each pair's limits, so that ``alpha`` holds over the family.
 
     1 - alpha / m for ``holm`` and ``bonferroni``: all m intervals hold together. 1 - alpha max(r, 1) / m with r decided
     pairs for ``bh``: the expected share of the decided pairs' intervals that miss is at most alpha. 1 - alpha for

@@ -1,4 +1,4 @@
-"""Effect sizes of a pair: how large a difference is, beside the question whether there is one.
+"""Effect sizes of a pair: how large a difference is.
 
 A p-value shrinks as the test set grows; these do not. Signs: Cohen's d and the counts per 1,000 cases are a - b;
 Cohen's g, the odds ratio, the rank-biserial correlation and the probability of superiority favour a where they
@@ -72,7 +72,7 @@ def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far the answers to each example lie apart: (n,), what orders examples alike in it, and the measure."""
+    """The spread of the answers to each example, (n,), the order of ties, and the name of the measure."""
 
     size: Floats
     then: Floats
@@ -212,7 +212,7 @@ def effects(
 
 
 def agreement_records(family: Sequence[Comparison]) -> tuple[AgreementRecord, ...]:
-    """Return the 2 x 2 tables of who is right where: the pairs whose examples are judged right or wrong."""
+    """Return the 2 x 2 tables of right and wrong answers of each pair."""
     cells = ("both", "only_a", "only_b", "neither")
     return tuple(
         AgreementRecord(

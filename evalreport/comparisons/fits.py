@@ -119,7 +119,7 @@ def seeds_t(pair: Pair) -> Outcome:
 
 
 def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
-    """Say whose training noise a verdict leaves out, where the files name seeds and a model has one; else None.
+    """Name the models whose training noise a verdict leaves out: with one seed, where files name seeds; else None.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def sign_flips(
     n_swaps: Callable[[Quantity], int],
     seed: int,
 ) -> dict[Key, Distribution]:
-    """Return what computes the mean differences after the two models were swapped on whole data sets."""
+    """Return a function that gives the mean differences after swaps of the two models on whole data sets."""
     found: dict[Key, Distribution] = {}
     for quantity in quantities:
         for a, b in pairs:

@@ -1,4 +1,4 @@
-"""What is known against a test in a layout: error rates measured in studies, and assumptions that cannot hold."""
+"""Cautions about a test in a layout: measured error rates, and assumptions that cannot hold."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def layout_measured(design: str, fits: Fits | None) -> str:
 
 
 def measured_size(design: str, fits: Fits | None, test: str) -> Message | None:
-    """Say how often a test rejects where nothing is to be found; None where that was not measured.
+    """Return a test's measured rate of false rejections; None where it was not measured.
 
     On one test set the question is about the models at hand, not about the algorithms of the study.
     """
@@ -98,7 +98,7 @@ def measured_size(design: str, fits: Fits | None, test: str) -> Message | None:
 
 
 def caution(pair: Pair, test: str) -> Message | None:
-    """Say what is known against a test in this layout: its measured size, or which assumption cannot hold."""
+    """Return the caution about a test in this layout: its measured size, or the assumption that cannot hold."""
     known = [_assumption_broken(pair, test), measured_size(pair.design, pair.difference.fits, test)]
     return parts(*filter(None, known)) if any(known) else None
 

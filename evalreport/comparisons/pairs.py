@@ -1,4 +1,4 @@
-"""Every pair of models on every quantity: what the tests are given, and the records of what they found."""
+"""Every pair of models on every quantity: the input of the tests, and the records of their outcomes."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Comparison:
 
     @cached_property
     def found(self) -> Pair | Text:
-        """What ``set_up`` gives: as long as the data, several times over."""
+        """The result of ``set_up``, several times as large as the data."""
         return self.set_up()
 
     @property
     def pair(self) -> Pair | None:
-        """What the tests work on; None where there is nothing to test."""
+        """The input of the tests; None where there is nothing to test."""
         return self.found if isinstance(self.found, Pair) else None
 
     @property
@@ -70,7 +70,7 @@ class Comparison:
         return self.untested if isinstance(self.found, Pair) else self.found
 
     def forget(self) -> None:
-        """Give up what the tests work on; who asks for it again sets it up again."""
+        """Free the input of the tests; it is set up again on the next use."""
         self.__dict__.pop("found", None)
 
     @cached_property
@@ -351,7 +351,7 @@ def _why_none(pair: Pair | None, interval: Interval | None) -> Text | None:
 
 
 def _floor(outcome: Outcome, options: Options) -> Message | None:
-    """Say where so few examples change the difference that no swap of them could reach the level."""
+    """Return the reason if too few examples differ for any swap to reach the level."""
     discordant = outcome.details.get("discordant")
     if discordant is None or 2 ** (1 - discordant) <= 1 - options.confidence:
         return None
@@ -359,7 +359,7 @@ def _floor(outcome: Outcome, options: Options) -> Message | None:
 
 
 def family_caution(comparison: Comparison) -> Message | None:
-    """Return what is known against the recommended test; in the family nothing is exploratory."""
+    """Return the known caution about the recommended test; in the family nothing is exploratory."""
     return None if comparison.pair is None else measured.caution(comparison.pair, comparison.recommended_test)
 
 

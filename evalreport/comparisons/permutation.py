@@ -30,7 +30,7 @@ from evalreport.comparisons.unit_swaps import (
     of_units,
     swap_patterns,
 )
-from evalreport.engine.counts import class_places, few_a_cell, margin_columns
+from evalreport.engine.counts import class_ranks, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
@@ -149,13 +149,13 @@ def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: 
     same, apart = one == other, (one != other) & (weight > 0)
     kept = margin_columns(true[same], one[same], k).T @ cells.weighed[same]
     # Kinds in the canonical order of their classes: what these are called moves no draw.
-    place = class_places(cells)
-    labels = np.sort(np.stack([place[one[apart]], place[other[apart]]]), axis=0)
-    classes = np.stack([place[true[apart]], *labels])
+    rank = class_ranks(cells)
+    labels = np.sort(np.stack([rank[one[apart]], rank[other[apart]]]), axis=0)
+    classes = np.stack([rank[true[apart]], *labels])
     group, inverse = _distinct(*classes, weight[apart])
     sizes = np.bincount(inverse, weights=cells.counts[apart], minlength=len(group)).astype(np.int64)
     first_of_kind, kind = _distinct(*classes[:, group])
-    kinds = np.argsort(place)[classes[:, group[first_of_kind]]]
+    kinds = np.argsort(rank)[classes[:, group[first_of_kind]]]
     own = weight[apart][group]
     with_low, weights = _swapped_weights(sizes, own, kind, n_swaps, seed)
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
@@ -178,7 +178,7 @@ def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: 
 
 
 def _distinct(*columns: Array) -> tuple[Indices, Indices]:
-    """Return a place of each distinct row of columns (n,), in their order, and which of them each row is."""
+    """Return the index of one row of each distinct kind of columns (n,), in order, and the kind of each row."""
     order = np.lexsort(columns[::-1])
     changes = np.zeros(len(order), dtype=np.bool_)
     for column in columns:
@@ -280,7 +280,7 @@ def _by_kind(numbers: Array, values: Floats, starts: Indices) -> tuple[Floats, F
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """How many swaps are drawn: all n of them, unless the first ones show that p is above the level by far."""
+    """The number of swaps to draw: n, or fewer if the first ones show that p is far above the level."""
 
     n: int
     first: int
@@ -293,7 +293,7 @@ OfBlock = Callable[[Floats], tuple[Floats, Floats | None]]
 
 
 def _of_patterns(units: Units, discordant: npt.NDArray[np.bool_], draws: Draws, of_block: OfBlock) -> Swapped:
-    """Evaluate swaps block by block: each costs a pass over all rows, of which a large family asks very many.
+    """Evaluate swaps block by block, since each costs a pass over all rows.
 
     Drawing ends early where p is twice the level or more. No correction makes such a p-value smaller, so it can decide
     nothing, and every p that may decide rests on all draws (a curtailed Monte Carlo test: Besag and Clifford 1991,
@@ -408,7 +408,7 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     (state,) = chosen_states((computation.prepare(_below(one, other)),), quantity, predictions)
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
-        """Let the rows that stay, and those that come, weigh in each model."""
+        """Weight the rows that stay with each model and those that move to it."""
         came = units.expand(swapped)
         stayed = units.base - came
         both = [np.concatenate(pair, axis=1) for pair in ((stayed, came), (came, stayed))]
@@ -426,14 +426,14 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
 
 
 def _differ(one: ModelView, other: ModelView, needs: Needs) -> npt.NDArray[np.bool_]:
-    """Say in which rows (n,) what a metric needs of two models is not the same."""
+    """Return the rows (n,) where the two models' outputs that a metric needs differ."""
     both = [{"scores": v.score, "probabilities": v.proba}.get(needs, v.y_pred) for v in (one, other)]
     first, second = (np.asarray(values) for values in both)
     return np.asarray((first != second).reshape(len(first), -1).any(axis=1))
 
 
 def _ranked(one: ModelView) -> ModelView:
-    """Put ranks within the model in the place of its scores, and of each class's probabilities."""
+    """Replace the model's scores, and each class's probabilities, by their ranks within the model."""
     proba = one.proba
     if proba is not None:
         proba = np.column_stack([mid_ranks(column) for column in np.asarray(proba).T])
@@ -441,7 +441,7 @@ def _ranked(one: ModelView) -> ModelView:
 
 
 def _below(one: ModelView, other: ModelView) -> ModelView:
-    """Put the rows of two models one below the other."""
+    """Concatenate the rows of two models."""
 
     def both(first: Array | None, second: Array | None) -> Array | None:
         return None if first is None or second is None else np.concatenate([first, second])

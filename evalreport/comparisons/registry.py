@@ -168,7 +168,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a test found; ``p_value`` is None with a reason where the data lack what it needs.
+    """A test's result; ``p_value`` is None with a reason where the data lack what it needs.
 
     ``details`` holds further named numbers: second degrees of freedom, rank sums, posterior probabilities.
     """
@@ -248,7 +248,7 @@ class Test:
 
     @property
     def knows_folds(self) -> bool:
-        """Whether it was made for fits that share training data; others take what they are given as independent."""
+        """Whether it was made for fits that share training data; others take their input as independent."""
         return self.needs in ("trained_folds", "halves")
 
 

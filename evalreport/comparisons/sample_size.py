@@ -1,4 +1,4 @@
-"""Planning ahead: how many examples a wanted precision or difference needs, and what a given number can show.
+"""Sample sizes for a wanted precision or difference, and the difference that a given size can show.
 
 Every function is arithmetic on assumptions that its caller states; nothing here sees data. alpha is two-sided,
 power the wanted probability of finding a true difference of the stated size.
@@ -255,7 +255,7 @@ class Discordance:
 
 
 def discordance_of(first: float, second: float) -> Discordance:
-    """Return what two accuracies allow: errors nested in each other, independent, as separate as can be.
+    """Return the shares that two accuracies allow: errors nested, independent, or as disjoint as possible.
 
     Models that learned from the same data err on the same hard examples: the truth lies between the first two.
     """

@@ -216,7 +216,7 @@ def answers(
     judge_correlation: float | None = None,
     judges: tuple[JudgeFigures, ...] = (),
 ) -> tuple[Answer, ...]:
-    """Answer a question; without one, show what usual numbers of examples can and cannot show.
+    """Answer a question; without one, return the differences that usual numbers of examples can show.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def _check_assumptions(
     discordance: float | None,
     sd: float | None,
 ) -> None:
-    """Refuse what no proportion or AUC can differ by, and figures that an answer about them would leave unused."""
+    """Refuse impossible differences of proportions or AUCs, and figures that the answer would not use."""
     if goal.power <= goal.alpha:
         raise UsageError(
             f"--power {goal.power:g}: a test at alpha {goal.alpha:g} (1 - confidence, over the pairs) finds that much"

@@ -1,4 +1,4 @@
-"""What each test needs of the data; one that lacks it is refused, with what would make it possible."""
+"""The needs of each test; where the data do not meet them it is refused, with the remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evalreport.texts import Message, Text
 
 
 def lacks(pair: Pair, test: str) -> Text | None:
-    """Say what the data lack for a test and what would make it possible; None where nothing is missing."""
+    """Return the unmet need of a test and its remedy; None where nothing is missing."""
     needs = TESTS[test].needs
     if pair.independent and needs not in ("independent", "replicates", "margin", *OF_UNITS):
         return Message("test_lacks.same_examples")
@@ -30,7 +30,7 @@ def _other_seeds(pair: Pair) -> bool:
 
 
 def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | None:
-    """Say why a test of independent examples that count the same does not hold, and what does; None where it may."""
+    """Say why a test of independent, equally weighted examples does not hold, with the remedy; None where it may."""
     if delta.sampling.tasks is not None:
         return Message("test_lacks.one_task")
     unlike = delta.sampling.weighted or delta.sampling.clusters is not None

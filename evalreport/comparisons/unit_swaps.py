@@ -1,4 +1,4 @@
-"""Which units, rows or clusters of them, change sides in a swap, and quantities that are functions of their sums."""
+"""Swaps of units (rows or clusters) between two models, for quantities that are functions of sums."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _every_pattern(which: Indices, count: int) -> Iterator[Floats]:
 
 
 def is_plain_mean(quantity: Quantity) -> bool:
-    """Say whether a quantity is a mean over examples, of which exchanging is all that equality asks."""
+    """Say whether a quantity is a mean over examples, for which equality implies that they can be exchanged."""
     metric = definition(quantity)
     return metric.is_mean and isinstance(metric.computation, Moments)
 
@@ -113,7 +113,7 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """What the errors of swaps follow from, without looking at single units.
+    """Sums of products from which the errors of swaps follow without single units.
 
     A unit adds s + d to one model's sums and s - d to the other's; where it changes sides d turns its sign. With g1 and
     g2 the slopes of the quantity at both sums the derivative of the difference by the unit is s (g1 - g2) + d (g1 +
@@ -144,7 +144,7 @@ class Products:
         factors: Floats | float,
         sums_of: Callable[[sparse.csr_array], Floats],
     ) -> Products | None:
-        """Take the products of what units add to the sums, times the units' factors; None where they are too many.
+        """Sum the products of the units' contributions, times the units' factors; None where there are too many.
 
         ``sums_of`` gives the sums (b, k) of those rows of a table (units, k) that each swap takes.
         """
@@ -168,7 +168,7 @@ class Products:
 
     @property
     def moved(self) -> Floats:
-        """What swaps move from the second model's sums to the first's, (b, p)."""
+        """The amounts that swaps move from the second model's sums to the first's, (b, p)."""
         found = np.zeros((len(self.swapped), len(self.middle)))
         found[:, self.changing] = self.swapped[:, : len(self.changing)]
         return found
@@ -206,7 +206,7 @@ class Moved:
 
 
 def _change(one: sparse.csr_array, other: sparse.csr_array) -> tuple[sparse.csr_array, list[Floats]]:
-    """Return what each unit adds to the first model's sums if it changes sides, (units, p), and both sums (p,)."""
+    """Return each unit's change of the first model's sums if it changes sides, (units, p), and both sums (p,)."""
     change = sparse.csr_array(other - one)
     change.eliminate_zeros()
     change.sort_indices()
@@ -221,7 +221,7 @@ def _moved(
     n_swaps: int,
     seed: int,
 ) -> Moved:
-    """Draw what swaps move; with the errors of each where the shape of the sums is given."""
+    """Draw the sums moved by each swap, with standard errors where the shape of the sums is given."""
     change, sums = _change(one, other)
     discordant = np.diff(change.indptr) > 0
     patterns, weights = swap_patterns(units, n_swaps, seed, discordant)
@@ -359,14 +359,14 @@ def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:
     table = np.zeros((256, m, k))
     for bit in range(8):
         np.add(table[: 1 << bit], eights[bit], out=table[1 << bit : 2 << bit])
-    place = drawn * np.uint16(m) + np.arange(m, dtype=np.uint16)[:, None]
-    return table.reshape(256 * m, k).take(place, axis=0)
+    index = drawn * np.uint16(m) + np.arange(m, dtype=np.uint16)[:, None]
+    return table.reshape(256 * m, k).take(index, axis=0)
 
 
 def _columns(
     sample: Sample, quantity: Quantity, models: tuple[str, str]
 ) -> tuple[Callable[[Array], Array], tuple[int, ...], list[sparse.csr_array]]:
-    """Return a quantity as a function of sums, their shape (parts, ...), and what each unit adds to them by model."""
+    """Return a quantity as a function of sums, their shape (parts, ...), and each unit's contribution by model."""
     metric, tables = definition(quantity), sample.tables
     if isinstance(metric.computation, Moments):
         data = sample.rows
@@ -375,11 +375,11 @@ def _columns(
         return metric.computation.function, (parts, columns[0].shape[1] // parts), columns
     assert tables is not None
     of_margins = table_function(quantity, sample.predictions)
-    places = [tables.models.index(name) for name in models]
+    positions = [tables.models.index(name) for name in models]
     return (
         lambda margins: zero_where_undefined(of_margins(margins)),
         (tables.parts, 3, tables.n_classes),
-        [tables.columns[place] for place in places],
+        [tables.columns[position] for position in positions],
     )
 
 

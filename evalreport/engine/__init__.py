@@ -1,4 +1,4 @@
-"""Weights over examples and what works on them: draws, cells, moments, ranks, derivatives.
+"""Draws of weights over examples, and the statistics under them: cells, moments, ranks, derivatives.
 
 A metric is a function of weights (``..., n``) over examples. The modules here turn weights into the sufficient
 statistics of the three families (margins of confusion tables, weighted sums of columns, weights along sorted scores)
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class LastUse(Generic[T]):
-    """What was computed from the last weights; other weights replace it.
+    """A cache of one result: that of the last weights.
 
     Metrics of one model are evaluated one after another on the same block of weights, so remembering one block
     is enough, and nothing but time depends on it. The weights are compared by identity and held, so that no

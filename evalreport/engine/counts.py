@@ -1,4 +1,4 @@
-"""Tables of counts: of labels, and cumulative ones along a score; how many examples unlike ones count as."""
+"""Tables of counts of labels, cumulative counts along a score, and effective numbers of examples."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ EXAMPLES_A_CELL = 8
 
 
 def few_a_cell(counts: Array) -> bool:
-    """Say whether cells are so small that their examples are drawn one by one: rows and counts of them decide alike."""
+    """Say whether cells are so small that their examples are drawn one by one; the same for rows and counts."""
     return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
 
 
@@ -106,10 +106,10 @@ def _row_and_counts(
         _, row, codes = np.unique(packed, return_index=True, return_inverse=True)
         return row, np.bincount(codes, weights=times)
     counted = np.bincount(packed, weights=times, minlength=size)
-    place = np.empty(size, dtype=np.int64)
-    place[packed] = np.arange(len(packed))
+    position = np.empty(size, dtype=np.int64)
+    position[packed] = np.arange(len(packed))
     held = np.flatnonzero(counted)
-    return place[held], counted[held]
+    return position[held], counted[held]
 
 
 def _in_order(cells: Cells) -> Cells:
@@ -117,23 +117,23 @@ def _in_order(cells: Cells) -> Cells:
 
     So neither ids and the order of rows nor the names of classes and models move a draw: names settle ties alone.
     """
-    place = class_places(cells)
-    k = len(place)
-    said = place[cells.predicted]
+    rank = class_ranks(cells)
+    k = len(rank)
+    answers = rank[cells.predicted]
 
     def key(model: Codes) -> tuple[float, bytes]:
-        table = np.bincount(place[cells.true] * k + model, weights=cells.counts, minlength=k * k)
+        table = np.bincount(rank[cells.true] * k + model, weights=cells.counts, minlength=k * k)
         return -float(np.trace(table.reshape(k, k))), hashlib.sha256(table.tobytes()).digest()
 
-    by_model = sorted(said, key=key)
+    by_model = sorted(answers, key=key)
     weight = cells.weight
-    order = np.lexsort([*([] if weight is None else [weight]), *by_model[::-1], place[cells.true]])
+    order = np.lexsort([*([] if weight is None else [weight]), *by_model[::-1], rank[cells.true]])
     own = None if weight is None else weight[order]
     return Cells(cells.counts[order], cells.true[order], cells.predicted[:, order], own)
 
 
-def class_places(cells: Cells) -> npt.NDArray[np.int64]:
-    """Return each class's place (K,): by the number of its examples, then how many the models get right and predict."""
+def class_ranks(cells: Cells) -> npt.NDArray[np.int64]:
+    """Return each class's rank (K,): by the number of its examples, then how many the models get right and predict."""
     k = 1 + max(int(cells.true.max(initial=0)), int(cells.predicted.max(initial=0)))
 
     def numbers(codes: Codes, weights: Floats) -> Floats:
@@ -143,9 +143,9 @@ def class_places(cells: Cells) -> npt.NDArray[np.int64]:
     predicted = [numbers(said, cells.counts) for said in cells.predicted]
     # Sorted over the models, so that these may change places.
     keys = [numbers(cells.true, cells.counts), *np.sort(right, axis=0), *np.sort(predicted, axis=0)]
-    place = np.empty(k, dtype=np.int64)
-    place[np.lexsort(keys[::-1])] = np.arange(k)
-    return place
+    rank = np.empty(k, dtype=np.int64)
+    rank[np.lexsort(keys[::-1])] = np.arange(k)
+    return rank
 
 
 def margin_columns(
@@ -157,7 +157,7 @@ def margin_columns(
     n_parts: int = 1,
     weight: Floats | None = None,
 ) -> sparse.csr_array:
-    """Say which margins one example of each row (or cell) adds to.
+    """Return the margins that one example of each row (or cell) adds to.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def margin_columns(
     rows, start = np.arange(u), np.zeros(u, np.int64) if part is None else part * (3 * n_classes)
     right = true == predicted
     row = np.concatenate([rows[right], rows, rows])
-    place = [(start + true)[right], start + n_classes + true, start + 2 * n_classes + predicted]
+    column = [(start + true)[right], start + n_classes + true, start + 2 * n_classes + predicted]
     data = np.ones(len(row)) if weight is None else weight[row]
-    return sparse.csr_array((data, (row, np.concatenate(place))), shape=(u, n_parts * 3 * n_classes))
+    return sparse.csr_array((data, (row, np.concatenate(column))), shape=(u, n_parts * 3 * n_classes))
 
 
 def margins_of(table: Floats) -> Floats:
@@ -212,7 +212,7 @@ def _parts(m: Array) -> tuple[Array, Array, Array]:
 
 
 def are_whole(margins: Array) -> bool:
-    """Say whether margins are those of examples, which are exact; sums of weights leave rounding where they cancel."""
+    """Say whether margins are whole numbers, which are exact; sums of weights leave rounding where they cancel."""
     sizes = margins.real
     return bool(sizes.max(initial=0) <= _WHOLE and (sizes == np.rint(sizes)).all())
 
@@ -221,11 +221,11 @@ _WHOLE = 2.0**53
 """Up to here floating-point numbers are exact for every whole number."""
 
 ROUNDING = 1e-12
-"""What is left where sums of weights cancel is a smaller share of them."""
+"""Rounding left where sums of weights cancel is below this share of them."""
 
 
 def without_rounding(part: Array, whole: Array | float) -> Array:
-    """Set to 0 what is a tiny share of the whole; its derivative by the complex step stays.
+    """Set values that are a tiny share of the whole to 0; their derivative by the complex step stays.
 
     Else 0/0 would have a value: that of what rounding left of both.
     """
@@ -368,7 +368,7 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
 
 
 def kish(weights: Floats, times: Floats | float = 1.0) -> float:
-    """Return how many examples of equal weight would vary as much: (sum w)^2 / sum w^2; 0 where nothing weighs.
+    """Return Kish's effective number of examples, (sum w)^2 / sum w^2; 0 if all weights are 0.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def weighted_sums(weights: Floats, column: Array) -> Floats:
 def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
     """Put the values (n,) that a mask picks into ``out`` (n,), and return it, without branches.
 
-    A processor guesses at each place which way a choice goes, and starts anew where it was wrong: bits that are
+    A processor guesses each time which way a choice goes, and starts anew where it was wrong: bits that are
     masked take a quarter of the time of ``np.copyto``.
 
     Examples
@@ -103,12 +103,12 @@ _VALUES_AT_ONCE = 1 << 17
 
 
 def parts_of(values: Array) -> list[slice]:
-    """Return parts of vectors (n,), or tables (n, k), of which what is made stays in the processor's cache."""
+    """Return slices of vectors (n,), or tables (n, k), so small that results stay in the processor's cache."""
     return [slice(k, k + _VALUES_AT_ONCE) for k in range(0, len(values), _VALUES_AT_ONCE)]
 
 
 def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
-    """Evaluate a function of vectors (n,), or tables (n, k), place by place.
+    """Evaluate a function of vectors (n,), or tables (n, k), part by part.
 
     Examples
     --------
@@ -134,12 +134,12 @@ def powers(values: Array, counts: Array) -> tuple[float, float, float]:
     largest = float(max(values.max(initial=0.0), -values.min(initial=0.0))) or 1.0
     parts = parts_of(values)
     sums = np.zeros((2, len(parts)))
-    for place, part in enumerate(parts):
+    for number, part in enumerate(parts):
         scaled = values[part] / largest
         power = counts[part] * scaled
         for of_power in sums:
             power *= scaled
-            of_power[place] = power.sum()
+            of_power[number] = power.sum()
     squares, cubes = sums.sum(axis=1).tolist()
     return largest, squares, cubes
 
@@ -199,11 +199,11 @@ def running_sum(values: Floats) -> Floats:
 
 
 def keep_running_sum(values: Floats, sums: Floats) -> Floats:
-    """Remember the running sums of a long vector that came about in another way, and return them."""
-    place = id(values)
+    """Store running sums of a long vector that were computed elsewhere, and return them."""
+    key = id(values)
     if len(values) >= _WORTH_KEEPING:
         sums.flags.writeable = False
-        _RUNNING[place] = weakref.ref(values, lambda _: _RUNNING.pop(place, None)), sums
+        _RUNNING[key] = weakref.ref(values, lambda _: _RUNNING.pop(key, None)), sums
     return sums
 
 
@@ -262,10 +262,10 @@ def piece_sums(columns: Sequence[Pieces], multiplicities: Floats) -> Floats:
     parts = column_sums([numbers for column in columns for numbers in column.whole], multiplicities.T)
     found = np.empty((len(multiplicities), len(columns)))
     first = 0
-    for place, column in enumerate(columns):
+    for j, column in enumerate(columns):
         last = first + len(column.units)
         # The smallest first: so only the last sum rounds.
-        found[:, place] = sum(
+        found[:, j] = sum(
             u * part for u, part in zip(column.units[::-1], parts[first:last][::-1], strict=True)
         )
         first = last
@@ -293,8 +293,8 @@ def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
         if counts.dtype != np.float64:
             tile = memory[:length]
             np.copyto(tile, counts[rows])
-        for place, column in enumerate(columns):
-            values[place, :length] = column[rows]
+        for j, column in enumerate(columns):
+            values[j, :length] = column[rows]
         found += values[:, :length] @ tile
     return found
 
@@ -445,7 +445,7 @@ _AT_ONCE = 1 << 18
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
-    """Divide element by element; nan where the denominator is 0 (undefined, said by the caller).
+    """Divide element by element; nan where the denominator is 0 (undefined; the caller gives the reason).
 
     Works on real and on complex arrays, so that metrics written with it can be differentiated.
 
@@ -517,9 +517,9 @@ def slopes_at(
     """
     found = np.empty_like(points)
     step = 1e-30 * max(1.0, float(np.abs(points).max(initial=0.0)))
-    for place in np.ndindex(points.shape[points.ndim - axes :]):
+    for index in np.ndindex(points.shape[points.ndim - axes :]):
         moved = points.astype(np.complex128)
-        moved[(..., *place)] += 1j * step
+        moved[(..., *index)] += 1j * step
         with np.errstate(all="ignore"):
-            found[(..., *place)] = np.asarray(function(moved)).imag / step
+            found[(..., *index)] = np.asarray(function(moved)).imag / step
     return np.where(np.isfinite(found), found, 0.0)

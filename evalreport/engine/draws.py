@@ -43,7 +43,7 @@ TILE_ROWS = 1 << 17
 """Rows drawn at a time: with 128 samples 16 MB, which stay in the shared cache until they have been added up."""
 
 _SAFE_SUM = 64
-"""So many counts are added as bytes: their sum, about as many, passes 255 less than once in 1e60 times."""
+"""Up to this many counts are added as bytes: their sum, about as many, passes 255 less than once in 1e60 times."""
 
 
 def tiles_of(n: int) -> list[slice]:
@@ -69,13 +69,13 @@ def multinomial_tiles(
         Where tiles may lie; what is missing is added.
     """
     rows = tiles_of(n)
-    places = [] if memory is None else memory
+    buffers = [] if memory is None else memory
     totals = generator.multinomial(n, [(tile.stop - tile.start) / n for tile in rows], size=size)
     for number, tile in enumerate(rows):
-        place, length = number if kept else 0, tile.stop - tile.start
-        if place == len(places):
-            places.append(np.empty(min(n, TILE_ROWS) * size, dtype=np.uint8))
-        counts = places[place][: length * size].reshape(length, size)
+        slot, length = number if kept else 0, tile.stop - tile.start
+        if slot == len(buffers):
+            buffers.append(np.empty(min(n, TILE_ROWS) * size, dtype=np.uint8))
+        counts = buffers[slot][: length * size].reshape(length, size)
         _draw(counts, totals[:, number], generator)
         yield tile, counts
 
@@ -107,7 +107,7 @@ def column_sums(weights: Bytes) -> npt.NDArray[np.int64]:
 
 
 def _poisson_bytes(counts: Bytes, generator: np.random.Generator) -> None:
-    """Fill ``counts`` (n,) with Poisson(RATE): bytes settle 0 to 4, then a few places are drawn again."""
+    """Fill ``counts`` (n,) with Poisson(RATE): bytes settle 0 to 4, then a few counts are drawn again."""
     n = len(counts)
     larger = np.empty(min(n, _TILE), dtype=np.bool_)
     edges = np.cumsum(SHARES)[:-1].astype(np.uint8)
@@ -141,12 +141,12 @@ def random_bytes(generator: np.random.Generator, size: int) -> Bytes:
 
 @cache
 def _redrawn() -> Floats:
-    """Return how often a place is set to 0, then to 1, and so on, so that Poisson(RATE) is what comes out.
+    """Return how often a count is set to 0, then to 1, and so on, so that all are Poisson(RATE).
 
-    With D the distribution of the bytes, the largest c with c D <= p leaves p - c D to be drawn anew. A place is set
+    With D the distribution of the bytes, the largest c with c D <= p leaves p - c D to be drawn anew. A count is set
     to k with probability h_k regardless of its value, k ascending, and the last setting stays: so p_k = c D_k +
-    h_k prod_(j > k) (1 - h_j), solved from the largest k down. Places are set by a Poisson number of uniform
-    draws, so that places are independent; at rate -ln(1 - h) each is met at least once with probability h.
+    h_k prod_(j > k) (1 - h_j), solved from the largest k down. Counts are set by a Poisson number of uniform
+    draws, so that counts are independent; at rate -ln(1 - h) each is met at least once with probability h.
     """
     k = np.arange(LARGEST + 1)
     wanted = exp(special.xlogy(k, RATE) - RATE - special.gammaln(k + 1))

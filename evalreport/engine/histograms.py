@@ -1,4 +1,4 @@
-"""What a histogram leaves out: the part of the influence values that lies inside bins, measured and, if needed, added.
+"""Bootstrap of rank metrics and mean losses from histograms, and the variance inside their bins.
 
 To first order a replicate's value is the histogram's plus the sum over examples of weight times the part of the
 derivative that differs from the mean of its (bin, class). Where that part is a negligible share of the variance it
@@ -44,7 +44,7 @@ BINS_BY_CLASS = 2048
 
 FIRST_EXAMPLES = 64
 FIRST_POSITIVES = 256
-"""So many examples, and positives, from the top have bins of their own."""
+"""This many examples, and positives, from the top have bins of their own."""
 
 CUT_ERRORS = 4.0
 MOST_AT_CUTS = 1024
@@ -192,7 +192,7 @@ def arcsine_shares(cells: int) -> Floats:
 def _inside(
     positives: Floats, negatives: Floats, found: Floats, wrong: Floats, starts: npt.NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Summarise what happens inside the bins on the full data, of which ``found`` and ``wrong`` are running sums."""
+    """Summarise the order inside the bins on the full data, of which ``found`` and ``wrong`` are running sums."""
     p, n = np.add.reduceat(positives, starts), np.add.reduceat(negatives, starts)
     end_p, end_n = np.cumsum(p), np.cumsum(n)
     # All that is added up has a positive as a factor.
@@ -227,7 +227,7 @@ def _precision(found: Array, wrong: Array) -> Array:
 
 @dataclass(frozen=True)
 class BinWeights:
-    """What metrics make of the weights of positives and of negatives in each bin.
+    """The weights of positives and of negatives in each bin, and the sums that metrics need.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class BinWeights:
 
 
 def few_at_a_time(by_code: Array, bins: Bins) -> Iterator[BinWeights]:
-    """Take weights (2 G, b) apart, few replicates at once: what is made of them stays in the processor's cache."""
+    """Divide weights (2 G, b) into few replicates at once, so that results stay in the processor's cache."""
     b = by_code.shape[1]
     step = max(8, -(-b // -(-b * (len(by_code) // 2) // _NUMBERS_AT_ONCE)))
     for start in range(0, b, step):
@@ -334,11 +334,11 @@ def _divided(code: Codes, counts: npt.NDArray[np.int64], codes: int) -> Codes:
     rows = np.flatnonzero(counts[code] > ROWS_OF_A_CELL)
     rows = rows[rows_by_digits(code[rows].astype(np.uint32))]
     own = counts[counts > ROWS_OF_A_CELL]
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(own) - own, own)
-    place >>= CELL_BITS
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(own) - own, own)
+    number >>= CELL_BITS
     more = (own - 1) >> CELL_BITS
-    cells, later = code.copy(), place > 0
-    cells[rows[later]] = (codes - 1 + np.repeat(np.cumsum(more) - more, own) + place)[later]
+    cells, later = code.copy(), number > 0
+    cells[rows[later]] = (codes - 1 + np.repeat(np.cumsum(more) - more, own) + number)[later]
     return cells
 
 
@@ -537,7 +537,7 @@ NEGLIGIBLE_SHARE = 1e-5
 """Of the variance: left out, it makes the replicates 0.003 standard errors wrong, root mean square."""
 
 FIRST_ORDER_SHARE = 1e-4
-"""Up to so large a share the first order is all that matters: replicates stay within 0.02 standard errors."""
+"""Up to this share a first-order correction is enough: replicates stay within 0.02 standard errors."""
 
 _TILE = 1 << 13
 

@@ -296,22 +296,22 @@ class ClassColumn:
     negatives
         (N,) the other rows.
     strictly, tied
-        (N,) how many positives stand strictly above each negative, and above or level with it.
-    places
-        (m, n) sparse: adds up the negatives of one class at one place.
-    place_strictly, place_tied
-        (m,) ``strictly`` and ``tied`` of each place.
+        (N,) number of positives strictly above each negative, and of those above or level with it.
+    by_kind
+        (m, n) sparse: adds up the negatives of each kind (class, ``strictly``, ``tied``).
+    kind_strictly, kind_tied
+        (m,) ``strictly`` and ``tied`` of each kind.
     starts, classes
-        Where each other class's places begin, and which class that is.
+        The first kind of each other class, and its code.
     """
 
     positives: Indices
     negatives: Indices
     strictly: Indices
     tied: Indices
-    places: sparse.csr_array
-    place_strictly: Indices
-    place_tied: Indices
+    by_kind: sparse.csr_array
+    kind_strictly: Indices
+    kind_tied: Indices
     starts: Indices
     classes: Indices
 
@@ -371,19 +371,19 @@ def _column(true: Indices, score: Floats, code: int) -> ClassColumn:
     sorted_down, below = -score[positives], -score[negatives]
     strictly = np.searchsorted(sorted_down, below, side="left")
     tied = np.searchsorted(sorted_down, below, side="right")
-    kinds, place = np.unique(np.stack([true[negatives], strictly, tied]), axis=1, return_inverse=True)
-    places = sparse.csr_array(
-        (np.ones(len(negatives)), (place.ravel(), negatives)), shape=(kinds.shape[1], len(true))
+    kinds, kind = np.unique(np.stack([true[negatives], strictly, tied]), axis=1, return_inverse=True)
+    by_kind = sparse.csr_array(
+        (np.ones(len(negatives)), (kind.ravel(), negatives)), shape=(kinds.shape[1], len(true))
     )
     classes, starts = np.unique(kinds[0], return_index=True)
-    return ClassColumn(positives, negatives, strictly, tied, places, kinds[1], kinds[2], starts, classes)
+    return ClassColumn(positives, negatives, strictly, tied, by_kind, kinds[1], kinds[2], starts, classes)
 
 
 def _won(column: ClassColumn, by_row: Floats) -> Floats:
     """Return the weight of pairs in which the positive is ranked above, ties one half, by other class: (J, b)."""
     above = positives_above(column, by_row)
-    weight = (above[column.place_strictly] + above[column.place_tied]) / 2
-    weight *= column.places @ by_row
+    weight = (above[column.kind_strictly] + above[column.kind_tied]) / 2
+    weight *= column.by_kind @ by_row
     return np.asarray(np.add.reduceat(weight, column.starts, axis=0))
 
 

@@ -32,15 +32,15 @@ def rows_by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None =
     pairs = -(-bits // 32)
     width = -(-bits // (2 * pairs))
     kind = np.int32 if n < 2**31 - 1 else np.int64
-    shape, mask, places = (n, 1 << width), (1 << width) - 1, np.arange(n + 1, dtype=kind)
+    shape, mask, pointers = (n, 1 << width), (1 << width) - 1, np.arange(n + 1, dtype=kind)
     rows = before
     for low in range(0, bits, 2 * width):
         one, next_one = (((keys >> shift) & mask).astype(kind) for shift in (low, low + width))
         if rows is not None:
             one, next_one = one.take(rows), next_one.take(rows)
         # The next digit, and the row, go along with the first.
-        first = sparse.csr_array((next_one, one, places), shape=shape).tocsc()
+        first = sparse.csr_array((next_one, one, pointers), shape=shape).tocsc()
         own = first.indices if rows is None else rows.take(first.indices)
-        rows = sparse.csr_array((own, first.data, places), shape=shape).tocsc().data
+        rows = sparse.csr_array((own, first.data, pointers), shape=shape).tocsc().data
     assert rows is not None
     return rows

@@ -114,7 +114,7 @@ DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""
 
 TRAINED_ONCE = Message("limits.trained_once")
-"""Said of a mean over training seeds whose interval is over the examples alone."""
+"""The caution for a mean over training seeds whose interval is over the examples alone."""
 
 LEAST_LEVEL = 1e-3
 """Below this confidence level an interval may be as narrow as rounding and still be right."""
@@ -144,7 +144,7 @@ def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) ->
 
 
 def _on_own_scale(estimate: Value, bounds: Bounds) -> Bounds:
-    """Map limits of the metric that an estimate's is another scale of (``Metric.affine_of``)."""
+    """Map limits of the base metric to the estimate's own scale (``Metric.affine_of``)."""
     scale = estimate.metric.scale.affine_of
     if scale is None or bounds.low is None or bounds.high is None:
         return bounds

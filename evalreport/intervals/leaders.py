@@ -29,7 +29,7 @@ DRAWN: Mapping[str, Callable[[Value], bool]] = {
     "clusters": lambda e: e.sampling.clusters is not None,
     "weighted examples": lambda e: e.sampling.weighted,
 }
-"""What is drawn, by the words of the table; empty: anything, which below the other rows is single examples."""
+"""The sampling, in the words of the table; empty: any, which below the other rows means single examples."""
 
 
 def first_of_metric(estimate: Value) -> str:

@@ -156,7 +156,7 @@ def ppi(estimate: Estimate | Difference, level: float) -> Bounds:
 
 
 def judged_by_t(estimate: Estimate | Difference) -> bool:
-    """Whether what people say is known with degrees of freedom: where they judged all, of clusters and suites."""
+    """Whether the mean of people's judgements has degrees of freedom: all rows judged, clusters or suites."""
     found, sampling = estimate.evidence, estimate.sampling
     assert isinstance(found, Judged)
     return sampling.sizes is not None or sampling.tasks is not None or not found.rest
@@ -418,9 +418,9 @@ def _limit_with_ties(differences: Floats, level: float) -> float | None:
     """
     averages = np.unique(_averages(differences))
     between = np.concatenate([[averages[0] - 1], (averages[:-1] + averages[1:]) / 2])
-    for place, shift in enumerate(between):
+    for index, shift in enumerate(between):
         if signed_rank_tail(shift - differences) > (1 - level) / 2 * (1 + 1e-12):
-            return float(averages[place - 1]) if place else None
+            return float(averages[index - 1]) if index else None
     return float(averages[-1])
 
 

@@ -1,4 +1,4 @@
-"""Operating points: the thresholds that criteria choose on these data, and what each may give on fresh examples."""
+"""Operating points: the thresholds that criteria choose on these data, with intervals for fresh examples."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def band(resampled: CurveReplicates, units: Units, level: float) -> tuple[Floats
 
 
 def with_band(record: CurveRecord, resampled: CurveReplicates, units: Units, level: float) -> CurveRecord:
-    """Put the band beside an ROC curve, read at the curve's own false positive rates."""
+    """Add the band to an ROC curve, read at the curve's own false positive rates."""
     limits = band(resampled, units, level)
     if limits is None:
         return record
@@ -64,7 +64,7 @@ def with_band(record: CurveRecord, resampled: CurveReplicates, units: Units, lev
 
 
 def with_bin_limits(record: CurveRecord, points: Points, units: Units, level: float) -> CurveRecord:
-    """Put Wilson's interval of the observed frequency beside each bin; none where examples are not independent."""
+    """Add Wilson's interval of the observed frequency to each bin; none where examples are not independent."""
     if points.count is None or points.successes is None or not units.plain:
         return record
     limits = [
@@ -253,7 +253,7 @@ def _rechosen(
     units: Units,
     level: float,
 ) -> Limits:
-    """Return an interval of what this threshold gives on fresh examples.
+    """Return an interval of this threshold's value on fresh examples.
 
     In every replicate the threshold is chosen anew, and its value there compared with its value on the data: by so
     much a chosen value flatters. The interval is the value less the quantiles of that, as in a basic bootstrap.

@@ -1,4 +1,4 @@
-"""The registry of intervals: for which evidence each is, and what else it needs of an estimate."""
+"""The registry of intervals: the evidence of each, and its other needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do probabilities mean what they say: calibration errors by bin, the calibration line."""
+"""Calibration of probabilities: errors by bin, and the calibration line."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class _Information:
     squares: float
 
     def solved(self, vector: Floats) -> Floats:
-        """Return the information's inverse times a vector (2,); what the data do not determine is 0."""
+        """Return the information's inverse times a vector (2,); 0 in directions that the data do not determine."""
         of_intercept, of_slope = vector.tolist()
         slope = (of_slope - self.mean * of_intercept) / self.squares if self.squares > 0 else 0.0
         intercept = of_intercept / self.weight if self.weight > 0 else 0.0
@@ -232,19 +232,19 @@ def _information(state: Logits, weights: Floats, p: Floats) -> _Information:
     return _Information(weight, mean, dot(v, (state.logit - mean) ** 2))
 
 
-def _line(state: Logits, weights: Floats, place: int) -> Floats:
+def _line(state: Logits, weights: Floats, coefficient: int) -> Floats:
     if state.reason:
         return np.full(len(weights), np.nan)
-    return np.array([calibration_line(state, row)[place] for row in weights])
+    return np.array([calibration_line(state, row)[coefficient] for row in weights])
 
 
-def _line_derivative(state: Logits, weights: Floats, place: int) -> Floats:
+def _line_derivative(state: Logits, weights: Floats, coefficient: int) -> Floats:
     """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
 
     def of_one(row: Floats) -> Floats:
         p, _ = _fitted(state, row, calibration_line(state, row))
         information = _information(state, row, p)
-        of_ones, of_logit = (information.solved(unit)[place] for unit in np.eye(2))
+        of_ones, of_logit = (information.solved(unit)[coefficient] for unit in np.eye(2))
         return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
 
     return np.stack([of_one(row) for row in weights])

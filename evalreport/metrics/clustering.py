@@ -224,15 +224,15 @@ class GroupTable:
 
     Attributes
     ----------
-    place
-        (n,) which cell each row is in.
+    cell
+        (n,) the cell of each row.
     counts
         (cells,) examples, the cells of one of the model's groups side by side.
     true, group
         (cells,) the cell's true group and the model's, 0 to their number - 1.
     """
 
-    place: Indices
+    cell: Indices
     counts: Floats
     true: Indices
     group: Indices
@@ -245,11 +245,11 @@ class GroupTable:
             _dense(group, int(group.max()) + 1),
         )
         packed = of_group * n_true + of_true
-        place, n_cells = _dense(packed, n_true * n_groups)
+        cell, n_cells = _dense(packed, n_true * n_groups)
         held = np.empty(n_cells, dtype=np.int64)
-        held[place] = packed
-        counts = np.bincount(place).astype(np.float64)
-        return cls(place, counts, held % n_true, held // n_true)
+        held[cell] = packed
+        counts = np.bincount(cell).astype(np.float64)
+        return cls(cell, counts, held % n_true, held // n_true)
 
     @property
     def sizes(self) -> tuple[Floats, Floats]:
@@ -348,23 +348,23 @@ def _drawn(
 ) -> tuple[dict[str, sparse.csr_array], Iterator[Floats]]:
     """Return which cells one draw of each atom adds to, (atoms, cells) by model, and blocks of draws (b, atoms)."""
     if not units.plain:
-        columns = {name: units.gather(_indicator(t.place, len(t.counts))) for name, t in tables.items()}
+        columns = {name: units.gather(_indicator(t.cell, len(t.counts))) for name, t in tables.items()}
         return columns, units.unit_draws(n_resamples, seed=seed)
     # Examples that share their cell in every model's table are drawn together.
-    places = [table.place.astype(np.int32) for table in tables.values()]
-    cells = distinct_cells(places[0], places[1:])
+    of_models = [table.cell.astype(np.int32) for table in tables.values()]
+    cells = distinct_cells(of_models[0], of_models[1:])
     joint = (cells.true, *cells.predicted)
     columns = {
-        name: _indicator(place, len(table.counts))
-        for (name, table), place in zip(tables.items(), joint, strict=True)
+        name: _indicator(cell, len(table.counts))
+        for (name, table), cell in zip(tables.items(), joint, strict=True)
     }
     return columns, bootstrap_cells(cells.counts, n_resamples, seed=seed)
 
 
-def _indicator(place: Codes | Indices, n_cells: int) -> sparse.csr_array:
+def _indicator(cell: Codes | Indices, n_cells: int) -> sparse.csr_array:
     """Return the sparse matrix (atoms, cells) with a one where each atom is."""
-    atoms = len(place)
-    return sparse.csr_array((np.ones(atoms), place, np.arange(atoms + 1)), shape=(atoms, n_cells))
+    atoms = len(cell)
+    return sparse.csr_array((np.ones(atoms), cell, np.arange(atoms + 1)), shape=(atoms, n_cells))
 
 
 def _values(quantity: Quantity, sums: Floats) -> Floats:
@@ -384,7 +384,7 @@ def _estimate(
         by_sum = gradient(
             lambda moved: metric.computation.function(Overlap(*np.moveaxis(moved, -1, 0))), sums
         )
-        slopes = units.influence(table.slopes(by_sum)[table.place])
+        slopes = units.influence(table.slopes(by_sum)[table.cell])
         influence = Influence(slopes, np.broadcast_to(1.0, len(slopes)))
     return Estimate(
         model=model,

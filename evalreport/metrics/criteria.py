@@ -1,4 +1,4 @@
-"""Penalised criteria: what a model's own training rows say once its complexity is paid for.
+"""Penalised criteria: training error plus a penalty for complexity, such as AIC and BIC.
 
 They are computed from training rows only (``part`` = train, with ``n_parameters`` or ``vc_dimension``), never from
 test predictions, and have no interval. The smaller, the better, among models fitted to the same training rows.
@@ -53,7 +53,7 @@ LIKELIHOOD_TASKS = ("binary", "multiclass", "regression")
 
 @dataclass(frozen=True, slots=True)
 class TrainingFit:
-    """What the criteria are functions of.
+    """The input of the criteria: a fit to its training rows.
 
     Attributes
     ----------
@@ -362,7 +362,7 @@ def _value(
 
 
 def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units) -> float:
-    """Evaluate a metric of rows on a model that says the same of every example; nan where it is undefined.
+    """Evaluate a metric of rows on a model with one answer for every example; nan where it is undefined.
 
     The examples of a class are alike then, so one of each class represents them, with their weight.
     """
@@ -385,7 +385,7 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
 
 
 def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> tuple[ModelView, Floats]:
-    """Return the rows of such a model, and what each weighs."""
+    """Return the rows of such a model, and their weights."""
     assert predictions.y_true is not None
     if baseline.shares is None:
         mean = dot(units.base, predictions.y_true) / float(units.base.sum())

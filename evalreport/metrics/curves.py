@@ -109,7 +109,7 @@ def curve(
 
 
 def record_of(entry: Curve, points: Points, *, model: str, label: str | None = None) -> CurveRecord:
-    """Return the record of a curve, thinned without visible change; what has counts keeps every point."""
+    """Return the record of a curve, thinned without visible change; a curve with counts keeps every point."""
     m = len(points.x)
     if entry.front and m > entry.most:
         kept = np.unique(np.linspace(0, m - 1, entry.most).round().astype(np.int64))
@@ -264,9 +264,9 @@ def reliability(given: Forecasts) -> Points:
 
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
     """
-    place, weight = bin_of(given.p), 1.0 if given.weights is None else given.weights
+    bins, weight = bin_of(given.p), 1.0 if given.weights is None else given.weights
     count, forecast, true = (
-        np.bincount(place, weights=weight * values, minlength=BINS).astype(np.float64)
+        np.bincount(bins, weights=weight * values, minlength=BINS).astype(np.float64)
         for values in (np.broadcast_to(1.0, len(given.p)), given.p, given.came_true)
     )
     held = count > 0

@@ -1,4 +1,4 @@
-"""One model's value of a quantity, with what intervals and tests need about it."""
+"""One model's value of a quantity, with the statistics for its intervals and tests."""
 
 from __future__ import annotations
 

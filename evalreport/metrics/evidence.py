@@ -1,4 +1,4 @@
-"""Evidence of a value or of a difference: what its closed-form intervals and tests are functions of."""
+"""Evidence of a value or of a difference: the statistics of its closed-form intervals and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rank metrics of very many rows were resampled, and what their histograms leave out."""
+"""How rank metrics of very many rows were resampled, and the variance that their histograms omit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:
 
 
 def _of_shares(found: Mapping[Share, float], *, named: bool) -> Iterator[Message]:
-    """Say what lies inside bins: left out, added, or (``named``) more than can be added to first order."""
+    """Describe the variance inside bins: left out, added, or (``named``) too large for a first-order correction."""
     by_quantity: dict[str, list[float]] = {}
     close: dict[str, list[str]] = {}
     for (quantity, a, b), share in found.items():

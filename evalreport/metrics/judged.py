@@ -1,4 +1,4 @@
-"""What people would have said on average, from a judge's outcomes of all answers and people's of a few (PPI++)."""
+"""The mean of people's judgements, estimated from a judge's of all answers and people's of a few (PPI++)."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _filled(estimate: Value, units: Units, layout: Layout, judge: Floats, gold: 
 
 
 def _strata(units: Units, gold: Floats) -> Indices:
-    """Return within what units of a suite were drawn: of clusters the tasks, else each task with and without gold.
+    """Return the strata of a suite's units: of clusters the tasks, else each task with and without gold.
 
     A single row of a task without gold contributes nothing, and is put beside the others.
     """

@@ -60,7 +60,7 @@ class LabelTables:
 
     @classmethod
     def of(cls, predictions: Predictions, units: Units, parts: Parts) -> LabelTables | None:
-        """Count what the models that give labels said; None where no model does."""
+        """Count the predictions of the models that give labels; None where no model does."""
         given = [m for m in predictions.models if m.y_pred is not None]
         if not given or predictions.y_true is None or not predictions.classes:
             return None
@@ -128,7 +128,7 @@ class LabelTables:
 
 
 def _bootstrap_examples(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-    """Yield what ``bootstrap_cells`` does, by drawing examples, in the order of their cells, and adding them up."""
+    """Yield the draws of ``bootstrap_cells``, by drawing examples in the order of their cells and counting."""
     n = round(float(counts.sum()))
     cell = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     adder = sparse.csr_array((np.ones(n), cell, np.arange(n + 1)), shape=(n, len(counts)))
@@ -229,7 +229,7 @@ def label_estimates(
     n_resamples: int,
     seed: int,
 ) -> tuple[LabelTables | None, dict[Key, Estimate]]:
-    """Count what the models said, and estimate every label quantity of every label model from one set of draws."""
+    """Count the models' predictions, and estimate every label quantity of every label model from one set of draws."""
     tables = LabelTables.of(predictions, units, parts) if quantities else None
     if tables is None:
         return None, {}
@@ -324,7 +324,7 @@ def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats]
 
 
 def _unlike_negatives(quantity: Quantity, predictions: Predictions) -> bool:
-    """Say whether what is not called positive need not be called negative: it may have no answer at all."""
+    """Say whether an example not predicted positive may have no prediction at all."""
     computation = definition(quantity).computation
     outside = predictions.outside > 0 and predictions.task == "binary"
     return outside and isinstance(computation, ClassCounts) and computation.negatives != ""

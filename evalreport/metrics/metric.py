@@ -186,7 +186,7 @@ class Ranks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWise:
-    """A function of a prepared state and the weights of the rows, for what no other family can express.
+    """A function of a prepared state and the weights of the rows, for metrics outside the other families.
 
     Attributes
     ----------
@@ -478,7 +478,7 @@ class Metric:
 
     @property
     def infinite_at(self) -> Infinite:
-        """What makes the term of a single example infinite; empty where nothing does."""
+        """The cause of an infinite term of a single example; empty where there is none."""
         return self.computation.infinite_at if isinstance(self.computation, Moments) else ""
 
     @property

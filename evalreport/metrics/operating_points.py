@@ -1,4 +1,4 @@
-"""How thresholds are chosen, and what another one changes."""
+"""How thresholds are chosen, and the decisions that another one changes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _share(part: Floats, rest: Floats) -> Floats:
 
 
 def _distance(c: Counts) -> Floats:
-    """Distance of the point (FPR, TPR) from (0, 1), where nothing is mistaken."""
+    """Distance of the point (FPR, TPR) from (0, 1), a perfect classifier."""
     return np.asarray(np.hypot(_share(c.fp, c.tn), _share(c.fn, c.tp)))
 
 
@@ -243,7 +243,7 @@ DIGITS = 15
 
 
 def threshold_changes(sample: Sample, threshold: float | None) -> tuple[ThresholdChangeRecord, ...]:
-    """Return what calling positive from ``threshold`` on would change of each model's decisions.
+    """Return the decisions of each model that would change at another ``threshold``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mean losses, what probabilities of classes allow beside them (top k, deviance, soft AUC), and means over attempts."""
+"""Mean losses, further metrics of probabilities (top k, deviance, soft AUC), and means over attempts."""
 
 from __future__ import annotations
 
@@ -368,7 +368,7 @@ def _forecasts(view: ModelView) -> Forecasts:
 
 @cache
 def _shares_of_pairs() -> Floats:
-    """By how much a pair counts: coefficients (m, m) of the products of two polynomials, m = (DEGREE + 1) CELLS.
+    """The weight of a pair: coefficients (m, m) of the products of two polynomials, m = (DEGREE + 1) CELLS.
 
     The polynomial in two variables agrees with the logistic curve at the Chebyshev points of the second kind.
 

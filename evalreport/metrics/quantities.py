@@ -17,7 +17,7 @@ from evalreport.texts import Message
 
 
 def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = None) -> Message | None:
-    """Say why a model cannot have a quantity, or return None if it can; ``summed``: what is known of scores in sum."""
+    """Say why a model cannot have a quantity, or return None if it can; ``summed``: the known sums of scores."""
     given = {
         "labels": outputs.y_pred,
         "scores": outputs.score,

@@ -424,22 +424,22 @@ def _corners(
     size, b = cumulative.found.shape
     every, run = np.arange(b), math.isqrt(size - 1) + 1
 
-    def at(place: Indices) -> tuple[Floats, Floats]:
+    def at(index: Indices) -> tuple[Floats, Floats]:
         found, wrong = (
-            sums[place, every].astype(np.float64) for sums in (cumulative.found, cumulative.wrong)
+            sums[index, every].astype(np.float64) for sums in (cumulative.found, cumulative.wrong)
         )
         return found, wrong
 
-    def first(places: Indices) -> Indices:
-        there = reached(*at(places))
+    def first(indices: Indices) -> Indices:
+        there = reached(*at(indices))
         there[-1] = True
-        return np.asarray(np.take_along_axis(places, there.argmax(axis=0)[None, :], axis=0)[0])
+        return np.asarray(np.take_along_axis(indices, there.argmax(axis=0)[None, :], axis=0)[0])
 
     ends = np.minimum(np.arange(run - 1, size + run - 1, run), size - 1)
     end = first(np.repeat(ends[:, None], b, axis=1))
-    place = first(np.minimum(end // run * run + np.arange(run)[:, None], end))
-    found, wrong = (np.where(place > 0, sums, 0.0) for sums in at(np.maximum(place - 1, 0)))
-    return (found, wrong), at(place)
+    index = first(np.minimum(end // run * run + np.arange(run)[:, None], end))
+    found, wrong = (np.where(index > 0, sums, 0.0) for sums in at(np.maximum(index - 1, 0)))
+    return (found, wrong), at(index)
 
 
 @_at_corners(

@@ -140,7 +140,7 @@ def _taken(record: type[Record], given: Fields) -> Record:
 
 
 def _family(family: type[Computation], **usual: Any) -> Callable[..., Decorator]:
-    """Return the decorator ``(label, formula, **keywords)`` of a family, with what usually holds for its metrics."""
+    """Return the decorator ``(label, formula, **keywords)`` of a family, with the usual fields of its metrics."""
 
     def decorator(label: str, formula: str, **keywords: Any) -> Decorator:
         given = {**usual, **keywords}

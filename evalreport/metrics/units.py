@@ -234,7 +234,7 @@ class Units:
 
     @cached_property
     def factors(self) -> Floats | float:
-        """What squares of the units' derivatives are multiplied by to make a variance; 1 for a single unit."""
+        """The factors that turn squares of the units' derivatives into a variance; 1 for a single unit."""
         if self.single:
             found = freedom(self.count)
         else:
@@ -242,7 +242,7 @@ class Units:
         return 1.0 if found is None else found.factors
 
     def gather(self, columns: sparse.csr_array) -> sparse.csr_array:
-        """Add up the weighted columns (n, p) of each unit's rows, (count, p): what one draw of the unit adds."""
+        """Add up the weighted columns (n, p) of each unit's rows, (count, p): one draw's contribution."""
         if self.plain:
             return columns
         cluster = np.arange(self.n) if self.cluster is None else self.cluster
@@ -297,7 +297,7 @@ class Units:
         return self.centred(by_unit)
 
     def centred(self, by_unit: Floats) -> Floats:
-        """Take from derivatives (count,) by unit what all examples of a task share: how large a task is, is fixed."""
+        """Centre derivatives (count,) by unit within tasks, whose sizes are fixed."""
         if self.tasks is None:
             return by_unit
         sizes = np.ones(self.count) if self.sizes is None else self.sizes

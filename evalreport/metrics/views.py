@@ -1,4 +1,4 @@
-"""One model's rows beside the truth, as metrics are computed from."""
+"""One model's outputs with the truth: the input of metrics."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ModelView:
 
 
 def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
-    """Put one model's outputs beside the truth."""
+    """Join one model's outputs with the truth."""
     code = (
         predictions.positive_code
         if predictions.task == "binary" and predictions.positive is not None

@@ -40,7 +40,7 @@ MOST_NAMED = 8
 def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of every column: flagged slices first, then what could not be judged."""
+    """Yield the warnings of every column: flagged slices first, then those that could not be judged."""
     for division in divisions:
         flagged = [r for r in rows if r.flagged and r.slice.column == division.column and r.text]
         if flagged:

@@ -25,7 +25,7 @@ from evalreport.slices.slice_estimates import Side, direction
 from evalreport.texts import Message, Text, parts
 
 Reference = Literal["rest", "whole", "best"]
-Place = tuple[str, str, str]
+Key = tuple[str, str, str]
 """Model, column, value."""
 
 NO_OUTCOME = Message("too_small.no_outcome")
@@ -33,7 +33,7 @@ NO_OUTCOME = Message("too_small.no_outcome")
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What the test of one slice against the other examples found.
+    """The result of testing one slice against the other examples.
 
     Attributes
     ----------
@@ -69,9 +69,9 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
         of_family = side.quantity == primary
         level = simultaneous if of_family else options.confidence
         if of_family:
-            outcome = tested[_place(side)]
+            outcome = tested[_key(side)]
             row = _against_others(side, "rest", level, options, outcome)
-            found.append(replace(row, text=_said(side, row, size, options)))
+            found.append(replace(row, text=_sentence(side, row, size, options)))
         found.append(_against_others(side, "whole", level, options))
         top = best.get(_contest(side))
         if top is not None and top is not side and side.compared:
@@ -84,7 +84,7 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
 
 
 def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
-    """Say of the slices whose margins let no outcome reach the level that they are too small, on every quantity.
+    """Mark the slices whose margins let no outcome reach the level as too small, on every quantity.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
     ``--correction`` each slice is judged separately.
@@ -99,22 +99,22 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     for side in sides:
         if side.quantity == primary:
             columns.setdefault((side.model, side.name.column), []).append(side)
-    smallest: dict[Place, float] = {}
+    smallest: dict[Key, float] = {}
     for group in columns.values():
         # Of a column with two values each is the other's rest: one test.
         for side in group[:1] if len(group) == 2 else group:
             if side.small is None and side.both is not None and side.both.n2 > 0:
-                smallest[_place(side)] = by.smallest_fisher(side.both)
+                smallest[_key(side)] = by.smallest_fisher(side.both)
     alpha = 1 - options.confidence
     kept, _ = by.testable(list(smallest.values()), alpha)
     if options.correction == "none":
         kept = [p <= alpha for p in smallest.values()]
     small = {position for position, keep in zip(smallest, kept, strict=True) if not keep}
-    small |= {_place(group[1]) for group in columns.values() if len(group) == 2 and _place(group[0]) in small}
-    return [replace(side, small=NO_OUTCOME) if _place(side) in small else side for side in sides]
+    small |= {_key(group[1]) for group in columns.values() if len(group) == 2 and _key(group[0]) in small}
+    return [replace(side, small=NO_OUTCOME) if _key(side) in small else side for side in sides]
 
 
-def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Place, Tested], int]:
+def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Key, Tested], int]:
     """Test every slice that is large enough against the other examples, and adjust the p-values together.
 
     Of a column with two slices each is the other's rest: that is one test.
@@ -127,26 +127,23 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Place, T
     columns: dict[tuple[str, str], list[Side]] = {}
     for side in family:
         columns.setdefault((side.model, side.name.column), []).append(side)
-    outcomes = {_place(side): _tested(side) for side in family}
-    leaders: dict[Place, Place] = {}
+    outcomes = {_key(side): _tested(side) for side in family}
+    leaders: dict[Key, Key] = {}
     for group in columns.values():
         for side in group:
-            known = outcomes[_place(side)].in_family is not None
-            twins = len(group) == 2 and outcomes[_place(group[0])].in_family is not None
+            known = outcomes[_key(side)].in_family is not None
+            twins = len(group) == 2 and outcomes[_key(group[0])].in_family is not None
             if known:
-                leaders[_place(side)] = _place(group[0]) if twins else _place(side)
-    own = [position for position, leader in leaders.items() if position == leader]
+                leaders[_key(side)] = _key(group[0]) if twins else _key(side)
+    own = [key for key, leader in leaders.items() if key == leader]
     # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
     p_values = [
-        max(outcomes[position].in_family or 0.0 for position, leader in leaders.items() if leader == one)
-        for one in own
+        max(outcomes[key].in_family or 0.0 for key, leader in leaders.items() if leader == one) for one in own
     ]
     adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
     tested = {
-        position: replace(outcome, p_adjusted=adjusted[leaders[position]])
-        if outcome.p_value is not None
-        else outcome
-        for position, outcome in outcomes.items()
+        key: replace(outcome, p_adjusted=adjusted[leaders[key]]) if outcome.p_value is not None else outcome
+        for key, outcome in outcomes.items()
     }
     return tested, len(own)
 
@@ -155,7 +152,7 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Place, T
 test_family.__test__ = False  # type: ignore[attr-defined]
 
 
-def _place(side: Side) -> Place:
+def _key(side: Side) -> Key:
     return side.model, side.name.column, side.name.value
 
 
@@ -353,7 +350,7 @@ def in_words(quantity: Quantity) -> Text:
     )
 
 
-def _said(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
+def _sentence(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
     """Return the sentence on the test of one slice."""
     what = Message(
         "disparity.what",

@@ -1,4 +1,4 @@
-"""Slices as they were requested: their groups, their least size, and the values of their examples and of the rest."""
+"""The requested slices: groups, least size, and the values of their examples and of the rest."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def depends_on_classes(estimate: Estimate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One model's value of one quantity in one slice, and what it is compared with.
+    """One model's value of one quantity in one slice, and the values it is compared with.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Warnings about an analysis: what may mislead a reader of the results.
+"""Warnings about results that may mislead a reader.
 
 A warning is a function that yields ``warning(CODE, ...)``, in the module of its theme, and its call in ``warnings_of``.
 Loading and slices raise their own.
