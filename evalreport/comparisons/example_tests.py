@@ -100,7 +100,7 @@ class AgainstRate:
 
 @comparison_test("Exact binomial, one sample", "one_model")
 def binomial_exact(one: AgainstRate) -> Outcome:
-    """Binomial probability of at least that many right answers at the most frequent class's rate."""
+    """Probability of at least so many right answers if each were right with the rate of the most frequent class."""
     p = binomial_at_least(one.successes, one.trials, one.rate)
     return Outcome(one.successes, probability(p), None, details={"rate": one.rate, "n": one.trials})
 
