@@ -53,6 +53,13 @@ def test_the_help_of_a_function_documents_every_keyword_that_it_takes():
     assert "Confidence level of the intervals" in er.evaluate.__doc__
 
 
+def test_an_option_of_outputs_is_a_keyword_of_render_or_of_running():
+    """A new one that changes documents is named in RENDERING, else `render` would refuse it; others are named here."""
+    of_running = {"output", "junit", "jobs", "memory_limit", "engine", "log_format", "quiet", "verbose"}
+    of_running |= {"formats_named"}  # whether the user named the formats
+    assert {f.name for f in fields(OutputOptions)} == {*RENDERING} | of_running
+
+
 @pytest.mark.slow
 def test_the_keywords_are_typed(tmp_path):
     """Mypy finds a misspelt keyword, a wrong value and a wrong choice, and knows what comes back."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+import evalreport
 from evalreport.errors import UsageError
 from evalreport.options import (
     KEYS,
@@ -22,6 +25,18 @@ def test_every_field_of_the_records_has_a_key():
     """formats_named is no option: it says whether the formats were named."""
     names = {entry.name for record in (Options, OutputOptions) for entry in fields(record)}
     assert names - {"formats_named"} == {key.field for key in KEYS}
+
+
+def test_every_option_is_read_somewhere():
+    """An option that is declared and said, but that no module asks for, does nothing: the last step was forgotten."""
+    package = Path(evalreport.__file__).parent
+    sources = [p for p in package.rglob("*.py") if p not in (package / "options.py", package / "keywords.py")]
+    asked = set(
+        re.findall(
+            r"""\.(\w+)|\[["'](\w+)["']\]|\.get\(["'](\w+)["']""", "\n".join(map(Path.read_text, sources))
+        )
+    )
+    assert {key.field for key in KEYS} <= {name for found in asked for name in found}
 
 
 @pytest.mark.parametrize(

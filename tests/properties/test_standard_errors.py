@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
+from evalreport.engine.counts import Counts
+from evalreport.engine.distributions import gradient
+from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
 
@@ -104,3 +107,33 @@ def test_regression(name: str) -> None:
     assert ours(evaluate({"m": rows}, "regression", metrics=(name,)), name) == pytest.approx(
         expected, rel=1e-6
     )
+
+
+COUNTED = {
+    name: metric.computation
+    for name, metric in METRICS.items()
+    if isinstance(metric.computation, ClassCounts | Margins) and metric.inference.smooth
+}
+
+
+@pytest.mark.parametrize("name", sorted(COUNTED))
+def test_the_complex_step_sees_every_slope(name: str) -> None:
+    """An `abs`, a `max` or a comparison in a function of counts hides a slope, and makes the standard error wrong."""
+    computation = COUNTED[name]
+    of_class = isinstance(computation, ClassCounts)
+    # TP, FP, FN, TN of one class; diagonal and margins of three classes
+    point = np.array(
+        [31.0, 7, 12, 50] if of_class else [[31, 17, 20], [43, 26, 31], [38, 29, 33]], dtype=float
+    )
+
+    def value(x: np.ndarray) -> np.ndarray:
+        return np.asarray(computation.function(Counts(*np.moveaxis(x, -1, 0)) if of_class else x))
+
+    step, slopes = 1e-4, np.empty(point.size)
+    for i in range(point.size):
+        moved = np.zeros(point.size)
+        moved[i] = step
+        up, down = (point + sign * moved.reshape(point.shape) for sign in (1, -1))
+        slopes[i] = (value(up) - value(down)).item() / (2 * step)
+    # central differences with step 1e-4 of counts near 30: truncation below 1e-10, rounding below 1e-11
+    assert gradient(value, point).ravel() == pytest.approx(slopes, rel=1e-6, abs=1e-9)
