@@ -388,11 +388,7 @@ def _per_cases(sample: Sample, comparison: Comparison, own: Interval | None, lev
 
 
 def _difference_per_cases(
-    sample: Sample,
-    predictions: Predictions,
-    wrong_a: Mask,
-    wrong_b: Mask,
-    level: float,
+    sample: Sample, predictions: Predictions, wrong_a: Mask, wrong_b: Mask, level: float
 ) -> tuple[float, Limits]:
     units = sample.units
     weight = units.base

@@ -12,10 +12,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.schema.comparisons import (
-    AverageRankRecord,
-    OmnibusRecord,
-)
+from evalreport.schema.comparisons import AverageRankRecord, OmnibusRecord
 from evalreport.texts import Message
 
 

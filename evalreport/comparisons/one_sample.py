@@ -14,9 +14,7 @@ from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.schema.comparisons import (
-    ComparisonRecord,
-)
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import Message, parts
 
 

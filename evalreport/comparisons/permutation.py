@@ -340,9 +340,9 @@ def _of_ranks(
     units, computation = sample.units, definition(quantity).computation
     assert isinstance(computation, Ranks)
     tables = histograms(a, b)
-    places = [table.indices for table in tables]
+    positions = [table.indices for table in tables]
     sums = [np.asarray(table.T @ units.base)[:, None] for table in tables]
-    discordant = units.influence((places[0] != places[1]).astype(np.float64)) != 0
+    discordant = units.influence((positions[0] != positions[1]).astype(np.float64)) != 0
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
         """Move the histograms of swapped rows from one model to the other."""
@@ -354,7 +354,7 @@ def _of_ranks(
             return np.asarray(first - second), None
         slopes = [np.concatenate(computation.derivative(*weights)) for weights in both]
         came = np.ascontiguousarray((swapped if units.cluster is None else swapped[:, units.cluster]).T > 0)
-        stayed, crossed = (slopes[0][places[j]] - slopes[1][places[1 - j]] for j in (0, 1))
+        stayed, crossed = (slopes[0][positions[j]] - slopes[1][positions[1 - j]] for j in (0, 1))
         return np.asarray(first - second), _errors(units, put_where(came, crossed, out=stayed))
 
     return _of_patterns(units, discordant, draws, of_block)
@@ -384,8 +384,8 @@ def _rank_histograms(sample: Sample, *models: str) -> list[sparse.csr_array]:
     starts = alone | np.concatenate([[True], alone[:-1]])
     group = np.cumsum(starts) - 1
     g, n = int(group[-1]) + 1, len(positive)
-    places = [np.where(positive, group[row], g + group[row]) for row in code]
-    return [sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * g)) for place in places]
+    columns = [np.where(positive, group[row], g + group[row]) for row in code]
+    return [sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * g)) for column in columns]
 
 
 # --- functions of all rows ------------------------------------------------------------------------------------------

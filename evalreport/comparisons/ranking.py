@@ -11,9 +11,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.schema.comparisons import (
-    RankingRecord,
-)
+from evalreport.schema.comparisons import RankingRecord
 
 LETTERS = ascii_letters + "αβγδεζηθικλμνξοπρστυφχψω"
 

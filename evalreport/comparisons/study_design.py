@@ -158,12 +158,7 @@ class Answer:
         width = max(len(cell) for cell, _ in [head, *rows])
         lines = [str(self.question), ""]
         lines += [f"  {cell:>{width}}  {setting}" for cell, setting in [head, *rows]]
-        lines += [
-            "",
-            f"  formula: {self.formula}",
-            f"  assumes: {self.assumes}",
-            f"  source:  {self.source}",
-        ]
+        lines += ["", f"  formula: {self.formula}", f"  assumes: {self.assumes}", f"  source:  {self.source}"]
         return "\n".join(lines)
 
 
@@ -259,10 +254,7 @@ def answers(
         return tuple(_with_judge(goal, judge) for judge in judges)
     _check_assumptions(goal, assumed, layout, against=against, discordance=discordance, sd=sd)
     question = Question(
-        goal=goal,
-        measure=assumed,
-        layout=layout,
-        folds=CrossValidation(folds=folds, repeats=repeats, sd=sd),
+        goal=goal, measure=assumed, layout=layout, folds=CrossValidation(folds=folds, repeats=repeats, sd=sd)
     )
     found: list[Answer] = []
     if half_width is not None:

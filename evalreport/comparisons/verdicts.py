@@ -10,11 +10,7 @@ from typing import Literal
 from evalreport.comparisons.decisions import Decision, decisions_of
 from evalreport.comparisons.equivalence import room_within
 from evalreport.comparisons.fits import trained_once
-from evalreport.comparisons.pairs import (
-    Comparison,
-    oriented,
-    tested_difference,
-)
+from evalreport.comparisons.pairs import Comparison, oriented, tested_difference
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.roc_dominance import crossing_sentence
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed

@@ -493,9 +493,7 @@ def binned_pr_auc(weights: BinWeights) -> Floats:
     height = weights.precision_inside * weights.column(bins.trapezoids)
     lower = np.flatnonzero(bins.tied)
     upper = np.maximum(lower - 1, 0)
-    corner, earlier = (
-        _precision(cumulative.found[place], cumulative.wrong[place]) for place in (lower, upper)
-    )
+    corner, earlier = (_precision(cumulative.found[edge], cumulative.wrong[edge]) for edge in (lower, upper))
     called = cumulative.found[upper] + cumulative.wrong[upper]
     height[lower] = (corner + np.where(called > 0, earlier, corner)) / 2
     return weights.per_positive(_total(weights.positives, height))

@@ -25,11 +25,7 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
-from evalreport.schema.curves import (
-    CurveRecord,
-    CurveSummaryRecord,
-    OperatingPointRecord,
-)
+from evalreport.schema.curves import CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
 
@@ -83,10 +79,7 @@ def curve_records(sample: Sample, options: Options) -> Curves:
         records += _of_forecasts(given, sample, options)
         summaries += rejection_summaries(given, sample.units, options.confidence)
     return Curves(
-        roc=tuple(roc),
-        records=tuple(records),
-        summaries=tuple(summaries),
-        operating_points=tuple(points),
+        roc=tuple(roc), records=tuple(records), summaries=tuple(summaries), operating_points=tuple(points)
     )
 
 

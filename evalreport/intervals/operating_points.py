@@ -312,11 +312,11 @@ def _at_false_positive_rates(
     for fpr in FIXED_FPR:
         index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
         value = float(np.interp(fpr, counts.fpr, counts.tpr))
-        place = int(np.searchsorted(resampled.grid, fpr))
+        on_grid = int(np.searchsorted(resampled.grid, fpr))
         of = (
             Limits(reason=NO_REPLICATES)
             if limits is None
-            else Limits(float(limits[0][place]), float(limits[1][place]), "bootstrap_percentile")
+            else Limits(float(limits[0][on_grid]), float(limits[1][on_grid]), "bootstrap_percentile")
         )
         where = _where(counts, index)
         text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)

@@ -266,10 +266,7 @@ SQUARED_AND_ADDED = "Zou and Donner (2008), Stat Med 27:1693"
 
 
 @interval(
-    "Wilson by class, recalls",
-    of=Estimate,
-    needs=(*OF_CLASSES, "class_recalls"),
-    source=SQUARED_AND_ADDED,
+    "Wilson by class, recalls", of=Estimate, needs=(*OF_CLASSES, "class_recalls"), source=SQUARED_AND_ADDED
 )
 def wilson_recalls(estimate: Estimate, level: float) -> Bounds:
     """Mean of the class recalls: the distances of each class's Wilson limits, squared and added.

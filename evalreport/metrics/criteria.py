@@ -312,11 +312,7 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
             if np.isfinite(value):
                 found.append(
                     BaselineRecord(
-                        name=baseline.name,
-                        **quantity.fields,
-                        value=value,
-                        text=baseline.text,
-                        reason=reason,
+                        name=baseline.name, **quantity.fields, value=value, text=baseline.text, reason=reason
                     )
                 )
     return tuple(found)

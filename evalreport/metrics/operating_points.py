@@ -393,7 +393,7 @@ def interpolated_area(counts: ThresholdCounts) -> float:
 
     def pieces(before: Indices) -> Floats:
         tp0, tp1, fp0, fp1 = (
-            part[place] for part in (counts.found, counts.wrong) for place in (before, before + 1)
+            part[corner] for part in (counts.found, counts.wrong) for corner in (before, before + 1)
         )
         h = (fp1 - fp0) / (tp1 - tp0)
         c = fp0 - h * tp0

@@ -13,10 +13,7 @@ from evalreport.metrics.sample import Sample
 from evalreport.numbers import digits_apart
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs
-from evalreport.schema.curves import (
-    ResidualRecord,
-    ScoreHistogramRecord,
-)
+from evalreport.schema.curves import ResidualRecord, ScoreHistogramRecord
 
 SCORE_BINS = 20
 

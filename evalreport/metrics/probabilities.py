@@ -314,12 +314,7 @@ def top_5_accuracy(view: ModelView) -> Floats:
 
 # --- values without an interval -------------------------------------------------------------------------------------
 
-VALUE_ONLY: Fields = {
-    "needs": "probabilities",
-    "resampled": False,
-    "smooth": False,
-    "intervals": (),
-}
+VALUE_ONLY: Fields = {"needs": "probabilities", "resampled": False, "smooth": False, "intervals": ()}
 
 
 @rows(
@@ -381,8 +376,8 @@ def _shares_of_pairs() -> Floats:
     ends = np.where((k == 0) | (k == DEGREE), 0.5, 1.0)
     # Of values at the points the coefficients, by the polynomials' orthogonality there.
     of_values = 2 / DEGREE * ends[:, None] * np.array(list(_polynomials(points))) * ends
-    place = (np.arange(CELLS)[:, None] + (points + 1) / 2) / CELLS
-    shares = special.expit(SHARPNESS * (place[..., None, None] - place))
+    centre = (np.arange(CELLS)[:, None] + (points + 1) / 2) / CELLS
+    shares = special.expit(SHARPNESS * (centre[..., None, None] - centre))
     m = CELLS * (DEGREE + 1)
     # One after the other: all at once numpy would take BLAS, whose last digits depend on the processor.
     of_one = np.einsum("kj,cjdi->kcdi", of_values, shares)
@@ -420,10 +415,10 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
     for part in parts_of(state.p):
         scaled = state.p[part] * CELLS
         cell = np.minimum(scaled.astype(np.int64), CELLS - 1)
-        place = cell + CELLS * state.positive[part]
+        column = cell + CELLS * state.positive[part]
         for of_degree, values in zip(sums, _polynomials(2 * (scaled - cell) - 1), strict=True):
             for own, weight in zip(of_degree, weights[:, part], strict=True):
-                own += np.bincount(place, weight * values, minlength=len(own))
+                own += np.bincount(column, weight * values, minlength=len(own))
     by_replicate = np.moveaxis(sums, 1, 0)
     negative, positive = (
         side.reshape(len(weights), -1) for side in (by_replicate[..., :CELLS], by_replicate[..., CELLS:])

@@ -9,9 +9,7 @@ import numpy as np
 
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.sample import Sample
-from evalreport.schema.comparisons import (
-    VarianceRecord,
-)
+from evalreport.schema.comparisons import VarianceRecord
 from evalreport.schema.metrics import ConfusionRecord, FoldRecord
 
 MOST_WHOLE = 50

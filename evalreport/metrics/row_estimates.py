@@ -7,12 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.engine.distributions import (
-    Columns,
-    column_totals,
-    combined,
-    gradient,
-)
+from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range

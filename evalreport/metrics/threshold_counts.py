@@ -290,8 +290,8 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     moves = (np.diff(x) != 0) | (np.diff(y) != 0)
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.
-        places = np.flatnonzero(np.concatenate([[True], moves]))
-        found = places[visible_points(x[places], y[places], most)]
+        distinct = np.flatnonzero(np.concatenate([[True], moves]))
+        found = distinct[visible_points(x[distinct], y[distinct], most)]
         found[-1] = len(x) - 1
         return np.asarray(found)
     keep = np.ones(len(x), dtype=bool)
@@ -408,9 +408,9 @@ def _columns(one: Coarse, units: Units) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
     assert one.counts.order is not None
     bins = one.bins
-    place = np.where(one.counts.order.positive, bins, one.size + bins)
-    n = len(place)
-    rows = sparse.csr_array((np.ones(n), place, np.arange(n + 1)), shape=(n, 2 * one.size))
+    column = np.where(one.counts.order.positive, bins, one.size + bins)
+    n = len(column)
+    rows = sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * one.size))
     return sparse.csr_array(units.gather(rows).T)
 
 
@@ -484,7 +484,7 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
 def precision_at_recall(replicate: Replicate, recall: float) -> Floats:
     """Return the precision (b,) at the highest threshold that finds at least this share of the positives."""
     enough = replicate.found >= recall * replicate.found[-1] * (1 - 1e-12)
-    place = np.maximum(enough.argmax(axis=0), 1)[None, :]
-    tp = np.take_along_axis(replicate.found, place, axis=0)[0]
-    called = tp + np.take_along_axis(replicate.wrong, place, axis=0)[0]
+    first = np.maximum(enough.argmax(axis=0), 1)[None, :]
+    tp = np.take_along_axis(replicate.found, first, axis=0)[0]
+    called = tp + np.take_along_axis(replicate.wrong, first, axis=0)[0]
     return np.where(replicate.usable & (called > 0), tp / np.where(called > 0, called, 1), np.nan)

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalreport.algorithms.error_estimators import (
-    INTERPOLATES,
-)
+from evalreport.algorithms.error_estimators import INTERPOLATES
 from evalreport.algorithms.records import AlgorithmRecords
-from evalreport.schema.algorithms import (
-    SQUARES_OF,
-    DecompositionRecord,
-    ErrorEstimateRecord,
-)
+from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord, ErrorEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
 
 FEW_REPLICATES = 30

@@ -9,6 +9,7 @@ import pytest
 from scipy import special
 
 from evalreport.intervals.choice import leading, limits
+from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity
 from tests.samples.metrics import binary_rows, estimates_of, ids, several_rows, truth_and_scores, value
 
@@ -48,7 +49,7 @@ def test_chances_of_ties_are_no_proportion() -> None:
     found = estimates_of("multiclass", rows)[Quantity("top_2_accuracy")]
     # The first class takes one of two places; the other is for three classes that tie: j / m = 1 / 3.
     assert found.value == pytest.approx((1 + 1 / 3 + 1 / 3 + 0) / 4, abs=1e-15)
-    assert found.trials is None
+    assert not isinstance(found.evidence, Proportion)
     assert limits(found, "wilson", 0.95).low is None
     assert leading(found, 0.95).method == "t"
 
@@ -59,7 +60,8 @@ def test_top_k_without_ties_is_a_proportion() -> None:
     shares = np.random.default_rng(0).dirichlet(np.ones(6), size=40)
     rows |= {f"p_c{j}": shares[:, j].tolist() for j in range(6)}
     found = estimates_of("multiclass", rows)[Quantity("top_2_accuracy")]
-    assert (found.trials, found.successes) == (40, round(40 * found.value))
+    assert isinstance(found.evidence, Proportion)
+    assert (found.evidence.trials, found.evidence.successes) == (40, round(40 * found.value))
     assert leading(found, 0.95).method == "wilson"
 
 
