@@ -169,6 +169,7 @@ def evaluate(
     from evalreport import extensions
     from evalreport.analysis import evaluate as analyse
     from evalreport.gates.outcomes import judge
+    from evalreport.headline import with_headline
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
@@ -182,7 +183,7 @@ def evaluate(
         models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere
     )
     results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
-    return judge(results, settled.gates)
+    return with_headline(judge(results, settled.gates))
 
 
 @_public(ReportKeywords)

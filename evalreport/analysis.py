@@ -38,6 +38,7 @@ from evalreport.comparisons.roc_dominance import dominance_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
+from evalreport.headline import with_headline
 from evalreport.intervals.curves import bands_found, curve_records
 from evalreport.intervals.records import metric_records
 from evalreport.loading.load import load
@@ -46,6 +47,7 @@ from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import residuals, score_histograms
+from evalreport.metrics.primary import default_primary
 from evalreport.metrics.quantities import chosen
 from evalreport.metrics.records import confusion_records, fold_records, variance_records
 from evalreport.options import Options
@@ -72,9 +74,11 @@ def evaluate(
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    primary_of_series: str | None = None,
 ) -> Results:
     """Compare models, as ``evalreport.evaluate`` says; ``Predictions`` were loaded under these options.
 
+    ``primary_of_series`` is the primary metric of the accepted run of a series, which a run that names none keeps.
     ``progress`` is called with the name of each stage and the share of the run that is done.
     """
     say = progress or (lambda _stage, _share: None)
@@ -87,8 +91,10 @@ def evaluate(
         loaded = at_one_point(whole)
         predictions = with_gold_checked(analysed(loaded), options)
         in_gates = [term.metric for _, term in gate_terms(predictions, options)]
-        quantities = chosen(predictions, options.metrics, in_gates)
+        default = default_primary(predictions, options, of_series=primary_of_series)
+        quantities = chosen(predictions, options.metrics, in_gates, default.metric)
         primary = quantities[0]
+        blocked = default.metric is None and not options.metrics
         divisions = divisions_of_run(predictions, options)
 
         # Estimate
@@ -104,6 +110,7 @@ def evaluate(
 
         # Decide
         family_rows, decisions = decide(family, predictions, options)
+        decisions = [] if blocked else decisions
         limits = one_intervals(decisions)
 
         # Describe
@@ -135,7 +142,11 @@ def evaluate(
             positive=predictions.positive,
             suite=() if predictions.tasks is None else predictions.tasks.categories or (),
             models=tuple(model.name for model in predictions.models),
-            primary_metric=primary.spelled,
+            primary_metric=None if blocked else primary.spelled,
+            usual_metric=None if options.metrics else default.usual_unless_primary,
+            primary_because=None if options.metrics else default.because,
+            value_columns=predictions.judged_in,
+            labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
             baseline=options.baseline,
             inputs=predictions.inputs,
             environment=dict(environment()),
@@ -163,7 +174,7 @@ def evaluate(
             average_ranks=average_rank_records(samples, omnibus, tested, options),
             variance=joined(variance_records(s) for s in samples),
             attempt_variance=joined(attempt_variance_records(s, options.baseline) for s in samples),
-            ranking=ranking_records(samples, decisions, primary, options),
+            ranking=() if blocked else ranking_records(samples, decisions, primary, options),
             decomposition=algorithms.decomposition,
             example_variance=algorithms.example_variance,
             replicate_predictions=algorithms.replicate_predictions,
@@ -187,7 +198,7 @@ def evaluate(
             ),
         )
         say("done", 1.0)
-        return with_slices(results, slices)
+        return with_headline(with_slices(results, slices))
 
 
 def analysed(loaded: Predictions) -> Predictions:

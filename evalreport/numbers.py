@@ -131,6 +131,22 @@ def count(n: float) -> str:
     return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
 
 
+def rounded_count(n: float) -> str:
+    """Write a rough count with one digit, in words from a million on.
+
+    Examples
+    --------
+    >>> rounded_count(38_912_000), rounded_count(437_112), rounded_count(550)
+    ('40 million', '400,000', '600')
+    """
+    unit = 10 ** math.floor(math.log10(n)) if n >= 1 else 1
+    rough = round(n / unit) * unit
+    for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if rough >= size:
+            return f"{rough / size:,.0f} {name}"
+    return count(rough)
+
+
 def share(part: float, whole: float) -> str:
     """Write a part of a whole as a percentage; a dash where the whole is nothing."""
     return f"{100 * part / whole:.1f} %" if whole else MISSING
@@ -179,3 +195,76 @@ def digits_apart(values: Iterable[float], digits: int = 3) -> int:
     spread = max(known) / 2 - min(known) / 2 if known else 0.0
     shared = math.log10(size) - math.log10(spread) if 0 < spread < size else 0.0
     return min(digits + math.ceil(shared), 17) if shared >= 1 else digits
+
+
+def headline_decimals(half: float | None, values: Iterable[float] = ()) -> int:
+    """Give the decimals that an uncertainty allows: two digits of half an interval, three decimals at the most.
+
+    More only where the interval is narrower than that. Without an interval three significant digits of the smallest
+    value.
+
+    Examples
+    --------
+    >>> headline_decimals(0.017), headline_decimals(0.14), headline_decimals(0.0071), headline_decimals(0.0001)
+    (3, 2, 3, 5)
+    >>> headline_decimals(3.4), headline_decimals(420.0), headline_decimals(None, [0.86])
+    (1, 0, 3)
+    """
+    if half is None or not math.isfinite(half) or half <= 0:
+        sizes = [abs(v) for v in values if v and math.isfinite(v)]
+        return min(max(2 - math.floor(math.log10(min(sizes))), 0), 3) if sizes else 3
+    two_digits = max(1 - math.floor(math.log10(half)), 0)
+    return two_digits if half < 0.0005 else min(two_digits, 3)
+
+
+def amount(value: float, half: float | None = None, *, signed: bool = False) -> str:
+    """Write a number of any size as a sentence does, with the digits that its uncertainty allows.
+
+    Parameters
+    ----------
+    half
+        Half the width of its interval, in the same units.
+
+    Examples
+    --------
+    >>> amount(0.8604, 0.017), amount(10.13, 0.6), amount(15_210_414, 3.8e6), amount(9.23e-9, 2e-9)
+    ('0.860', '10.13', '15.2 million', '9.2×10⁻⁹')
+    """
+    size = max(abs(value), half or 0.0)
+    mark = MINUS if value < 0 else "+" if signed and value > 0 else ""
+    for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if size >= unit and size < 1e15:
+            scaled = None if half is None else half / unit
+            return f"{mark}{abs(value) / unit:,.{headline_decimals(scaled, (value / unit,))}f} {name}"
+    if size and (size < 1e-4 or size >= 1e15):
+        if value == 0:
+            return "0"
+        digits = 3
+        if half:
+            digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1)
+        return _power_of_ten(value, signed, min(digits, 4))
+    return number(value, headline_decimals(half, (value,)), signed=signed)
+
+
+def amounts(
+    limits: tuple[float, float], half: float | None, *, signed: bool = False, excluded: float | None = None
+) -> str:
+    """Write an interval in brackets as ``amount`` writes a value; a limit that is ``excluded`` has a round bracket.
+
+    Examples
+    --------
+    >>> amounts((0.0432, 0.0768), 0.0168), amounts((0.0, 0.0301), 0.015, excluded=0.0)
+    ('[0.043, 0.077]', '(0, 0.030]')
+    """
+    low, high = limits
+    texts = []
+    for limit in limits:
+        text = amount(limit, half, signed=signed)
+        if limit == 0:
+            text = "0"
+        elif not text.strip("0.,−+"):
+            # A limit beside 0 does not look as if it were 0.
+            text = to_digits(limit, 1)
+        texts.append(text)
+    left, right = "(" if low == excluded else "[", ")" if high == excluded else "]"
+    return f"{left}{texts[0]}, {texts[1]}{right}"

@@ -19,6 +19,7 @@ from evalreport.audit.run_values import to_keep
 from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.outcomes import judge
+from evalreport.headline import with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
 from evalreport.history.run_differences import Present, Reference, change_since
@@ -45,14 +46,20 @@ MOST_SHOWN = 3
 def changed_since(now: Present, past: Past) -> Results:
     """Answer how every model's primary metric changed since the accepted run, and since the last that exited 0."""
     task: Task = now.predictions.task
-    quantity = parse(now.results.primary_metric, task, now.results.classes)
+    quantity = parse(now.results.shown_metric, task, now.results.classes)
     references = list(past.references.values())
     if len(references) > 1 and references[0].run.id == references[1].run.id:
         references = references[:1]
     found = [
         _record(reference, now, model, quantity) for reference in references for model in now.results.models
     ]
-    return replace(now.results, history=tuple(found))
+    gone = [
+        _gone(reference, model, quantity, now)
+        for reference in references[:1]
+        for model in reference.results["models"]
+        if model not in now.results.models
+    ]
+    return replace(now.results, history=(*found, *gone))
 
 
 def warned(now: Present, _past: Past) -> Results:
@@ -117,7 +124,25 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         paired=found.paired,
         text=found.how,
         reason=found.reason,
+        n=now.results.n,
+        reference_n=reference.results.get("n"),
+        status="new"
+        if model not in reference.results["models"]
+        else "same"
+        if found.same_answers
+        else "both",
     )
+
+
+def _gone(reference: Reference, model: str, quantity: Quantity, now: Present) -> HistoryRecord:
+    """Return the record of a model that the earlier run had and this one has not."""
+    return HistoryRecord(
+        reference=reference.name, run=reference.run.id, time=reference.run.time, model=model, **quantity.fields,
+        value=None, reference_value=None, difference=None, level=now.options.confidence, low=None, high=None,
+        interval_method=None, test=None, p_value=None, paired=False,
+        text=Message("since.gone", model=model), reason=Message("since.gone", model=model),
+        n=now.results.n, reference_n=reference.results.get("n"), status="gone",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +208,9 @@ def audit(
     # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
     past = past_of(history, series, before, again)
     past = replace(past, new_examples=new_examples(predictions, options, history, past))
-    results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    results = evaluate(
+        loaded, options=options, jobs=jobs, progress=progress, primary_of_series=_primary_of(past)
+    )
     results = _compared(Present(results, predictions, options), past)
     # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
@@ -226,7 +253,14 @@ def _compared(now: Present, past: Past) -> Results:
     """Answer every question about earlier runs, then decide the gates."""
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
-    return judge(now.results, now.options.gates, since=decider(now, past))
+    judged = judge(now.results, now.options.gates, since=decider(now, past))
+    return with_headline(judged, first_of_series="accepted" not in past.references)
+
+
+def _primary_of(past: Past) -> str | None:
+    """Return the primary metric of the accepted run."""
+    accepted = past.references.get("accepted")
+    return None if accepted is None else accepted.results.get("primary_metric")
 
 
 def record(
@@ -308,7 +342,7 @@ def summary_of(results: Results) -> JsonObject:
     """Return the facts of a run for lists and charts, so that these need not read its results."""
     values = {}
     for row in results.metrics:
-        if Quantity.of(row).spelled == results.primary_metric and row.slice is None:
+        if Quantity.of(row).spelled == results.shown_metric and row.slice is None:
             first = row.intervals[0] if row.intervals else None
             values[row.model] = [row.value, first.low if first else None, first.high if first else None]
     return {
@@ -316,9 +350,11 @@ def summary_of(results: Results) -> JsonObject:
         "task": results.task,
         "design": results.design,
         "models": list(results.models),
-        "primary_metric": results.primary_metric,
+        "primary_metric": results.shown_metric,
         "values": values,
         "gates": dict(Counter(gate.outcome for gate in results.gates)),
         "warnings": len(results.warnings),
         "evidence": to_keep(results.evidence),
+        "headline": None if results.headline is None else str(results.headline.text),
+        "tone": None if results.headline is None else results.headline.tone,
     }

@@ -172,10 +172,10 @@ def list_runs(url: str, series: str | None) -> int:
     history = _open(url)
     found = runs(history, series)
     marks = _marks(history, found)
-    heads = ("run", "time", "series", "exit", "", "n", "primary metric")
+    heads = ("run", "time", "series", "exit", "", "n", "primary metric", "headline")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
-         str(run.summary["n"]), _values(run))
+         str(run.summary["n"]), _values(run), str(run.summary.get("headline") or ""))
         for run in found
     ]  # fmt: skip
     _print_table(heads, rows)

@@ -26,7 +26,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
     reference, new = past.references.get("accepted"), past.new_examples
     if reference is None or new is None:
         return now.results
-    quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
+    quantity = parse(now.results.shown_metric, now.predictions.task, now.results.classes)
     rows = [r for r in now.results.metrics if r.slice is not None and Quantity.of(r) == quantity]
     if not rows:
         return now.results

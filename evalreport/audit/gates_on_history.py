@@ -76,7 +76,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
         method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
     )
     decided = None
-    if found.p_value is not None and quantity.spelled == now.results.primary_metric:
+    if found.p_value is not None and quantity.spelled == now.results.shown_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
     sentences = [record.text]

@@ -240,7 +240,7 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
     reference, new = past.references.get("accepted"), past.new_examples
     if reference is None or new is None:
         return now.results
-    quantity = parse(now.results.primary_metric, now.predictions.task, now.results.classes)
+    quantity = parse(now.results.shown_metric, now.predictions.task, now.results.classes)
     floors = _declared_floors(now, quantity)
     rows: list[AuditRecord] = []
     evidence: list[EvidenceRecord] = []

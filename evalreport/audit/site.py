@@ -35,10 +35,10 @@ from evalreport.report.stylesheets import font_faces, policy_of
 from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
-from evalreport.report.visible import visible
 from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, group_of, say, speaking
+from evalreport.texts.visible import visible
 from evalreport.version import __version__
 
 STANDARD_ERRORS = 3.0
@@ -50,6 +50,8 @@ OUTCOMES = {
     4: ("passed", "better"),
 }
 """Word and tone of each exit code; 4 is a missing output, with the gates passed."""
+TONES = {"bad": "caution", "undecided": "undecided", "good": "better", "neutral": ""}
+"""The tone of a headline on the page."""
 DEPTH = 3
 """Levels of subfolders that are searched for a results.json."""
 
@@ -398,7 +400,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
         "name": line.series,
         "metric": line.metric,
         "level": numbers.percent(line.level),
-        "tone": tone,
+        "tone": TONES.get(newest.run.summary.get("tone") or "", tone),
         "outcome": say(f"site.outcome.{outcome}"),
         "headline": _headline(newest),
         "facts": _facts(line),
@@ -416,6 +418,11 @@ def _headline(newest: Audit) -> str:
         said, n = "undecided", len(newest.gates)
     else:
         said, n = "passed" if newest.passed else "none", newest.passed
+    first = newest.run.summary.get("headline")
+    if first:
+        return say(
+            "site.headline_of", date=newest.run.time[:10], run=newest.run.id, headline=visible(str(first))
+        )
     return say(
         "site.headline",
         date=newest.run.time[:10],

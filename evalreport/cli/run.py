@@ -151,8 +151,9 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
         )
         if settings.options.gates:
             from evalreport.gates.outcomes import judge
+            from evalreport.headline import with_headline
 
-            results = judge(results, settings.options.gates)
+            results = with_headline(judge(results, settings.options.gates))
         results = cleared(results)
     if not settings.output.quiet:
         say_read(results, settings.output)

@@ -15,6 +15,8 @@ from typing import Literal
 from evalreport.analysis import analysed, evaluate
 from evalreport.comparisons.adjustment import adjust
 from evalreport.errors import InputError
+from evalreport.headline.facts import Limited, metric_words
+from evalreport.headline.runs import GateOfRuns, RunChange, TwoRuns, headline_of_runs
 from evalreport.history.changes import Change, changes
 from evalreport.history.recorded_inputs import input_states, recorded_options
 from evalreport.history.run_differences import (
@@ -34,6 +36,7 @@ from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import greater_is_better
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.table import Predictions
+from evalreport.schema.decisions import HeadlineRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, completed
 from evalreport.sources.recorded import at_hand, recorded_files
@@ -273,6 +276,7 @@ class Compared:
     values: tuple[ValueChange, ...]
     verdicts: tuple[VerdictChange, ...]
     gates: tuple[GateChange, ...]
+    headline: HeadlineRecord
     others: tuple[Change, ...]
     """Changes of data, options, inputs, versions and warnings."""
 
@@ -308,7 +312,36 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
         verdicts=_verdicts(before, after),
         gates=_gates_between(before, after),
         others=tuple(change for change in changes(before, after) if change.kind in kept),
+        headline=headline_of_runs(_two_runs(old.name, before, after, values)),
     )
+
+
+def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[ValueChange]) -> TwoRuns:
+    """Return what the rules of the headline ask of two runs."""
+    decided = {row["gate"]: row for row in after["gates"]}
+    earlier = {row["gate"]: row["outcome"] for row in before["gates"]}
+
+    def value(gate: str) -> Limited | None:
+        row = decided.get(gate)
+        return None if row is None or row["value"] is None else Limited(row["value"], row["low"], row["high"])
+
+    models = [
+        RunChange(
+            model=v.model, judgement=v.judgement, old=v.old, new=v.new,
+            difference=None if v.difference is None else Limited(v.difference, v.change.low, v.change.high),
+        )
+        for v in values if v.primary and v.within is None and v.judgement is not None
+    ]  # fmt: skip
+    gates = [
+        GateOfRuns(
+            gate=g, old=earlier.get(g), new=decided[g]["outcome"] if g in decided else None, value=value(g)
+        )
+        for g in dict.fromkeys([*decided, *earlier])
+    ]
+    return TwoRuns(
+        old=old, metric=metric_words(after["primary_metric"] or ""), n=after["n"], models=models, gates=gates,
+        gone=[m for m in before["models"] if m not in after["models"]],
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

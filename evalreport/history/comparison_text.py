@@ -9,27 +9,15 @@ from collections.abc import Iterator, Sequence
 from evalreport import numbers
 from evalreport.history.compare_runs import Compared, ValueChange
 from evalreport.report.markdown import escaped
-from evalreport.texts import Message, named, say
+from evalreport.texts import named, say
 
 MOST_OTHERS = 40
 """Other metrics and other changes that Markdown lists at most; JSON has all of them."""
 
 
 def headline(found: Compared) -> str:
-    """Return the most important change in one sentence."""
-    judged = [value for value in found.values if value.primary and value.within is None]
-    settled = [
-        Message("changes.models", models=models, judgement=_judgement(word))
-        for word in ("better", "worse", "not comparable")
-        if (models := [v.model for v in judged if v.judgement == word])
-    ]
-    if not judged:
-        return say("changes.none_in_both", metric=found.primary_metric)
-    if settled:
-        return say("changes.settled", metric=found.primary_metric, models=settled)
-    if all(v.judgement == "same predictions" for v in judged):
-        return say("changes.same_predictions")
-    return say("changes.unsettled", metric=found.primary_metric)
+    """Return the most important thing in one sentence."""
+    return str(found.headline.text)
 
 
 def _judgement(word: str) -> str:

@@ -91,6 +91,8 @@ class ModelChange:
     how: Text = ""
     reason: Text | None = None
     sizes: tuple[int, int] | None = None
+    same_answers: bool = False
+    """Whether the model gives the same answers to the same examples."""
 
     @property
     def explanation(self) -> Text:
@@ -166,7 +168,17 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     how = Message("since.paired", n=today.n_examples)
     if changed:
         how = parts(how, Message("since.truths_changed", n=changed))
-    return _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
+    found = _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
+    return replace(found, same_answers=not changed and _same_answers(today.models[0], earlier.models[0]))
+
+
+def _same_answers(now: ModelOutputs, then: ModelOutputs) -> bool:
+    """Say whether a model gives the same labels, scores, probabilities and outcomes as then."""
+    pairs = ((getattr(m, name) for m in (now, then)) for name in ("y_pred", "score", "proba", "outcome"))
+    return all(
+        (a is None) == (b is None) and (a is None or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+        for a, b in pairs
+    )
 
 
 def _as_samples(

@@ -112,6 +112,7 @@ def _classifying(
     ranking = score
     if proba is not None and task.positive is not None:
         ranking = given.get(task.positive, proba[:, positive])
+    derived = y_pred is None
     if y_pred is None:
         y_pred, record = _derived_labels(chosen, proba, ranking, positive, options)
         found.append(record)
@@ -122,7 +123,10 @@ def _classifying(
     score = np.ascontiguousarray(ranking) if score is None and ranking is not None else score
     if y_pred is None and score is None and proba is None:
         _refuse_too_little(chosen, task, sorted(given))
-    model = ModelOutputs(chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present)
+    model = ModelOutputs(
+        chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present,
+        cut_at_half=derived and y_pred is not None and positive is not None and options.threshold is None,
+    )  # fmt: skip
     return model, Notes(tuple(found), tuple(warnings))
 
 

@@ -73,7 +73,10 @@ def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
 
 
 def chosen(
-    predictions: Predictions, names: tuple[str, ...], in_gates: Iterable[str] = ()
+    predictions: Predictions,
+    names: tuple[str, ...],
+    in_gates: Iterable[str] = (),
+    default: str | None = None,
 ) -> tuple[Quantity, ...]:
     """Return the quantities of a run, the primary one first: those named, else all of the task.
 
@@ -84,6 +87,8 @@ def chosen(
     in_gates
         The metrics that gates are about. Where no metric is named, the numbered ones among them (``pass^3``) are added:
         a task has them with its usual numbers only.
+    default
+        The primary metric where none is named; None: the usual one of the task.
     """
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
@@ -93,11 +98,8 @@ def chosen(
                 " metric of test predictions first, for the verdict to be about"
             )
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
-    name = JUDGED if predictions.judged else PRIMARY[predictions.task]
+    name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
-    if predictions.classes and all(m.y_pred is None for m in predictions.models):
-        # Bare scores without a threshold: no model has labels, so none has an accuracy.
-        primary = Quantity("roc_auc")
     numbered = (Quantity(name) for name in in_gates if NUMBERED.fullmatch(name) and name in METRICS)
     others = (*available(predictions), *numbered)
     return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))

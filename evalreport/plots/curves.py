@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.schema.curves import CurveRecord
+from evalreport.schema.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.schema.results import Results
 from evalreport.texts import say
 
@@ -47,7 +47,7 @@ def compared_on(results: Results, metric: str | None) -> str:
         r.recommended and r.slice is None and r.low is not None and is_metric(r, metric)
         for r in results.comparisons
     )
-    return metric if compared and metric is not None else results.primary_metric
+    return metric if compared and metric is not None else results.shown_metric
 
 
 def contenders(results: Results, metric: str | None = None) -> list[str]:
@@ -63,7 +63,7 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
         was compared on it.
     """
     order, metric = ranked(results), compared_on(results, metric)
-    if metric == results.primary_metric:
+    if metric == results.shown_metric:
         decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
         return [model for model in order if frozenset((model, *order[:1])) not in decided]
     known = {model: record.value for model, record in values_of(results, metric).items()}

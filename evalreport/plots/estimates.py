@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, write_title
-from evalreport.plots.lookups import place_of_model, ranked
 from evalreport.plots.pairs import draw_value, lay_rows, name_parts, write_beside
 from evalreport.plots.style import BIAS, FAINT, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
 from evalreport.registry import words
 from evalreport.schema.algorithms import DecompositionRecord, LearningFitRecord, LearningPointRecord
+from evalreport.schema.lookups import place_of_model, ranked
 from evalreport.schema.results import Results
 from evalreport.texts import named, say
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import name_of, own_id, write_title
-from evalreport.plots.lookups import (
+from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.registry import words
+from evalreport.schema.lookups import (
     comparison_between,
     is_metric,
     place_of_model,
@@ -24,8 +26,6 @@ from evalreport.plots.lookups import (
     verdict_between,
     with_limits,
 )
-from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.registry import words
 from evalreport.schema.results import Results
 from evalreport.texts import say
 
@@ -96,7 +96,7 @@ def forest(
 def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
     pairs = _pairs(results, ranked(results))
-    on_primary = partial(is_metric, metric=results.primary_metric)
+    on_primary = partial(is_metric, metric=results.shown_metric)
     found = [comparison_between(results, a, b, about=on_primary, decided=True) for a, b in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
     values = [record.value for record in results.ranking if record.value is not None]
@@ -143,7 +143,7 @@ def critical_differences(
     Bars join the undecided models, which share a letter. The critical difference is on top.
     """
     models, groups = ranks_of(results, names), groups_of(results)
-    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    records = [r for r in results.average_ranks if r.metric == results.shown_metric]
     critical_difference = records[0].critical_difference if records else None
     highest = max(len(models), 2)
     ax.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
@@ -200,13 +200,13 @@ def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[R
     return [
         Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
         for r in results.average_ranks
-        if r.metric == results.primary_metric
+        if r.metric == results.shown_metric
     ]
 
 
 def groups_of(results: Results) -> list[list[int]]:
     """Return the indices of the models that share a letter."""
-    records = [r for r in results.average_ranks if r.metric == results.primary_metric]
+    records = [r for r in results.average_ranks if r.metric == results.shown_metric]
     letters = {r.model: r.letters for r in results.ranking}
     every = sorted(set("".join(letters.values())))
     groups = [[i for i, r in enumerate(records) if letter in letters.get(r.model, "")] for letter in every]
@@ -277,7 +277,7 @@ def values_of_fits(results: Results) -> dict[str, dict[tuple[str | None, str | N
     """Return every model's values of the primary metric by single fit, in the results' order."""
     found: dict[str, dict[tuple[str | None, str | None], float | None]] = {}
     for record in results.folds:
-        if is_metric(record, results.primary_metric):
+        if is_metric(record, results.shown_metric):
             found.setdefault(record.model, {})[record.repeat, record.fold] = record.value
     return found
 
@@ -326,7 +326,7 @@ def by_slice(
     names
         Names of the slice's values; the values if None.
     """
-    wanted = metric if metric is not None else results.primary_metric
+    wanted = metric if metric is not None else results.shown_metric
     own = [r for r in results.metrics if r.model == model and r.slice is not None and is_metric(r, wanted)]
     columns = [record.slice.column for record in own if record.slice is not None]
     chosen = column if column is not None else (columns[0] if columns else "")
@@ -401,7 +401,7 @@ def values(
     >>> plots.values(results, metric="f1").get_xlabel()
     'F1'
     """
-    wanted = metric if metric is not None else results.primary_metric
+    wanted = metric if metric is not None else results.shown_metric
     found = values_of(results, wanted)
     decimals = decimals_of(record.standard_error for record in found.values())
     models = [model for model in ranked(results) if model in found]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalreport.plots.lookups import outcomes_of
 from evalreport.plots.style import INK, MUTED, NEW_AXES, SOLID, chart, mark_of, report_style, to_svg
+from evalreport.schema.lookups import outcomes_of
 from evalreport.schema.results import Results
 from evalreport.texts import say
 

@@ -99,6 +99,8 @@ class ModelOutputs:
         only where their training seeds have other names.
     columns
         Key and metadata columns on which the models differ (n_parameters, latency ...): this model's own.
+    cut_at_half
+        Whether ``y_pred`` are its probabilities cut at 0.5, a threshold that nobody chose.
     """
 
     name: str
@@ -110,6 +112,7 @@ class ModelOutputs:
     gold: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
+    cut_at_half: bool = False
 
     @property
     def passes(self) -> tuple[Floats, Floats] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalreport import files
 from evalreport.errors import OutputError, UsageError
-from evalreport.report.visible import visible
+from evalreport.texts.visible import visible
 
 BRAND_FILE = "brand.toml"
 LARGEST_LOGO = 200_000

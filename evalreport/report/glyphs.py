@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from evalreport.plots.style import FONT_FOLDER
-from evalreport.report.visible import code_point
+from evalreport.texts.visible import code_point
 
 
 def without_missing_glyphs(document: str) -> str:

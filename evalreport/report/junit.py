@@ -8,9 +8,9 @@ from pathlib import Path
 from evalreport import numbers
 from evalreport.errors import OutputError
 from evalreport.files import write_whole
-from evalreport.report.visible import visible
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
+from evalreport.texts.visible import visible
 
 SUITE = "evalreport"
 
@@ -38,6 +38,8 @@ def junit_xml(results: Results) -> bytes:
     suite = ET.SubElement(root, "testsuite", totals | {"name": f"{SUITE}.gates", "skipped": "0"})
     properties = ET.SubElement(suite, "properties")
     facts = {"signature": results.signature, "models": ", ".join(results.models), "n": str(results.n)}
+    if results.headline is not None:
+        facts["headline"] = str(results.headline.text)
     for name, value in facts.items():
         ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
     for gate in results.gates:

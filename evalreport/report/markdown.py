@@ -13,9 +13,9 @@ from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.sections import decision, methods, reproducibility, slices, tasks
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
-from evalreport.report.visible import visible
 from evalreport.schema.results import Results
 from evalreport.texts import Message
+from evalreport.texts.visible import visible
 
 ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 NUMBERED = re.compile(r"^(\d{1,9})([.)])(?= |$)")
@@ -49,7 +49,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
     """
     from evalreport.report.templates import environment, rendered  # a terminal's summary needs no templates
 
-    named = view.results.primary_metric if title is None else f"{title}\n{view.results.primary_metric}"
+    named = view.results.shown_metric if title is None else f"{title}\n{view.results.shown_metric}"
     found, origin = decision.describe(view), reproducibility.describe_reproducibility(view)
     board = found.board
     context = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalreport.numbers import count, percent
-from evalreport.report.visible import visible
 from evalreport.texts import named, say, spoken
+from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
     from evalreport.schema.results import Results

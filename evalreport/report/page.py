@@ -26,8 +26,8 @@ from evalreport.report.stylesheets import (
 from evalreport.report.templates import environment, rendered, source
 from evalreport.report.typography import breakable
 from evalreport.report.view import View
-from evalreport.report.visible import visible
 from evalreport.texts import group_of, in_words, say
+from evalreport.texts.visible import visible
 
 LONGEST_ID = 60
 """Characters of an id that are taken from a title."""

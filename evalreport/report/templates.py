@@ -14,8 +14,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalreport.report.brand import TemplateError, check_templates, file_of
 from evalreport.report.typography import held, unbroken
-from evalreport.report.visible import visible
 from evalreport.texts import Message, say
+from evalreport.texts.visible import visible
 
 SECTION_BLOCKS = "{# section_blocks #}"
 """The mark in ``base.html.j2`` at which every section of the report has its block."""

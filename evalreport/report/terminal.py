@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
-from evalreport.report.lines import ahead, difference_heading, lines_of
+from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
 from evalreport.report.sections import decision, leaderboard, slices, tasks
-from evalreport.report.view import View, difference_decimals, interval_of, n_cautions, view_of
-from evalreport.report.visible import visible
+from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import named, say
+from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -99,28 +99,15 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
 
 
 def oneliner(results: Results) -> str:
-    """Return a run in one line: ``[evalreport OK] forest leads on accuracy: 0.021 ahead of svm; ..., n = 2,600.``."""
-    view = view_of(results)
-    outcomes = {gate.outcome for gate in results.gates}
-    state = "FAILED" if "fail" in outcomes else "UNDECIDED" if "undecided" in outcomes else "OK"
-    headline = decision.describe(view).headline.rstrip(".")
-    text = "; ".join(part for part in (headline, _against(view)) if part)
-    return f"[evalreport {state}] {text}, {say('report.examples', n=results.n)}."
-
-
-def _against(view: View) -> str:
-    """Return the interval of the leader's difference from the runner-up, or from the baseline."""
-    if len(view.models) < 2 or view.results.audit:
-        return ""
-    leader = view.models[0]
-    other = view.models[1] if view.results.baseline is None else view.model(view.results.baseline)
-    record = None if other is leader else ahead(view, leader.id, other.id)
-    if record is None or record.difference is None or record.low is None:
-        return ""
-    decimals = difference_decimals(view, view.primary)
-    difference = numbers.number(record.difference, decimals, signed=True)
-    limits = interval_of(view, record, decimals)
-    return say("summary.versus", leader=leader.name, other=other.name, difference=difference, interval=limits)
+    """Return a run in one line: ``[evalreport OK] forest is ahead of svm on accuracy: ..., n = 2,600.``."""
+    first = decision.headline_of(results)
+    state = {
+        "bad": "ALARM" if first.code == "alarm" else "FAILED",
+        "undecided": "UNDECIDED",
+        "good": "OK",
+    }.get(first.tone)
+    head = "[evalreport]" if state is None else f"[evalreport {state}]"
+    return f"{head} {visible(first.text).rstrip('.')}, {say('report.examples', n=results.n)}."
 
 
 SCREEN = 4000

@@ -9,8 +9,8 @@ from typing import Any
 
 from evalreport.report.brand import TemplateError, toml_of
 from evalreport.report.naming import registered_texts
-from evalreport.report.visible import visible
 from evalreport.texts import FORMATS, PLACEHOLDER, Catalogue, Entry, english, flat
+from evalreport.texts.visible import visible
 
 TEXTS_FILE = "texts.toml"
 TIMES, SPARE = 4, 200

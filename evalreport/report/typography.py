@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from evalreport.report.visible import visible
+from evalreport.texts.visible import visible
 
 
 def breakable(name: str) -> Markup:

@@ -9,10 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
-from evalreport.plots import lookups
 from evalreport.plots.style import mark_of
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
-from evalreport.report.visible import short_names, visible
+from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
 from evalreport.schema.metrics import MetricRecord
@@ -20,6 +19,7 @@ from evalreport.schema.slices import DisparityRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Text, in_words, say
 from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import short_names, visible
 
 if TYPE_CHECKING:
     from evalreport.schema.results import Results
@@ -153,7 +153,7 @@ def view_of(results: Results) -> View:
         for i, name in enumerate(lookups.ranked(results))
     ]
     overall = {(r.model, key_of(r)): r for r in reversed(results.metrics) if r.slice is None}
-    primary = find_key(results.primary_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
+    primary = find_key(results.shown_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
     label = metric_label(primary)
     return View(
         results=results,
@@ -196,7 +196,7 @@ def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
 def overall_keys(results: Results) -> list[MetricKey]:
     """Return every number about all examples, the primary metric first, single classes left out."""
     keys = list(dict.fromkeys(key_of(r) for r in results.metrics if r.slice is None and r.label is None))
-    primary = find_key(results.primary_metric, keys)
+    primary = find_key(results.shown_metric, keys)
     return sorted(keys, key=lambda key: key != primary)
 
 

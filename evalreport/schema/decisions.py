@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from evalreport.texts import Text
 
@@ -84,3 +85,20 @@ class GateRecord:
     low: float | None
     high: float | None
     text: Text
+
+
+Tone = Literal["bad", "undecided", "good", "neutral"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadlineRecord:
+    """The first sentence of a report, which every output prints.
+
+    ``code`` is the rule that leads, ``params`` name every model, metric, value and limit of the text. ``tone`` is its
+    colour: bad, undecided, good (gates were asked and pass) or neutral.
+    """
+
+    text: Text
+    code: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tone: Tone

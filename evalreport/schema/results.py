@@ -43,7 +43,7 @@ from evalreport.schema.curves import (
     ScoreHistogramRecord,
     ThresholdChangeRecord,
 )
-from evalreport.schema.decisions import GateRecord, TaskVerdictRecord, VerdictRecord
+from evalreport.schema.decisions import GateRecord, HeadlineRecord, TaskVerdictRecord, VerdictRecord
 from evalreport.schema.inputs import FoundRecord, InputRecord, JsonObject
 from evalreport.schema.judges import (
     GoldSamplingRecord,
@@ -76,7 +76,15 @@ class Results:
     classes: tuple[str, ...]
     positive: str | None
     models: tuple[str, ...]
-    primary_metric: str
+    primary_metric: str | None
+    usual_metric: str | None = None
+    """The metric that would have been the primary one of the task by itself, where another one is."""
+    primary_because: Text | None = None
+    """Why the primary metric is not the usual one of the task; None where it is, or where it was named."""
+    value_columns: tuple[str, ...] = ()
+    """The headers of the columns of outcomes or values, as the files spell them."""
+    labels_at_half: tuple[str, ...] = ()
+    """Models whose labels are their probabilities cut at 0.5, a threshold that nobody chose."""
     baseline: str | None
     inputs: tuple[InputRecord, ...]
     suite: tuple[str, ...] = ()
@@ -122,11 +130,18 @@ class Results:
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     """Verdicts within each task of a suite: a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
+    headline: HeadlineRecord | None = None
+    """The first sentence, which every output prints; None of records that were put together without one."""
     history: tuple[HistoryRecord, ...] = ()
     audit: tuple[AuditRecord, ...] = ()
     evidence: tuple[EvidenceRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown_metric(self) -> str:
+        """The metric that tables and charts begin with: the primary one, or the usual one where none is primary."""
+        return self.primary_metric or self.usual_metric or ""
 
     def to_frame(self, name: str) -> pd.DataFrame:
         """Return one of the lists as a flat pandas frame: ``metrics``, ``comparisons``, ``curves``, ``verdicts`` ...

@@ -14,6 +14,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.gates.outcomes import judge
+from evalreport.headline import with_headline
 from evalreport.history.connection import History
 from evalreport.history.recorded_inputs import InputState, input_states, recorded_options
 from evalreport.history.run_differences import Present
@@ -281,13 +282,13 @@ def _recomputed(
     results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
     earlier = _about_earlier(recorded.content)
     if not earlier:
-        return judge(results, options.gates), ()
+        return with_headline(judge(results, options.gates)), ()
     if history is not None:
         return load_extension("audited again")(
             recorded, Present(results, analysed(loaded), options), history, series
         ), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
-    return judge(results, gates), (Message("verify.needs_history", what=earlier),)
+    return with_headline(judge(results, gates)), (Message("verify.needs_history", what=earlier),)
 
 
 def _about_earlier(content: JsonObject) -> str:

@@ -33,7 +33,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from evalreport.report.visible import SHAPELESS
+from evalreport.texts.visible import SHAPELESS
 from research.campaign.browser import chromium, opened, use_everything
 from research.campaign.processes import evalreport, from_child
 from research.campaign.records import MEMORY, Part, Row, faults_of, measured

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure as Canvas
 from evalreport import plots
 from evalreport.plots.charts import CHARTS as TABLE
 from evalreport.plots.curves import contenders, name_of
-from evalreport.plots.lookups import place_of_model, ranked
 from evalreport.plots.pairs import difference_rows
 from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style, to_svg
+from evalreport.schema.lookups import place_of_model, ranked
 from evalreport.schema.results import Results
 from tests.samples.charts import (
     HOSTILE,

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.plots import curves, lookups, thresholds
+from evalreport.plots import curves, thresholds
 from evalreport.plots.style import to_svg
+from evalreport.schema import lookups
 from tests.samples.curves import HOSTILE, evaluated, named_hostile, rows, two_normals
 
 DRAWINGS = {

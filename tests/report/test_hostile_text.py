@@ -23,10 +23,10 @@ from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import describe, figures_of
 from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import view_of
-from evalreport.report.visible import SHAPELESS, short_names
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
+from evalreport.texts.visible import SHAPELESS, short_names
 from research.campaign.names import NASTY, structure, tokens
 
 # Too long for a message of hypothesis, so they have an example of their own.

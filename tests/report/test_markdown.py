@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 
 from evalreport.report.markdown import escaped, summary_markdown
 from evalreport.report.view import view_of
-from evalreport.report.visible import visible
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
+from evalreport.texts.visible import visible
 from research.campaign.names import NASTY
 
 Simulate = Callable[..., Results]

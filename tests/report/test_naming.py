@@ -8,8 +8,8 @@ import pytest
 import evalreport as er
 from evalreport.report.sections import decision
 from evalreport.report.view import view_of
-from evalreport.report.visible import distinct_names, short_names
 from evalreport.texts import say
+from evalreport.texts.visible import distinct_names, short_names
 
 
 def test_a_negative_number_in_a_sentence_has_a_minus_sign() -> None:

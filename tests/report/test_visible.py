@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.report.visible import code_point, distinct_names, visible
+from evalreport.texts.visible import code_point, distinct_names, visible
 
 
 def test_two_names_never_look_alike() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.report.visible import short_names
+from evalreport.texts.visible import short_names
 from research.campaign.browser import Seen, unfold, use_everything
 from research.campaign.browser import opened as open_in
 

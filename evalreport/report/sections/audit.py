@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
-from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, entry, label_of, metric_label
+from evalreport.report.naming import MetricKey, label_of, metric_label
 from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
 from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
-from evalreport.texts.labels import sentence_start
 
 
 def describe(view: View) -> Tables | None:
     """Lay out the changes; nothing where there was no earlier run."""
-    records = view.results.history
+    records = [r for r in view.results.history if r.status != "gone"]
     if not records:
         return None
     first = records[0]
@@ -124,88 +123,3 @@ def _line(view: View, record: AuditRecord) -> Row:
 
 OF_MODELS = ("worse", "worse_this_run", "slice")
 """The questions of an audit that are about models; the others are about data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What an audit has to say first: what changed most since the accepted run, or that nothing did."""
-
-    text: str
-    about: str
-    alarm: bool
-
-
-def headline(view: View) -> Changed | None:
-    """Say what changed since the accepted run; nothing where this is no audit of an accepted run."""
-    records = view.results.audit
-    if not records:
-        return None
-    look = say("audit.look", look=records[0].look, run=records[0].run, examples=numbers.count(view.results.n))
-    alarms = sorted(
-        (r for r in records if r.alarm), key=lambda r: (r.question not in OF_MODELS, r.question != "slice")
-    )
-    if not alarms:
-        return Changed(say("audit.nothing_changed", value=_now(view)), look, False)
-    first = alarms[0]
-    texts = [_change(view, first)]
-    if len(alarms) > 1:
-        texts.append(say("audit.more_alarms", n=len(alarms) - 1))
-    return Changed(" ".join(texts), f"{_now(view)} · {look}", True)
-
-
-def _now(view: View) -> str:
-    """Say the first model's value now and at the accepted run."""
-    found = next((r for r in view.results.history if r.reference == "accepted" and r.value is not None), None)
-    if found is None:
-        return say("report.examples", n=view.results.n)
-    known = {"model": view.model(found.model).name, "metric": view.primary_words}
-    now, then = (_size(view, value) for value in (found.value, found.reference_value))
-    return say("audit.now", now=now, then=then, **known)
-
-
-def _size(view: View, value: float | None) -> str:
-    """Write a share of right answers in percent, any other value with three digits."""
-    if value is None:
-        return numbers.MISSING
-    known = entry("metric", view.primary.metric)
-    of_right = known is not None and known.scale.share_of_right
-    return numbers.share(value, 1.0) if of_right else numbers.to_digits(value)
-
-
-def _change(view: View, record: AuditRecord) -> str:
-    """Say one alarm as a change: from what to what; where the record does not hold both, in its own words."""
-    if record.question in ("worse", "worse_this_run"):
-        found = next(
-            (r for r in view.results.history if r.reference == "accepted" and r.model == record.about), None
-        )
-        if found is not None and found.difference is not None:
-            then, now = _size(view, found.reference_value), _size(view, found.value)
-            return say("audit.changed", about=text_of(view, record.about), then=then, now=now)
-    details = record.details
-    if record.question != "slice" or not {"then", "now"} <= details.keys():
-        return f"{named_alarm(view, record)}: {text_of(view, record.text)}."
-    then, now = (
-        _size(view, details[when]) + (f" (n = {int(details[n]):,})" if (n := f"n_{when}") in details else "")
-        for when in ("then", "now")
-    )
-    slices = {
-        f"{r.model}, {r.slice.column} = {r.slice.value}": (r.model, r.slice)
-        for r in view.results.metrics
-        if r.slice is not None
-    }
-    model, subgroup = slices[record.about]
-    models = {slices[r.about][0] for r in view.results.audit if r.question == "slice"}
-    return say(
-        "audit.fell_of" if len(models) > 1 else "audit.fell",
-        model=text_of(view, model),
-        about=text_of(view, sentence_start(f"{subgroup.column} {subgroup.value}")),
-        then=then,
-        now=now,
-    )
-
-
-def named_alarm(view: View, record: AuditRecord) -> str:
-    """Name what an alarm is about."""
-    if record.question in OF_MODELS:
-        return text_of(view, record.about)
-    return f"{named('audit.question', record.question)} {text_of(view, record.about)}".strip()

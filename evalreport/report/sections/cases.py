@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.plots.lookups import confusion_of, outcomes_of
 from evalreport.report.naming import MetricKey, label_of
 from evalreport.report.view import (
     Cell,
@@ -19,8 +18,9 @@ from evalreport.report.view import (
     value_of,
     weights_note,
 )
-from evalreport.report.visible import shorten, visible
+from evalreport.schema.lookups import confusion_of, outcomes_of
 from evalreport.texts import named, say
+from evalreport.texts.visible import shorten, visible
 
 LONGEST_LABEL = 24
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
@@ -92,9 +92,11 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         )  # fmt: skip
     label, n = shorten(visible(positive), LONGEST_LABEL), numbers.count(totals[0])
     known = {"label": label, "n": n, "most": numbers.count(max(found)), "least": numbers.count(min(found))}
-    best = max(counts, key=lambda m: found[list(counts).index(m)])
-    known["model"] = best.name
-    key = "find"
+    models = list(counts)
+    order = sorted(range(len(models)), key=lambda i: -found[i])
+    best, last = models[order[0]], models[order[-1]]
+    known |= {"model": best.name, "other": last.name}
+    key = "find" if len(models) == 2 else "find_of_many"
     if max(found) >= totals[0]:
         key = "finds_all"
     elif len(rows) == 1 or max(found) == min(found):
@@ -102,7 +104,10 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     fits = not weights_note(view) and sum(totals) > view.results.n
     if fits:  # an example is counted in several fits: shares say what counts would not
         key += "_fits"
-        known["most_share"] = numbers.share(max(found), totals[0])
+        known |= {
+            name: numbers.share(f(found), totals[0])
+            for name, f in (("most_share", max), ("least_share", min))
+        }
     of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
     groups = (
         say(f"cases.{of}positives", n=n, label=label),

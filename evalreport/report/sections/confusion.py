@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.lookups import confusion_of
 from evalreport.plots.pairs import confusion
 from evalreport.plots.pictures import Figure
 from evalreport.report.view import Model, View
-from evalreport.report.visible import distinct_names
+from evalreport.schema.lookups import confusion_of
 from evalreport.texts import say
+from evalreport.texts.visible import distinct_names
 
 MOST_CLASSES_IN_TABLE = 15
 MOST_HEAT_MAPS = 9

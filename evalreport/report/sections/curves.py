@@ -20,7 +20,6 @@ from evalreport.plots.curves import (
     prevalence_of,
     roc,
 )
-from evalreport.plots.lookups import confusion_of, with_limits
 from evalreport.plots.pictures import Figure
 from evalreport.plots.thresholds import (
     accuracy_rejection,
@@ -48,9 +47,10 @@ from evalreport.report.view import (
     value_of,
     weights_note,
 )
-from evalreport.report.visible import distinct_names, shorten, visible
+from evalreport.schema.lookups import confusion_of, with_limits
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import distinct_names, shorten, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def _coloured(view: View, metric: str) -> str:
         return ""
     on = compared_on(view.results, metric)
     label = (
-        view.primary_words if on == view.results.primary_metric else in_sentence(metric_label(MetricKey(on)))
+        view.primary_words if on == view.results.shown_metric else in_sentence(metric_label(MetricKey(on)))
     )
     if len(view.models) > MOST_TOLD and len(leaders) > FIRST:
         return say("evidence.coloured_of_many", n=FIRST, metric=label)
@@ -175,6 +175,8 @@ def _roc_title(view: View) -> str:
         lower = rates[np.interp(rates, above.x, above.y) < np.interp(rates, below.x, below.y)]
         if not len(lower):
             return say("finding.roc_throughout", **names)
+        if not lower[-1]:
+            return say("finding.roc_but_at_zero", **names)
         if lower[-1] <= ENDS[1]:
             return say("finding.roc_beyond", rate=float(np.ceil(100 * lower[-1]) / 100), **names)
     return say("finding.roc_behind", gap=values[first] - values[last], **names)

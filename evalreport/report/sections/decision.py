@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from evalreport import numbers
-from evalreport.plots.lookups import quarter, true_counts
+from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry, find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
-    Conflict,
     Leaderboard,
     conflict,
-    has_words,
     leading,
-    majority_label,
-    metric_cell,
     second_between,
 )
 from evalreport.report.sections.leaderboard import describe as describe_board
@@ -29,20 +24,18 @@ from evalreport.report.view import (
     View,
     comparison_between,
     n_cautions,
-    over_tasks,
     overall_keys,
     ranked_words,
     text_of,
-    value_of,
     verdict_between,
-    verdict_word,
     weights_note,
 )
-from evalreport.report.visible import visible
-from evalreport.schema.decisions import GateRecord, VerdictRecord
+from evalreport.schema.decisions import GateRecord, HeadlineRecord, VerdictRecord
+from evalreport.schema.lookups import quarter, true_counts
+from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import coded, in_words, joined, named, say
-from evalreport.texts.labels import sentence_start
+from evalreport.texts import coded, joined, named, say
+from evalreport.texts.visible import visible
 
 MOST_CAUTIONS = 2
 MOST_CROSSING = 3
@@ -69,6 +62,10 @@ OUTCOMES = ("fail", "undecided", "pass")
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
 SIGNS = {">=": "≥", "<=": "≤"}
+TONES = {"bad": "alarm", "undecided": "amber", "good": "quiet", "neutral": ""}
+"""The colour of the frame by the tone of the headline."""
+OUT_OF_REACH = 20.0
+"""More than this many times as many examples as there are is more than anybody will have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,208 +101,47 @@ class Decision:
 
 def describe(view: View) -> Decision:
     """Describe the first screen."""
-    changed = audit.headline(view)
-    headline = changed.text if changed is not None else _with_tasks(view, _headline(view))
-    failed = sum(gate.outcome == "fail" for gate in view.results.gates)
-    if failed and (changed is None or not changed.alarm):
-        headline += " " + say("decision.gates_fail", n=failed, number=sentence_start(in_words(failed)))
+    first = headline_of(view.results)
     gates = gates_of(view)
-    passes = [gate for gate in gates if gate.outcome == "pass"]
     few = len(gates) <= MOST_PASSES
     figure = audit.describe_nights(view)
     n_all = n_cautions(view.results.warnings)
-    cautions = [] if changed is not None and not changed.alarm else _cautions(view)
+    calm = first.tone == "good" and bool(view.results.audit)
+    cautions = [] if calm else _cautions(view)
     return Decision(
-        headline=headline,
-        about=about(view) if changed is None else changed.about,
-        tone="" if changed is None else "alarm" if changed.alarm else "quiet",
+        headline=visible(first.text),
+        about=_about(view),
+        tone=TONES[first.tone],
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
-        passed=0 if few else len(passes),
+        passed=0 if few else sum(gate.outcome == "pass" for gate in gates),
         cautions=tuple(cautions[:MOST_CAUTIONS]),
         all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
-        settle=_settle(view) if changed is None or changed.alarm else "",
+        settle="" if calm else _settle(view),
     )
 
 
-# --- the headline ---------------------------------------------------------------------------------------------------
+def headline_of(results: Results) -> HeadlineRecord:
+    """Return the headline of results; of records that were put together without one, what the rules say."""
+    return results.headline or headline(results)
 
 
-def _headline(view: View) -> str:
-    if len(view.models) == 1:
-        return _single(view)
-    if all(
-        any(coded(part)[0] == "verdict.not_comparable" for part in joined(record.text))
-        for record in view.results.verdicts
-    ):
-        return say("decision.no_verdict", metric=view.primary_words)
-    if view.results.baseline is not None:
-        return _against_baseline(view, view.model(view.results.baseline))
-    if len(view.models) == 2:
-        return _of_two(view)
-    return _of_many(view)
+def _about(view: View) -> str:
+    """Return the line below the headline: what was evaluated, by which metric and why; of an audit also its look."""
+    found, records = about(view), view.results.audit
+    if not records:
+        return found
+    look = say("audit.look", look=records[0].look, run=records[0].run, examples=numbers.count(view.results.n))
+    return f"{look} · {found}"
 
 
-def _with_tasks(view: View, headline: str) -> str:
-    """Say of a suite what the headline is about."""
-    over = over_tasks(view)
-    return say("suite.headline", over=sentence_start(over), headline=headline) if over else headline
-
-
-def _single(view: View) -> str:
-    model = view.models[0]
-    own = value_of(view, model, view.primary)
-    if own is None:
-        return say("decision.no_verdict", metric=view.primary_words)
-    known = entry("metric", view.primary.metric)
-    rule = next(
-        (r for r in view.results.baselines if r.metric == view.primary.metric and has_words(r.name)), None
-    )
-    if known is None or not known.scale.share_of_right or rule is None:
-        value = metric_cell(view, model, view.primary).value
-        return say("decision.reaches", model=model.name, metric=view.primary_words, value=value)
-    points = 100 * (own - rule.value)
-    return say(
-        "decision.single_more" if points >= 0 else "decision.single_fewer",
-        model=model.name,
-        share=numbers.share(own, 1.0),
-        points=numbers.number(abs(points), 1),
-        rule=say(f"decision.rule.{rule.name}", label=majority_label(view)),
-    )
-
-
-def _of_two(view: View) -> str:
-    """Say the verdict on two models, the leader first."""
-    leader, other = view.models
-    kind = verdict_word(view, leader, other)
-    if kind == "worse":
-        kind = "undecided"
-    known = {"leader": leader.name, "other": other.name, "metric": view.primary_words}
-    if kind == "better":
-        again = "_again" if view.results.design in OF_ALGORITHMS else ""
-        return say(f"decision.two_better{again}", **known, gap=_gap(view, leader, other), n=_n_fits(view))
-    if kind == "undecided" and verdict_word(view, other, leader) == "non-inferior":
-        kind, known = "non-inferior", known | {"leader": other.name, "other": leader.name}
-    text = say(f"decision.two_{kind.replace('-', '_')}", **known, margin=_margin(view))
-    return text + _conflict_clause(view, conflict(view))
+# --- the line below the headline -------------------------------------------------------------------------------------
 
 
 def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
     """Return the key of the text for examples, questions or scores."""
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
-
-
-def _of_many(view: View) -> str:
-    leader, group = view.models[0], leading(view)
-    behind = [m for m in view.models if m not in group]
-    n, found = len(view.models), conflict(view)
-    kinds = {record.verdict for record in view.results.verdicts}
-    known = {"metric": view.primary_words, "number": in_words(n), "n": n, "leader": leader.name}
-    if not behind:
-        if kinds == {"equivalent"}:
-            head = say("decision.all_equivalent", **known, margin=_margin(view))
-        elif all(verdict_word(view, leader, m) == "equivalent" for m in group[1:]):
-            head = say("decision.equivalent_to_leader", **known, margin=_margin(view))
-        elif found is None:
-            key = _by_units(
-                view,
-                "decision.none_told_apart",
-                "decision.none_told_apart_questions",
-                "decision.none_told_apart_scores",
-            )
-            return say(key, **known, examples=numbers.count(view.results.n))
-        else:
-            head = say("decision.too_close", **known)
-        return head + _conflict_clause(view, found)
-    if found is not None and len(group) > 1:
-        model, size = found.behind[0]
-        second = {"second": found.words, "model": model.name, "size": numbers.to_digits(size, 2)}
-        return say("decision.lead_but", **known, **second, names=_names(group))
-    least = min((_gap_size(view, leader, m) or 0.0 for m in behind), default=0.0)
-    if len(group) == 1:
-        again = view.results.design in OF_ALGORITHMS
-        nearest = min(behind, key=lambda m: _gap_size(view, leader, m) or 0.0)
-        gap = _gap(view, leader, nearest)
-        return say(
-            "decision.leads_again" if again else "decision.leads",
-            **known,
-            gap=gap,
-            next=nearest.name,
-            fits=_n_fits(view),
-        )
-    pairs = combinations(group, 2)
-    alike = all(verdict_word(view, a, b) == "equivalent" for a, b in pairs)
-    parts = {"names": _names(group), "size": numbers.to_digits(least, 2), "margin": _margin(view)}
-    rest = say("decision.behind", n=len(behind), number=in_words(len(behind)), model=behind[0].name, **parts)
-    return say("decision.lead_equivalent" if alike else "decision.lead_together", **known, **parts, rest=rest)
-
-
-def _names(group: Sequence[Model]) -> str:
-    """Name up to three models; of more, the first and how many others."""
-    if len(group) <= 3:
-        return listed([m.name for m in group], 3)
-    n = len(group) - 1
-    return say("decision.leader_and", leader=group[0].name, n=n, number=in_words(n))
-
-
-def _against_baseline(view: View, baseline: Model) -> str:
-    others = [m for m in view.models if m is not baseline]
-    verdicts = {m: verdict_word(view, m, baseline) for m in others}
-    better, worse = ([m for m in others if verdicts[m] == kind] for kind in ("better", "worse"))
-    known = {"baseline": baseline.name, "metric": view.primary_words}
-    if len(better) == 1:
-        return say(
-            "decision.one_beats_baseline", **known, model=better[0].name, gap=_gap(view, better[0], baseline)
-        )
-    if better:
-        return say("decision.some_beat_baseline", **known, models=listed([m.name for m in better], 3))
-    if len(worse) == len(others):
-        return say("decision.all_behind_baseline", **known, n=len(others), model=others[0].name)
-    if len(others) == 1:
-        kind = verdicts[others[0]].replace("-", "_")
-        known |= {"leader": others[0].name, "other": baseline.name}
-        return say(f"decision.two_{kind}", **known, margin=_margin(view))
-    text = say("decision.none_beats_baseline", **known)
-    if worse:
-        number = in_words(len(worse))
-        text = say(
-            "decision.some_behind",
-            text=text.removesuffix("."),
-            n=len(worse),
-            number=number,
-            model=worse[0].name,
-        )
-    return text
-
-
-def _conflict_clause(view: View, found: Conflict | None) -> str:
-    """Say on which other metric the contenders clearly differ, and who is furthest behind on it."""
-    if found is None:
-        return "."
-    model, size = found.behind[0]
-    known = {
-        "metric": found.words,
-        "model": model.name,
-        "size": numbers.to_digits(size, 2),
-        "best": found.best.name,
-    }
-    return say("decision.but_not_on" if len(view.models) > 2 else "decision.but_ahead_on", **known)
-
-
-def _gap_size(view: View, a: Model, b: Model) -> float | None:
-    record = comparison_between(view, view.primary, a.id, b.id)
-    return None if record is None or record.difference is None else abs(record.difference)
-
-
-def _gap(view: View, a: Model, b: Model) -> str:
-    size = _gap_size(view, a, b)
-    return numbers.MISSING if size is None else numbers.to_digits(size, 2)
-
-
-def _margin(view: View) -> str:
-    margin = view.results.options.get("margin")
-    return "" if margin is None else f"{margin:g}"
 
 
 def _n_fits(view: View) -> int:
@@ -355,7 +191,9 @@ def about(view: View) -> str:
                 named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
             )
     if len(view.models) > 1:
-        parts.append(say("decision.ranked_by", metric=ranked_words(view)))
+        because = results.primary_because
+        ranked = say("decision.ranked_by", metric=ranked_words(view))
+        parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
         same = say("decision.same_questions" if attempts else "decision.same_examples")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
@@ -455,7 +293,7 @@ def _about_others(view: View, warning: WarningRecord) -> bool:
     """Return whether a warning is about metrics, none of which the verdict is about."""
     keys, names = overall_keys(view.results), set(warning.about) - {m.id for m in view.models}
     metrics = {name for name in names if find_key(name, keys) in keys}
-    return bool(metrics) and view.results.primary_metric not in metrics
+    return bool(metrics) and view.results.shown_metric not in metrics
 
 
 # --- what would settle it -------------------------------------------------------------------------------------------
@@ -502,6 +340,14 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "n": numbers.count(view.results.n),
         "clusters": "" if clusters is None else numbers.count(clusters[0]),
     }
+    if found.needed is not None and found.needed > OUT_OF_REACH * _drawn(view, found.unit, clusters):
+        return say(
+            "decision.settle_out_of_reach",
+            **pair,
+            needed=numbers.rounded_count(found.needed),
+            unit=say(f"decision.unit_{found.unit}"),
+            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
+        )
     if found.needed is not None:
         return say(
             f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
@@ -518,6 +364,13 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     )
     key = key if clusters is None else "decision.settle_detectable_clusters"
     return say(key, **pair, size=numbers.to_digits(found.difference, 2))
+
+
+def _drawn(view: View, unit: str, clusters: tuple[int, float] | None) -> float:
+    """Return how many units there are of the kind that more are needed of."""
+    if unit == "clusters" and clusters is not None:
+        return clusters[0]
+    return float(_n_fits(view) or view.results.n) if unit == "datasets" else float(view.results.n)
 
 
 def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:

@@ -18,12 +18,12 @@ from evalreport.plots.estimates import (
     place_of,
     replicate_lines,
 )
-from evalreport.plots.lookups import quarter
 from evalreport.plots.pictures import Figure
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of
-from evalreport.report.visible import shorten, visible
 from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord
+from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
+from evalreport.texts.visible import shorten, visible
 
 MOST_EXAMPLES, MOST_PANELS, LEAST_POINTS, LONGEST_CELL = 6, 6, 3, 40
 TOLD = ("few_replicates", "noise_exceeds_bias")

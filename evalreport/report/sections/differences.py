@@ -169,7 +169,7 @@ def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
 
 
 def _is_primary(view: View, metric: str) -> bool:
-    return metric in (view.results.primary_metric, view.primary.metric)
+    return metric in (view.results.shown_metric, view.primary.metric)
 
 
 def _figure(view: View, kind: str) -> Figure | None:

@@ -15,10 +15,10 @@ from evalreport.plots.estimates import learning as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import find_key, label_of, listed, metric_label
 from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of, unless_decided
-from evalreport.report.visible import visible
 from evalreport.schema.algorithms import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
+from evalreport.texts.visible import visible
 
 TOLD = ("interpolating_model", "no_information", "never_out_of_bag", "small_folds", "few_replicates")
 """Warnings that are repeated beside the estimates."""

@@ -9,8 +9,8 @@ from math import isfinite
 from evalreport import numbers
 from evalreport.report.naming import listed
 from evalreport.report.view import Model, View
-from evalreport.report.visible import shorten
 from evalreport.texts import coded, in_words, say
+from evalreport.texts.visible import shorten
 
 MOST_COLUMNS = 8
 LONGEST_CELL = 40

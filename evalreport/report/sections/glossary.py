@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.lookups import true_counts
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.report.naming import Kind, count_range, display_of, entry, label_of, summary_of
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View, key_of, text_of
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.lookups import true_counts
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.lookups import negated
 from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.view import (
     Cell,
@@ -22,6 +21,7 @@ from evalreport.report.view import (
     pair_row,
 )
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
+from evalreport.schema.lookups import negated
 from evalreport.texts import say
 
 MOST_PAIRS = 10

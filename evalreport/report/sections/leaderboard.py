@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
-from evalreport.plots.lookups import true_counts
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -39,6 +38,7 @@ from evalreport.report.view import (
     verdict_word,
 )
 from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import in_sentence

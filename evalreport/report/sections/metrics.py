@@ -30,11 +30,11 @@ from evalreport.report.view import (
     records_of,
     text_of,
 )
-from evalreport.report.visible import visible
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
+from evalreport.texts.visible import visible
 
 MOST_PAPER_CLASSES = 60
 """Rows of single classes in a PDF; a page shows all."""

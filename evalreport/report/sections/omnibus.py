@@ -60,7 +60,7 @@ def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
 
 def _omnibus_figure(view: View) -> Figure | None:
     """Draw the ranks on the primary metric; the bars are the groups of the ranking, so they cannot differ."""
-    records = [r for r in view.results.average_ranks if r.metric == view.results.primary_metric]
+    records = [r for r in view.results.average_ranks if r.metric == view.results.shown_metric]
     if not 2 <= len(records) <= MOST_DRAWN:
         return None
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"

@@ -11,8 +11,8 @@ from evalreport import numbers
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.options import Options
 from evalreport.report.view import View
-from evalreport.report.visible import shorten, visible
 from evalreport.texts import say
+from evalreport.texts.visible import shorten, visible
 
 LISTS = ("metrics", "intervals", "tests", "slices", "gates")
 """Options whose flag is in the singular: it is given once for each."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.plots.lookups import quarter
 from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
@@ -26,11 +25,12 @@ from evalreport.report.view import (
     text_of,
     value_cell,
 )
-from evalreport.report.visible import distinct_names, visible
+from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.slices import DisparityRecord, distinct_tests
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import distinct_names, visible
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 EDGE = 6.0

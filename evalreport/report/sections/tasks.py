@@ -12,12 +12,12 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.report.naming import listed, test_in_words
 from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
-from evalreport.report.visible import shorten, visible
 from evalreport.schema.comparisons import AttemptVarianceRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import sentence_start
+from evalreport.texts.visible import shorten, visible
 
 MOST_TASKS, MOST_MODELS, MOST_NAMED, MOST_TURNED, LONGEST = 40, 8, 3, 2, 40
 TASK = "task"

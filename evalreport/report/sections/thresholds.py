@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.plots.lookups import confusion_of, outcomes_of
 from evalreport.report.naming import MetricKey, metric_label
 from evalreport.report.view import Cell, Model, Row, Table, View, text_of, unless_decided
-from evalreport.report.visible import shorten, visible
 from evalreport.schema.curves import OperatingPointRecord
+from evalreport.schema.lookups import confusion_of, outcomes_of
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import shorten, visible
 
 MOST_SENTENCES, LONGEST = 6, 20
 COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),

@@ -12,11 +12,11 @@ import evalreport as er
 from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import verdict_between, view_of
-from evalreport.report.visible import short_names
 from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
+from evalreport.texts.visible import short_names
 
 Simulate = Callable[..., Results]
 

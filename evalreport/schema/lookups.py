@@ -27,7 +27,7 @@ def place_of_model(results: Results, model: str) -> int:
 
 def primary_words(results: Results) -> str:
     """Return the primary metric's name as words."""
-    return words(results.primary_metric)
+    return words(results.shown_metric)
 
 
 def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evalreport.plots.lookups import (
+from evalreport.schema.decisions import VerdictRecord
+from evalreport.schema.lookups import (
     comparison_between,
     confusion_of,
     is_metric,
@@ -18,7 +19,6 @@ from evalreport.plots.lookups import (
     values_of,
     verdict_between,
 )
-from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.results import Results
 
 Simulate = Callable[..., Results]

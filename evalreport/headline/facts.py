@@ -1,0 +1,377 @@
+"""Results as the rules of the headline read them: models in order, pairs seen from the better side, changes since."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evalreport import numbers
+from evalreport.metrics.metric import Metric
+from evalreport.metrics.registry import METRICS, Quantity
+from evalreport.schema import lookups
+from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.results import Results
+from evalreport.texts import Message
+from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import short_names, visible
+
+LONGEST_NAME = 48
+"""Longer names of models are shortened in the headline."""
+EQUAL = 1e-12
+"""Two values that differ by less than this share of the larger one are the same number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A value with its limits, where it has any."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two models on one metric.
+
+    ``by`` is by how much the first is better, positive also where smaller values are better; ``decided``: the deciding
+    test tells them apart, in favour of ``first`` where ``ahead``.
+    """
+
+    first: str
+    second: str
+    quantity: Quantity
+    by: Limited
+    decided: bool
+    ahead: bool
+    verdict: str
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rules ask of the results of one run.
+
+    Attributes
+    ----------
+    first_of_series
+        An audit without an accepted run to compare with.
+    """
+
+    results: Results
+    first_of_series: bool = False
+
+    # --- names and words ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _short(self) -> Mapping[str, str]:
+        return short_names(self.results.models)
+
+    def name(self, model: str) -> str:
+        """Name a model: in full where that is readable, else as the report calls it."""
+        full = visible(model)
+        return full if len(full) <= LONGEST_NAME else self._short.get(model, full)
+
+    def names(self, models: Iterable[str]) -> tuple[str, ...]:
+        """Name models."""
+        return tuple(self.name(model) for model in models)
+
+    def words(self, quantity: Quantity) -> str:
+        """Name a metric inside a sentence; outcomes and values by the user's own column."""
+        column = self.column
+        if column is not None and quantity.metric in ("mean_outcome", "mean_value"):
+            return column
+        text = in_sentence(METRICS[quantity.metric].display.label)
+        if quantity.average:
+            text += f" ({quantity.average})"
+        if quantity.label is not None:
+            text += f", class {visible(quantity.label)}"
+        if self.results.task == "binary" and quantity.metric in OF_THE_POSITIVE and self.results.positive:
+            text += f" of “{visible(self.results.positive)}”"
+        return text
+
+    @property
+    def column(self) -> str | None:
+        """The user's column of outcomes or values."""
+        names = self.results.value_columns
+        return visible(names[0]) if len(names) == 1 and names[0] not in ("outcome", "value") else None
+
+    @cached_property
+    def primary(self) -> Quantity | None:
+        """The primary metric."""
+        name = self.results.primary_metric
+        if not name:
+            return None
+        keys = [Quantity.of(r) for r in self.results.metrics if r.slice is None]
+        exact = next((q for q in keys if q.spelled == name), None)
+        return exact or next((q for q in keys if q.metric == name and q.label is None), Quantity(name))
+
+    def metric(self, quantity: Quantity) -> Metric:
+        """Return the registered metric."""
+        return METRICS[quantity.metric]
+
+    def sign(self, quantity: Quantity) -> int:
+        """Return 1 where larger values are better, else -1."""
+        metric = self.metric(quantity)
+        greater = metric.scale.greater_is_better
+        if metric.scale.turnable and self.results.options.get("lower_is_better"):
+            greater = not greater
+        return -1 if greater is False else 1
+
+    # --- values and pairs --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ranked(self) -> list[str]:
+        """The models that have a value of the primary metric, the best first."""
+        if self.primary is None:
+            return []
+        sign = self.sign(self.primary)
+        values = {m: self.value(m, self.primary) for m in self.results.models}
+        known = [m for m, v in values.items() if v is not None]
+        return sorted(known, key=lambda m: (-sign * values[m].value, m))  # type: ignore[union-attr]
+
+    @cached_property
+    def without_value(self) -> list[str]:
+        """The models that have no value of the primary metric."""
+        return [m for m in self.results.models if m not in self.ranked]
+
+    def record(self, model: str, quantity: Quantity, slice_value: object = None) -> MetricRecord | None:
+        """Return one model's record of a quantity over all examples."""
+        return self._records.get((model, quantity)) if slice_value is None else None
+
+    @cached_property
+    def _records(self) -> dict[tuple[str, Quantity], MetricRecord]:
+        found: dict[tuple[str, Quantity], MetricRecord] = {}
+        for record in self.results.metrics:
+            if record.slice is None:
+                found.setdefault((record.model, Quantity.of(record)), record)
+        return found
+
+    def value(self, model: str, quantity: Quantity) -> Limited | None:
+        """Return a model's value with its recommended interval; None where it has none."""
+        record = self.record(model, quantity)
+        if record is None or record.value is None or math.isnan(record.value):
+            return None
+        first = record.intervals[0] if record.intervals else None
+        return Limited(
+            record.value, None if first is None else first.low, None if first is None else first.high
+        )
+
+    def overall(self, metric: str) -> Quantity | None:
+        """Return the quantity of a metric over all examples that the results hold."""
+        found = [q for (_, q) in self._records if q.metric == metric and q.label is None]
+        return found[0] if found else None
+
+    def pair(self, a: str, b: str, quantity: Quantity | None = None) -> Pair | None:
+        """Return a pair seen from ``a``; None where they were not compared."""
+        primary = quantity is None or quantity == self.primary
+        about = self.primary if quantity is None else quantity
+        assert about is not None
+        row = lookups.comparison_between(
+            self.results, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
+        )
+        if row is None or row.difference is None:
+            return None
+        sign, verdict = self.sign(about), "undecided"
+        by = oriented(row.difference, row.low, row.high, sign)
+        cut = False
+        if primary:
+            found = lookups.verdict_between(self.results.verdicts, a, b)
+            if found is None:
+                return None
+            verdict = found.verdict
+            cut = (found.method or "").endswith("cut at 0")
+            decided = verdict in ("better", "worse")
+            ahead = verdict == "better"
+            verdict = self._within_margin(by, verdict)
+        else:
+            decided = row.p_value is not None and row.p_value <= self.alpha and row.difference != 0
+            ahead = by.value > 0
+        return Pair(a, b, about, by, decided, ahead, verdict, cut)
+
+    def _within_margin(self, by: Limited, verdict: str) -> str:
+        margin = self.margin
+        if (
+            margin is None
+            or by.low is None
+            or by.high is None
+            or verdict in ("better", "worse", "equivalent")
+        ):
+            return verdict
+        if by.low > -margin:
+            return "non-inferior"
+        return "not-better" if by.high < margin else verdict
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every compared pair on the primary metric, the better value first."""
+        found = []
+        for i, a in enumerate(self.ranked):
+            for b in self.ranked[i + 1 :]:
+                pair = self.pair(a, b)
+                if pair is not None:
+                    found.append(pair)
+        return found
+
+    @property
+    def alpha(self) -> float:
+        """The level of tests."""
+        return 1 - float(self.results.options.get("confidence", 0.95))
+
+    @property
+    def margin(self) -> float | None:
+        """The smallest difference that matters, where one was declared."""
+        found = self.results.options.get("margin")
+        return None if found is None else float(found)
+
+    @property
+    def baseline(self) -> str | None:
+        """The model that the others are compared with."""
+        return self.results.baseline
+
+    # --- rules that need no model ------------------------------------------------------------------------------------
+
+    def without_a_model(self, quantity: Quantity) -> tuple[str, float] | None:
+        """Return the constant answer (its name) that does best on a metric, and its value."""
+        sign = self.sign(quantity)
+        found = [
+            (r.name, r.value)
+            for r in self.results.baselines
+            if (r.metric, r.average, r.label) == (quantity.metric, quantity.average, quantity.label)
+            and r.name in ("majority_class", "mean_truth")
+            and r.reason is None
+        ]
+        return max(found, key=lambda each: sign * each[1], default=None)
+
+    @cached_property
+    def largest_class(self) -> tuple[str, float] | None:
+        """The most frequent true class and its share."""
+        counts = lookups.true_counts(self.results)
+        total = sum(counts.values())
+        if not total:
+            return None
+        label = max(counts, key=lambda c: (counts[c], c))
+        return label, counts[label] / total
+
+    # --- gates and audits --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def accepted(self) -> dict[str, HistoryRecord]:
+        """Each model's change since the accepted run."""
+        return {r.model: r for r in self.results.history if r.reference == "accepted"}
+
+    @property
+    def is_audit(self) -> bool:
+        """Whether the run was compared with an accepted one."""
+        return bool(self.results.audit) or bool(self.accepted)
+
+    def change(self, model: str) -> Limited | None:
+        """Return by how much a model is better than when accepted; None where that is not known."""
+        record = self.accepted.get(model)
+        if record is None or record.difference is None or self.primary is None:
+            return None
+        return oriented(record.difference, record.low, record.high, self.sign(self.primary))
+
+    def alarms(self, *questions: str) -> list[AuditRecord]:
+        """Return the alarms of some questions."""
+        return [r for r in self.results.audit if r.alarm and r.question in questions]
+
+    @cached_property
+    def in_service(self) -> list[str]:
+        """The models that an audit is about: the baseline, else those of gates, else who led when accepted."""
+        if self.baseline is not None:
+            return [self.baseline]
+        named = [m for m in self.results.models if any(mentions(g.gate, m) for g in self.results.gates)]
+        if named:
+            return named
+        then = {m: r.reference_value for m, r in self.accepted.items() if r.reference_value is not None}
+        if not then or self.primary is None:
+            return list(self.ranked[:1])
+        sign = self.sign(self.primary)
+        return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
+
+
+OF_THE_POSITIVE = frozenset({"precision", "recall", "f1", "f0_5", "f2", "jaccard"})
+"""Metrics that are about the positive class of two."""
+
+
+def metric_words(spelled: str) -> str:
+    """Name a metric inside a sentence as it is spelled; a name that is not registered stands as it is.
+
+    Examples
+    --------
+    >>> metric_words("roc_auc"), metric_words("f1_macro"), metric_words("seconds")
+    ('ROC AUC', 'F1 (macro)', 'seconds')
+    """
+    stem, _, average = spelled.rpartition("_")
+    if spelled in METRICS:
+        return in_sentence(METRICS[spelled].display.label)
+    if average in ("macro", "micro", "weighted") and stem in METRICS:
+        return f"{in_sentence(METRICS[stem].display.label)} ({average})"
+    return visible(spelled)
+
+
+def mentions(gate: str, model: str) -> bool:
+    """Say whether a gate is about a model.
+
+    Examples
+    --------
+    >>> mentions("forest.accuracy >= 0.9", "forest"), mentions('"C4.5".f1 > 0.8', "C4.5"), mentions("n >= 5", "n")
+    (True, True, False)
+    """
+    return f"{model}." in gate or f'"{model}".' in gate
+
+
+def oriented(value: float, low: float | None, high: float | None, sign: int) -> Limited:
+    """Turn a difference so that positive is better.
+
+    Examples
+    --------
+    >>> oriented(-2.0, -3.0, -1.0, -1)
+    Limited(value=2.0, low=1.0, high=3.0)
+    """
+    if sign > 0:
+        return Limited(value, low, high)
+    return Limited(0.0 - value, None if high is None else 0.0 - high, None if low is None else 0.0 - low)
+
+
+def amount(of: Limited, like: Limited | None = None, **how: object) -> Message:
+    """Return a message of a value with its limits, with the digits that its interval (or that of ``like``) allows."""
+    half = (like or of).half
+    if of.low is None or of.high is None:
+        return Message("headline.value", value=of.value, half=half)
+    return Message("headline.limited", value=of.value, limits=(of.low, of.high), half=half, **how)
+
+
+def number_of(value: float, like: Limited) -> Message:
+    """Return a message of a number with the digits of another one's interval."""
+    return Message("headline.value", value=value, half=like.half)
+
+
+def adds_up(a: float, b: float, by: float, half: float | None) -> bool:
+    """Say whether a difference is that of the two values, to the digits that are shown."""
+    decimals = numbers.headline_decimals(half, (a, b, by))
+    unit = 10.0**-decimals
+    return abs(abs(round(a / unit) - round(b / unit)) - abs(round(by / unit))) <= 1.0
+
+
+def all_equal(values: Sequence[float | None]) -> bool:
+    """Say whether numbers are the same but for rounding."""
+    known = [v for v in values if v is not None]
+    return not known or max(known) - min(known) <= EQUAL * max(1e-300, max(map(abs, known)))
+
+
+def rows_on(results: Results, quantity: Quantity) -> list[ComparisonRecord]:
+    """Return the recommended comparisons of a quantity over all examples."""
+    return [
+        r for r in results.comparisons if r.recommended and r.slice is None and Quantity.of(r) == quantity
+    ]
