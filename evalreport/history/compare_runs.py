@@ -312,8 +312,13 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
         verdicts=_verdicts(before, after),
         gates=_gates_between(before, after),
         others=tuple(change for change in changes(before, after) if change.kind in kept),
-        headline=headline_of_runs(_two_runs(old.name, before, after, values)),
+        headline=headline_of_runs(_two_runs(_folder(old.name), before, after, values)),
     )
+
+
+def _folder(name: str) -> str:
+    """Return what a reader calls a run: its folder rather than the file in it."""
+    return name.removesuffix("/results.json").removesuffix("/report.pdf")
 
 
 def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[ValueChange]) -> TwoRuns:

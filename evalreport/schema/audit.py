@@ -18,8 +18,8 @@ class HistoryRecord:
 
     ``reference`` is ``accepted`` or ``last``, ``run`` and ``time`` say which run that was. ``paired``: both runs on
     the same examples. ``text`` names the compared examples; the p-value is that of one look.
-    ``n`` and ``reference_n`` are the rows of both runs. ``status``: the model is in ``both``, gives the ``same`` answers
-    to the same examples, or is ``new`` or ``gone`` (then without values).
+    ``n`` and ``reference_n`` are the rows of both runs. ``status``: the model is in ``both``, gives the ``same``
+    answers to the same examples, or is ``new`` or ``gone`` (then without values).
     """
 
     reference: Literal["accepted", "last"]
