@@ -87,23 +87,27 @@ class Facts:
 
     def words(self, quantity: Quantity) -> str:
         """Name a metric inside a sentence; outcomes and values by the user's own column."""
-        column = self.column
-        if column is not None and quantity.metric in ("mean_outcome", "mean_value"):
-            return column
-        text = in_sentence(METRICS[quantity.metric].display.label)
+        if quantity.metric in ("mean_outcome", "mean_value"):
+            text = self.column
+        else:
+            text = in_sentence(METRICS[quantity.metric].display.label)
         if quantity.average:
             text += f" ({quantity.average})"
         if quantity.label is not None:
             text += f", class {visible(quantity.label)}"
         if self.results.task == "binary" and quantity.metric in OF_THE_POSITIVE and self.results.positive:
             text += f" of “{visible(self.results.positive)}”"
+        tasks = len(self.results.suite)
+        if tasks and quantity == self.primary:
+            text = str(Message("headline.over_tasks", metric=text, number=tasks))
         return text
 
     @property
-    def column(self) -> str | None:
-        """The user's column of outcomes or values."""
+    def column(self) -> str:
+        """The user's column of outcomes or values, by its header where the models share one."""
         names = self.results.value_columns
-        return visible(names[0]) if len(names) == 1 and names[0] not in ("outcome", "value") else None
+        usual = "outcome" if self.results.task == "outcome" else "value"
+        return visible(names[0]) if len(names) == 1 else usual
 
     @cached_property
     def primary(self) -> Quantity | None:
@@ -221,6 +225,11 @@ class Facts:
                 if pair is not None:
                     found.append(pair)
         return found
+
+    @property
+    def without_a_test(self) -> bool:
+        """Whether no test decides the primary metric: no interval of one model's value is honest for it."""
+        return self.primary is not None and bool(self.metric(self.primary).inference.no_interval)
 
     @property
     def alpha(self) -> float:

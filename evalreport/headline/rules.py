@@ -134,7 +134,8 @@ def blocked(facts: Facts) -> Lead | None:
     if not facts.ranked:
         reason = Message("headline.no_value", metric=facts.words(primary))
         return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
-    if len(facts.ranked) > 1 and not facts.pairs:
+    untested = all(pair.by.low is None for pair in facts.pairs)
+    if len(facts.ranked) > 1 and (untested or facts.without_a_test):
         values = tuple(
             Message(
                 "headline.model_value",
