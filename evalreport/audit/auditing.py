@@ -209,7 +209,11 @@ def audit(
     past = past_of(history, series, before, again)
     past = replace(past, new_examples=new_examples(predictions, options, history, past))
     results = evaluate(
-        loaded, options=options, jobs=jobs, progress=progress, primary_of_series=_primary_of(past)
+        loaded,
+        options=options,
+        jobs=jobs,
+        progress=progress,
+        primary_of_series=_primary_of(past, predictions),
     )
     results = _compared(Present(results, predictions, options), past)
     # Secrets are removed before the page, the files and the history are made.
@@ -257,10 +261,17 @@ def _compared(now: Present, past: Past) -> Results:
     return with_headline(judged, first_of_series="accepted" not in past.references)
 
 
-def _primary_of(past: Past) -> str | None:
-    """Return the primary metric of the accepted run."""
+def _primary_of(past: Past, predictions: Predictions) -> str | None:
+    """Return the primary metric of the accepted run, where that run was of the same task and classes."""
     accepted = past.references.get("accepted")
-    return None if accepted is None else accepted.results.get("primary_metric")
+    if accepted is None or accepted.results["task"] != predictions.task:
+        return None
+    name = accepted.results.get("primary_metric")
+    try:
+        parse(name or "", predictions.task, predictions.classes)
+    except UsageError:
+        return None
+    return str(name)
 
 
 def record(

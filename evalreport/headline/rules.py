@@ -338,12 +338,12 @@ def _unusual(facts: Facts, direction: int) -> list[str]:
 
 
 def lower(facts: Facts) -> Lead | None:
-    """Name a model that is clearly worse than when accepted, without an alarm yet."""
+    """Name a model that is worse than when accepted by a test, without an alarm yet."""
     return _moved(facts, -1, "lower", "undecided")
 
 
 def higher(facts: Facts) -> Lead | None:
-    """Name a model that is clearly better than when accepted."""
+    """Name a model that is better than when accepted by a test."""
     return _moved(facts, 1, "higher", "undecided")
 
 
@@ -598,7 +598,6 @@ def _behind_baseline(facts: Facts, worse: Sequence[str], pairs: Mapping[str, Pai
     return Message(
         "headline.some_behind",
         models=facts.names(worse[:MOST_NAMES]),
-        n=len(worse),
         by=_by(pairs[worse[-1]], turn=True),
     )
 
@@ -647,7 +646,6 @@ def several_models(facts: Facts) -> Lead | None:
             "headline.ahead_of_all",
             second=facts.name(nearest),
             by=_by(pairs[nearest]),
-            rest=len(behind),
             **known,
         )
         return Lead("ahead", text, leader, nearest)
@@ -655,10 +653,11 @@ def several_models(facts: Facts) -> Lead | None:
     across = [facts.pair(m, other) for m in group for other in behind]
     if len(group) <= MOST_NAMES and all(p is not None and p.decided and p.ahead for p in across):
         least = min((p for p in across if p is not None), key=lambda p: p.by.value)
-        key = "group_ahead" if len(behind) > 1 else "group_ahead_of_one"
+        several = len(behind) > 1
+        others = {"rest": len(behind)} if several else {"other": facts.name(behind[0])}
         text = Message(
-            f"headline.{key}", names=facts.names(group), n=len(group), rest=len(behind),
-            other=facts.name(behind[0]), by=_by(least), units=_units(facts), **known,
+            "headline.group_ahead" if several else "headline.group_ahead_of_one",
+            names=facts.names(group), n=len(group), by=_by(least), units=_units(facts), **others, **known,
         )  # fmt: skip
     else:
         text = Message(
@@ -766,7 +765,7 @@ def _units(facts: Facts) -> Message:
     if results.design == "datasets":
         return Message("headline.units.datasets", n=fits or results.n)
     if results.design == "seeds" and fits:
-        return Message("headline.units.seeds", n=fits, examples=results.n)
+        return Message("headline.units.seeds", n=fits)
     if results.design in OF_ALGORITHMS and fits:
         return Message("headline.units.folds", n=fits)
     if any(m.metric.startswith(("pass@", "pass^")) for m in results.metrics):

@@ -101,10 +101,10 @@ def _lead(runs: TwoRuns) -> tuple[str, Tone, Message, str | None]:
         return "unchanged", "neutral", Message(f"headline.{key}", **_values(runs, first)), first.model
     if runs.models:
         names = tuple(visible(m.model) for m in runs.models[:MOST_NAMES])
-        key = "same_as" if len(runs.models) <= MOST_NAMES else "all_same_as"
-        text = Message(
-            f"headline.{key}", names=names, n=len(names), number=len(runs.models), old=visible(runs.old)
-        )
+        old, number = visible(runs.old), len(runs.models)
+        text = Message("headline.same_as", names=names, n=number, old=old)
+        if number > MOST_NAMES:
+            text = Message("headline.all_same_as", number=number, old=old)
         return "same_answers", "neutral", text, None
     return "unchanged", "neutral", Message("headline.nothing_in_both", metric=runs.metric), None
 
@@ -119,7 +119,7 @@ def _clause(runs: TwoRuns, about: str | None) -> Message | None:
             return Message("headline.is_gone", models=names, n=len(names))
         if moved:
             first = max(moved, key=lambda m: abs(m.difference.value) if m.difference else 0.0)
-            return Message(f"headline.{judgement}_too", old=visible(runs.old), **_values(runs, first))
+            return Message(f"headline.{judgement}_too", **_values(runs, first))
     if (
         runs.models
         and all(m.judgement == "same predictions" for m in runs.models)

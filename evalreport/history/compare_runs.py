@@ -136,7 +136,7 @@ def _value_change(
     """
     old, new = _value_and_limits(then), _value_and_limits(now)
     spelled = quantity_of(now).spelled
-    primary = spelled == after["primary_metric"]
+    primary = spelled == _shown_metric(after)
     judgement: Judgement | None = None
     if why_not is not None:
         change = ModelChange(reason=why_not)
@@ -303,7 +303,7 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
     return Compared(
         old=old.name,
         new=new.name,
-        primary_metric=after["primary_metric"],
+        primary_metric=_shown_metric(after),
         level=level_of(after),
         paired=inputs is not None,
         models_added=tuple(model for model in after["models"] if model not in before["models"]),
@@ -314,6 +314,11 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
         others=tuple(change for change in changes(before, after) if change.kind in kept),
         headline=headline_of_runs(_two_runs(_folder(old.name), before, after, values)),
     )
+
+
+def _shown_metric(results: JsonObject) -> str:
+    """Return the primary metric; of a run without one the usual metric of its task."""
+    return str(results["primary_metric"] or results["usual_metric"] or "")
 
 
 def _folder(name: str) -> str:
@@ -344,7 +349,7 @@ def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[
         for g in dict.fromkeys([*decided, *earlier])
     ]
     return TwoRuns(
-        old=old, metric=metric_words(after["primary_metric"] or ""), n=after["n"], models=models, gates=gates,
+        old=old, metric=metric_words(_shown_metric(after)), n=after["n"], models=models, gates=gates,
         gone=[m for m in before["models"] if m not in after["models"]],
     )  # fmt: skip
 
@@ -366,12 +371,11 @@ def _pair_by_pair(
     options, loaded = _loaded(new, inputs[1])
     _, loaded_then = _loaded(old, inputs[0])
     then = Before("last", _no_run(old), old.content, analysed(loaded_then))
-    plain = replace(
-        options, metrics=(new.content["primary_metric"],), slices=(), gates=(), tests=(), baseline=None
-    )
+    shown = _shown_metric(new.content)
+    plain = replace(options, metrics=(shown,), slices=(), gates=(), tests=(), baseline=None)
     now = Present(evaluate(loaded, options=plain), analysed(loaded), plain)
     compared = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
-    quantity = parse(new.content["primary_metric"], loaded.task, loaded.classes)
+    quantity = parse(shown, loaded.task, loaded.classes)
     found = {v.model: change_since(then, now, v.model, quantity) for v in compared}
     p_values = {model: change.p_value for model, change in found.items() if change.p_value is not None}
     adjusted = dict(zip(p_values, adjust(list(p_values.values()), "holm"), strict=True))

@@ -111,5 +111,5 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Metrics to show beside the primary one, by task; pairs have verdicts of their own on the first that is no loss."""
 
-BESIDE_MAJORITY, BESIDE_MAPE = ("balanced_accuracy", "mcc", "average_precision"), ("mae", "rmse")
-"""Metrics to name where one class has most of the examples, and where some true values are nearly 0."""
+BESIDE_MAPE = ("mae", "rmse")
+"""Metrics to name where some true values are nearly 0."""

@@ -12,13 +12,13 @@ from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
-from evalreport.schema.metrics import BESIDE_MAJORITY, BESIDE_MAPE
+from evalreport.schema.metrics import BESIDE_MAPE
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text
 
 
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of a large majority class, of classes with few examples, and of models no better than the majority."""
+    """Warn of classes with few examples, and on a share of right answers of models no better than the majority."""
     predictions = sample.predictions
     if not predictions.classes or predictions.y_true is None:
         return
@@ -30,12 +30,11 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     largest = int(counts.argmax())
     share = float(counts[largest] / n)
     name = predictions.classes[largest]
-    if share > 0.8:
-        text, others = _metrics_to_read(sample, BESIDE_MAJORITY)
-        yield warning("majority_class", text, about=(name,), share=share, name=name, others=others)
     for code, label in enumerate(predictions.classes):
         if 0 < counts[code] < 30:
             yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
+    if not definition(sample.quantities[0]).scale.share_of_right:
+        return  # the majority class decides what a share of right answers is worth, and no other metric
     for model in sample.label_models:
         outputs = next(m for m in predictions.models if m.name == model)
         hits = np.asarray(outputs.y_pred == predictions.y_true)

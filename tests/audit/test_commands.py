@@ -52,11 +52,16 @@ def test_an_audit_writes_the_report_and_records_the_run(audit):
 
 
 def test_without_gates_and_history_the_report_is_that_of_run(audit, tmp_path):
-    """The first audit's results.json equals that of `evalreport run`."""
+    """The first audit's results.json equals that of `evalreport run`, but for a headline that says it is the first."""
     models = write(Path("models"), share(90, 100))
     audit(models)
     assert main(["run", str(models), "-o", "plain", "-q", *QUICK]) == 0
-    assert Path("plain/results.json").read_bytes() == Path("evalreport-out/results.json").read_bytes()
+    plain, audited = (
+        json.loads(Path(folder, "results.json").read_bytes()) for folder in ("plain", "evalreport-out")
+    )
+    assert audited.pop("headline")["text"].startswith("First run of the series: ")
+    assert plain.pop("headline")["text"]
+    assert plain == audited
 
 
 def test_running_twice_adds_nothing_says_so_and_exits_the_same(audit):

@@ -11,7 +11,7 @@ def test_markdown_is_for_a_review(compare, tmp_path):
     text = (tmp_path / "comment.md").read_text(encoding="utf-8")
     assert (code, said) == (0, "")
     assert text.startswith("<!-- evalreport:")
-    assert "**accuracy: forest: better.**" in text
+    assert "**The gate forest.accuracy ≥ 0.7 was removed; forest is better: accuracy " in text
     assert "| Gate | Old | New |  |" in text
     assert "forest.accuracy &gt;= 0.7 | pass | REMOVED |" in text
     assert "<details><summary>Other metrics (shown, not judged)" in text

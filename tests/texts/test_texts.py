@@ -42,7 +42,7 @@ SAYING = [
 NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
 
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
-FORMED = re.compile(r"number|signed|digits|\w*interval")
+FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?")
 
 BESIDE = {"about", "level"}
 PARTS_OF_AN_ERROR = ("problem", "expected", "remedy")
@@ -183,7 +183,7 @@ def fills(call: ast.Call, key: str) -> bool:
         given -= BESIDE
     spare = {"n"} if isinstance(entry, dict) else set()
     if any(FORMED.fullmatch(form) for _, form in found):
-        spare |= {"decimals", "digits"}
+        spare |= {"decimals", "digits", "half"}
     # Behind ** (None) may stand whatever is lacking.
     return (None in given or needed <= given) and given <= needed | spare | {None}
 

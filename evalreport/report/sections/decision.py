@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import entry, find_key, listed
+from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
     Leaderboard,
@@ -255,7 +255,7 @@ def _with_limits(gate: GateRecord) -> str:
 
 def _cautions(view: View) -> list[str]:
     """Return what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
-    metric, contenders = entry("metric", view.primary.metric), {m.id for m in leading(view)}
+    contenders = {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
@@ -269,8 +269,6 @@ def _cautions(view: View) -> list[str]:
             continue  # it changes no reading of the verdict
         if warning.level != "blocker" and _about_others(view, warning):
             continue  # the verdict is not about that metric
-        if warning.code == "majority_class" and metric is not None and not metric.scale.share_of_right:
-            continue  # it says that other metrics than the share of right answers tell more
         if warning.code == "curves_cross" and not _crossing(view):
             continue  # the curves of others cross
         if warning.code == "metrics_disagree" and differ:

@@ -42,5 +42,5 @@ def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
     view = view_of(er.evaluate(pd.DataFrame(rows), positive="1", resamples=50))
     cases = describe_cases(view)
     assert cases is not None
-    assert cases.heading.startswith("In cases: no model finds more than 75.0 % of the “1”")
+    assert cases.heading.startswith("In cases: forest finds 75.0 % of the “1”, tree 50.0 %")
     assert cases.groups == ("“1”: 60 predictions", "others: 140 predictions")

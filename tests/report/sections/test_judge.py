@@ -69,7 +69,9 @@ def test_the_assumption_and_the_population_are_stated() -> None:
 def test_a_blocked_run_claims_nothing() -> None:
     """No verdict in the headline, and the reason is the first caution."""
     described = decision.describe(view_of(run(rejected())))
-    assert described.headline.startswith("No verdict on mean human outcome")
+    assert described.headline.startswith(
+        "No verdict: the answers that people judged are no random part of all"
+    )
     assert "no random part" in described.cautions[0]
     assert described.settle == ""
 

@@ -66,7 +66,7 @@ def test_right_is_better_also_for_a_loss() -> None:
     assert behind.at is not None
     assert behind.at < best.at
     assert board.heading == "MAE ↓"
-    assert "near over far +1.9" in oneliner(view.results)
+    assert "near has the smaller MAE: 0.100 against 2.000 of far, by 1.900 " in oneliner(view.results)
     assert "| far | 2.0" in summary_markdown(view)
     assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
 

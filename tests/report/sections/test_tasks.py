@@ -20,7 +20,7 @@ def test_headline_and_paragraph_name_the_population(suite: evalreport.Results) -
     """Headline, board and methods say mean over four tasks, and that nothing is said of others."""
     view = view_of(suite)
     said = decision(view)
-    assert said.headline.startswith("Mean over four tasks: ")
+    assert " on outcome over four tasks by " in said.headline
     assert "mean over four tasks" in said.about
     assert said.board is not None
     assert said.board.title.endswith("mean over four tasks")
@@ -29,7 +29,7 @@ def test_headline_and_paragraph_name_the_population(suite: evalreport.Results) -
     assert "nothing about other tasks" in text
     assert "a family of its own" in text
     micro = evalreport.evaluate(outcomes(), average="examples", resamples=20)
-    assert decision(view_of(micro)).headline.startswith("All examples of four tasks: ")
+    assert decision(view_of(micro)).about.count("all examples of four tasks") == 1
     assert "a large task counts for more" in methods(view_of(micro)).text
 
 
