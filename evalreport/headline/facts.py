@@ -79,7 +79,7 @@ class Facts:
     def name(self, model: str) -> str:
         """Name a model: in full where that is readable, else as the report calls it."""
         full = visible(model)
-        return full if len(full) <= LONGEST_NAME else self._short.get(model, full)
+        return full if full.strip() and len(full) <= LONGEST_NAME else self._short.get(model, full)
 
     def names(self, models: Iterable[str]) -> tuple[str, ...]:
         """Name models."""

@@ -50,7 +50,7 @@ def test_gates_verdicts_and_models_that_changed_are_shown(compare):
     assert "option gates: forest.accuracy >= 0.7 -> n >= 10" in said
     _, back = compare("base", old="better")
     assert "model tree: is not in the new run" in back
-    assert "forest is worse than in " in back
+    assert "The gate n ≥ 10 was removed; forest is worse: accuracy " in back
 
 
 def test_exit_codes_are_those_of_the_new_gates(compare):

@@ -19,7 +19,7 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     assert "Alarms about models: 1, about data: 0" in page
     assert "<b>alarm</b>: worse than the accepted nights" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
-    assert re.search(r"^\*\*forest went from \d+\.\d % to \d+\.\d %\.", summary, re.MULTILINE)
-    assert "Nothing changed: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(
-        encoding="utf-8"
+    assert re.search(
+        r"^\*\*forest fell: accuracy 0\.\d+, 0\.\d+ when accepted \(change −0\.\d+ ", summary, re.MULTILINE
     )
+    assert "No alarm: forest accuracy" in (tmp_path / "quiet" / "report.html").read_text(encoding="utf-8")

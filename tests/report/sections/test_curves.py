@@ -70,8 +70,11 @@ def test_a_curve_is_headed_by_what_was_compared():
     truth, scores = two_normals(300)
     noise = np.random.default_rng(3).normal(size=300)
     values = {"good": scores, "poor": scores + 6 * noise}
-    results = evaluated({name: rows(truth, p_1=1 / (1 + np.exp(1 - x))) for name, x in values.items()})
-    assert results.primary_metric == "roc_auc"
+    results = evaluated(
+        {name: rows(truth, p_1=1 / (1 + np.exp(1 - x))) for name, x in values.items()},
+        metrics=("accuracy", "roc_auc"),
+    )
+    assert results.primary_metric == "accuracy"
     told = {f.name: f for f in curves.describe(view_of(results)).figures}
     assert re.search(r"good stays above poor|poor is behind good", told["roc"].title)
     assert contenders(results, "roc_auc") == ["good"]
