@@ -145,7 +145,7 @@ def evaluate(
             primary_metric=None if blocked else primary.spelled,
             usual_metric=None if options.metrics else default.usual_unless_primary,
             primary_because=None if options.metrics else default.because,
-            value_columns=predictions.judged_in,
+            value_columns=predictions.origin.judged_in,
             labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
             baseline=options.baseline,
             inputs=predictions.inputs,

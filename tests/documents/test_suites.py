@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import runpy
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def test_the_readme_says_what_a_run_finds() -> None:
     results = evalreport.evaluate(EXAMPLE / "models", cluster="passage", gates=[gate], resamples=20)
     told = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     said = describe(view_of(results))
-    assert f"*{said.headline}*" in told
+    without = dataclasses.replace(results, gates=(), headline=None)
+    assert f"*{describe(view_of(without)).headline}*" in " ".join(told.split())
     assert said.about.startswith(
         "564 questions, 3 attempts each, in 60 clusters of “passage” (effective number 47.7) · "
     )
