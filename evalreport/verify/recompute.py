@@ -279,16 +279,28 @@ def _recomputed(
     if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
         # An engine counted the rows, so that the results hold nothing that needs single examples.
         loaded = load(source, options=options, engine="duckdb")
-    results = evaluate(loaded, options=options, jobs=jobs, progress=progress)
+    content = recorded.content
+    of_series = content.get("primary_because") == str(Message("primary.of_series"))
+    kept = content["primary_metric"] if of_series else None
+    results = evaluate(loaded, options=options, jobs=jobs, progress=progress, primary_of_series=kept)
     earlier = _about_earlier(recorded.content)
     if not earlier:
-        return with_headline(judge(results, options.gates)), ()
+        return _with_recorded_headline(judge(results, options.gates), content), ()
     if history is not None:
         return load_extension("audited again")(
             recorded, Present(results, analysed(loaded), options), history, series
         ), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
     return with_headline(judge(results, gates)), (Message("verify.needs_history", what=earlier),)
+
+
+def _with_recorded_headline(results: Results, content: JsonObject) -> Results:
+    """Add the headline; the first audit of a series differs from a run in its headline alone."""
+    first = with_headline(results, first_of_series=True)
+    text = (content.get("headline") or {}).get("text")
+    return (
+        first if first.headline is not None and str(first.headline.text) == text else with_headline(results)
+    )
 
 
 def _about_earlier(content: JsonObject) -> str:
@@ -310,7 +322,7 @@ def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[obje
         # A file that was not read is no input, so it cannot be checked.
         side["warnings"] = [row for row in side.get("warnings", ()) if row["code"] != "ignored_file"]
         if partly:
-            for name in OF_AUDITS:
+            for name in (*OF_AUDITS, "headline"):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
             side["warnings"] = [row for row in side["warnings"] if row["code"] not in ALARMS]

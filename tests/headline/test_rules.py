@@ -1,0 +1,135 @@
+"""No headline contradicts the records of its run: random results, and the order of the rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import evalreport as er
+from evalreport.headline.rules import CLAUSES, LEADS
+from evalreport.schema.lookups import verdict_between
+from evalreport.schema.results import Results
+
+NAMES = ("ash", "birch", "cedar", "doum")
+TURNED = dict(zip(NAMES, ("zelkova", "yew", "willow", "vine"), strict=True))
+RUNS = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10_000),
+        "skills": st.lists(st.sampled_from([0.5, 0.6, 0.75, 0.9]), min_size=1, max_size=4),
+        "n": st.sampled_from([30, 150]),
+        "margin": st.sampled_from([None, 0.1]),
+        "with_baseline": st.booleans(),
+        "bars": st.lists(st.sampled_from([0.3, 0.55, 0.7, 0.95]), max_size=2),
+    }
+)
+FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def evaluated(run: dict[str, Any], names: dict[str, str] | None = None) -> Results:
+    """Evaluate random right and wrong answers of up to four models."""
+    rng = np.random.default_rng(run["seed"])
+    spelled = dict(zip(NAMES, NAMES, strict=True)) if names is None else names
+    models = {
+        spelled[name]: {"y_pred": np.where(rng.random(run["n"]) < skill, truth_of(run), 1 - truth_of(run))}
+        for name, skill in zip(NAMES, run["skills"], strict=False)
+    }
+    first = spelled[NAMES[0]]
+    return er.evaluate(
+        models,
+        truth=truth_of(run),
+        positive="1",
+        metrics=("accuracy",),
+        margin=run["margin"],
+        baseline=first if run["with_baseline"] and len(models) > 1 else None,
+        gates=[f"{first}.accuracy >= {bar}" for bar in run["bars"]],
+        resamples=20,
+    )
+
+
+def truth_of(run: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Give as many examples of either class."""
+    return np.arange(run["n"]) % 2
+
+
+@given(run=RUNS)
+@FEW
+def test_no_headline_contradicts_its_records(run: dict[str, Any]) -> None:
+    """Ahead is decided, good passed every gate, limits hold their size, the worst gate is the one named."""
+    results = evaluated(run)
+    head = results.headline
+    assert head is not None
+    text = str(head.text)
+    ahead = re.search(r"(\w+) is ahead of (?:the baseline )?(ash|birch|cedar|doum) on", text)
+    if ahead is not None:
+        found = verdict_between(results.verdicts, ahead[1], ahead[2])
+        assert found is not None
+        assert found.verdict == "better"
+    outcomes = {gate.outcome for gate in results.gates}
+    assert (head.tone == "good") == (outcomes == {"pass"})
+    assert (head.tone == "bad") == ("fail" in outcomes)
+    for name in head.params:
+        if f"{name}_low" in head.params:
+            assert head.params[f"{name}_low"] <= head.params[name] <= head.params[f"{name}_high"]
+    worst = {"fail": "gate_failed", "undecided": "gate_undecided"}
+    leading = next((code for outcome, code in worst.items() if outcome in outcomes), None)
+    assert leading is None or head.code == leading
+    if leading is not None:
+        bars = [g.gate for g in results.gates if worst.get(g.outcome) == leading]
+        assert any(bar.rpartition(" ")[2] in text for bar in bars)
+        if leading == "gate_failed":
+            assert max(bar.rpartition(" ")[2] for bar in bars) in text
+    assert not re.search(r"\b(close|equal|unchanged|no difference)\b", text)
+
+
+@given(run=RUNS)
+@FEW
+def test_other_names_change_nothing_but_names(run: dict[str, Any]) -> None:
+    """Neither the order of the alphabet nor a name decides who comes first."""
+    results = evaluated(run)
+    values = [r.value for r in results.metrics if r.slice is None]
+    assume(len(set(values)) == len(values))
+    other = evaluated(run, TURNED)
+    assert results.headline is not None
+    assert other.headline is not None
+    said = str(results.headline.text)
+    for name, turned in TURNED.items():
+        said = re.sub(rf"\b{name}\b", turned, said)
+    assert _without_order(said) == _without_order(str(other.headline.text))
+    assert (results.headline.code, results.headline.tone) == (other.headline.code, other.headline.tone)
+
+
+def _without_order(text: str) -> list[str]:
+    """Return the words in any order: models whose differences are alike may stand in either."""
+    return sorted(re.findall(r"[\w.−]+", text))
+
+
+def test_the_rules_stand_in_the_order_of_the_table() -> None:
+    """A failed gate comes before an alarm, an alarm before an undecided gate; what is left out is the first clause."""
+    names = [rule.__name__ for rule in LEADS]
+    assert names[:4] == ["blocked", "gate_failed", "alarm", "gate_undecided"]
+    assert names[-1] == "fallback"
+    assert CLAUSES[0].__name__ == "left_out"
+    assert all(rule.__doc__ for rule in (*LEADS, *CLAUSES))
+
+
+def test_a_failed_gate_is_named_with_its_value_and_its_limit() -> None:
+    """40 of 100 right where 0.9 is needed: the sentence gives the value, its interval and the bar."""
+    truth = np.arange(100) % 2
+    answers = np.where(np.arange(100) < 40, truth, 1 - truth)
+    results = er.evaluate(
+        {"ash": {"y_pred": answers}},
+        truth=truth,
+        positive="1",
+        metrics=("accuracy",),
+        gates=["ash.accuracy >= 0.9"],
+        resamples=20,
+    )
+    assert results.headline is not None
+    assert results.headline.tone == "bad"
+    assert re.match(
+        r"A gate fails: ash’s accuracy is 0\.40\d* \[.*\], needs ≥ 0\.9", str(results.headline.text)
+    )
