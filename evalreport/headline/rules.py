@@ -227,7 +227,11 @@ def split(gate: str) -> tuple[str, str, str]:
 def gate_text(facts: Facts, gate: GateRecord) -> Message:
     """Say what a gate asks and what was found."""
     what, sign, bar = split(gate.gate)
-    needs = f"{SIGNS.get(sign, sign)} {bar}"
+    needs = f"{SIGNS.get(sign, sign)} {bar}".replace(" - ", " − ")
+    model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
+    record = None if model is None else facts.accepted.get(model)
+    if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
+        return Message("headline.gate_since", model=facts.name(model), needs=needs, **_since(facts, model))
     if gate.value is None:
         return Message("headline.gate_unknown", what=visible(what), needs=needs)
     name = _gate_words(facts, what)
@@ -1077,7 +1081,7 @@ def further(facts: Facts, lead: Lead) -> Message | None:
         others = [m for m in dict.fromkeys(fallen) if m != lead.first]
         if others:
             return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))
-        return _then(facts, lead.first)
+        return None if about_then(str(lead.more["gate"])) else _then(facts, lead.first)
     if lead.code == "alarm" and len(lead.about) > 1:
         others = [m for m in lead.about if m != lead.first]
         return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))

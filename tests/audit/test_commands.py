@@ -162,8 +162,8 @@ def test_the_report_shows_the_change(audit):
     audit(write(Path("a"), share(90, 100)), "--time", "2025-03-01")
     audit(write(Path("b"), share(60, 100)), *RATCHET)
     summary = Path("evalreport-out/summary.md").read_text()
-    assert "**A gate fails: forest’s accuracy is " in summary
-    assert "\nforest: accuracy 0.600, 0.900 when accepted" in summary.replace("; ", "\n")
+    assert "**A gate fails: forest’s accuracy is 0.600, 0.900 when accepted (change −0.300 " in summary
+    assert ", needs ≥ accepted − 0.03.**" in summary
     assert "evalreport audit MODELS --history URL" in summary
     assert results()["history"][0]["paired"]
 

@@ -113,7 +113,7 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
     seen = set()
     for record in results.metrics:
         entry = METRICS[record.metric]
-        if record.model != model or not np.isfinite(entry.range).all():
+        if record.model != model or not np.isfinite(entry.scale.range).all():
             continue
         first = record.intervals[0]
         if entry.no_interval:
@@ -122,7 +122,7 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
             continue
         assert first.low is not None, record.metric
         assert first.high is not None, record.metric
-        assert entry.range[0] <= first.low < first.high <= entry.range[1], record.metric
+        assert entry.scale.range[0] <= first.low < first.high <= entry.scale.range[1], record.metric
         seen.add(record.metric)
     assert {
         "accuracy",
