@@ -116,7 +116,7 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
         if record.model != model or not np.isfinite(entry.scale.range).all():
             continue
         first = record.intervals[0]
-        if entry.no_interval:
+        if entry.inference.no_interval:
             assert first.low is None, record.metric
             assert first.reason, record.metric
             continue
