@@ -21,7 +21,7 @@ export OPENBLAS_NUM_THREADS := 1
 # Tests start the program some hundred times: compiled anew, each start takes a second more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-system test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
+.PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study-coverage study-tests study-clustering study-confirm study-estimators \
         study-audits study-mutations campaign bench peers clean distclean dist site figures owner
 
@@ -42,6 +42,9 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests tha
 	@scripts/debian-packages.sh system
 	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/sources/test_addresses.py
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
+
+test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
+	$(BIN)/python tests/headline/check.py --md .cache/situations.md
 
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
 	@scripts/test-bounds.sh
