@@ -328,7 +328,10 @@ def test_without_a_named_test_only_the_primary_metric_has_more_than_one() -> Non
         name: {"y_true": truth, "p_1": np.clip(truth * 0.4 + 0.6 * random.random(80), 0.01, 0.99)}
         for name in "ab"
     }
-    plain, every = (evalreport.evaluate(source, resamples=100, **named) for named in ({}, {"tests": ["all"]}))
+    plain, every = (
+        evalreport.evaluate(source, resamples=100, threshold=0.5, **named)
+        for named in ({}, {"tests": ["all"]})
+    )
     primary = [c.test for c in plain.comparisons if c.metric == "accuracy" and c.b]
     assert primary[0] == "mcnemar_midp"
     assert len(primary) > 1

@@ -57,7 +57,9 @@ def test_a_verdict_on_labels_keeps_its_own_sentence():
     """Where the primary metric is no area, crossing curves are told of beside the verdict, not in it."""
     truth = [label == "+" for label in EXERCISE["inputs"]["labels"]]
     scores = {n: np.array(EXERCISE["inputs"][n], float) for n in ("classifier1", "classifier2")}
-    results = evaluated({n: rows(truth, p_1=(s - s.min()) / np.ptp(s)) for n, s in scores.items()})
+    results = evaluated(
+        {n: rows(truth, p_1=(s - s.min()) / np.ptp(s)) for n, s in scores.items()}, threshold=0.5
+    )
     assert results.primary_metric == "accuracy"
     assert "winner" not in results.verdicts[0].text
     assert any(w.code == "curves_cross" for w in results.warnings)
