@@ -198,7 +198,9 @@ class Facts:
             ahead = verdict == "better"
             verdict = self._within_margin(by, verdict)
         else:
-            decided = row.p_value is not None and row.p_value <= self.alpha and row.difference != 0
+            # Of several pairs one is decided only where all of them were asked (Bonferroni).
+            pairs = len(rows_on(self.results, about))
+            decided = row.p_value is not None and row.p_value * pairs <= self.alpha and row.difference != 0
             ahead = by.value > 0
         return Pair(a, b, about, by, decided, ahead, verdict, cut)
 

@@ -665,8 +665,8 @@ def several_models(facts: Facts) -> Lead | None:
         )  # fmt: skip
     else:
         text = Message(
-            "headline.behind_leader", n=len(behind), start=sentence_start(in_words(len(behind))),
-            by=_by(pairs[nearest]), units=_units(facts), **known,
+            "headline.behind_leader", n=len(behind), other=facts.name(behind[0]),
+            start=sentence_start(in_words(len(behind))), by=_by(pairs[nearest]), units=_units(facts), **known,
         )  # fmt: skip
     return Lead("ahead", text, leader, nearest, about=tuple(open_))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from evalreport.analysis import analysed, evaluate
@@ -323,7 +323,8 @@ def _shown_metric(results: JsonObject) -> str:
 
 def _folder(name: str) -> str:
     """Return what a reader calls a run: its folder rather than the file in it."""
-    return name.removesuffix("/results.json").removesuffix("/report.pdf")
+    place = PurePath(name)
+    return place.parent.name or name if place.name in ("results.json", "report.pdf") else place.name
 
 
 def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[ValueChange]) -> TwoRuns:

@@ -12,7 +12,7 @@ from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.pairs import confusion, forest
 from evalreport.plots.pictures import drawn
 from evalreport.plots.style import MARKS, to_svg
-from evalreport.report.sections import metrics as confusion_section
+from evalreport.report.sections import confusion as confusion_section
 from evalreport.report.view import view_of
 from evalreport.schema.metrics import ConfusionRecord
 from evalreport.schema.results import Results
