@@ -242,7 +242,8 @@ def test_the_comment_says_what_changed_since_the_base_branch(job: Job):
     assert job.run() == 0, job.log
     (comment,) = job.host.comments
     before, part = comment["body"].split("### Since the base branch\n")
-    assert part.lstrip().startswith("accuracy: forest: better.")
+    sentence = "The gate n ≥ 50 was removed; forest is better: accuracy 0.900, was 0.600 (change +0.300"
+    assert unescaped(part).lstrip().startswith(sentence)
     assert "| forest accuracy | 0.600" in part
     assert "+0.300" in part
     assert "forest.accuracy >= 0.8: not asked -> pass" in unescaped(part)
