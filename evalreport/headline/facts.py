@@ -38,6 +38,10 @@ class Limited:
         """Half the width of the interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def holds(self, value: float) -> bool:
+        """Say whether the interval holds a value; without an interval it does not."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -131,6 +135,10 @@ class Facts:
             greater = not greater
         return -1 if greater is False else 1
 
+    def loss(self, quantity: Quantity) -> str:
+        """Return the ending of the texts in which a smaller value is better: "_loss", or nothing."""
+        return "" if self.sign(quantity) > 0 else "_loss"
+
     # --- values and pairs --------------------------------------------------------------------------------------------
 
     @cached_property
@@ -200,7 +208,8 @@ class Facts:
         else:
             # Of several pairs one is decided only where all of them were asked (Bonferroni).
             pairs = len(rows_on(self.results, about))
-            decided = row.p_value is not None and row.p_value * pairs <= self.alpha and row.difference != 0
+            small = row.p_value is not None and row.p_value * pairs <= self.alpha
+            decided = small and row.difference != 0 and not by.holds(0.0)
             ahead = by.value > 0
         return Pair(a, b, about, by, decided, ahead, verdict, cut)
 

@@ -555,12 +555,15 @@ def against_baseline(facts: Facts) -> Lead | None:
         "metric": facts.words(primary),
         "number": len(pairs),
     }
+    loss = facts.loss(primary)
     behind = _behind_baseline(facts, worse, pairs) if worse else None
     if better:
         sizes = tuple(_by(pairs[m]) for m in better[:MOST_NAMES])
-        key = "beat_baseline" if len(better) <= MOST_NAMES else "many_beat_baseline"
+        key = ("beat_baseline" if len(better) <= MOST_NAMES else "many_beat_baseline") + loss
         if len(better) == 1:
-            text = Message("headline.beats_baseline", model=facts.name(better[0]), by=sizes[0], **known)
+            text = Message(
+                f"headline.beats_baseline{loss}", model=facts.name(better[0]), by=sizes[0], **known
+            )
         else:
             text = Message(
                 f"headline.{key}", models=facts.names(better[:MOST_NAMES]), n=len(better), by=sizes, **known
@@ -568,7 +571,7 @@ def against_baseline(facts: Facts) -> Lead | None:
         code, first = "ahead", better[0]
     elif len(worse) == len(pairs):
         text = Message(
-            "headline.all_behind_baseline",
+            f"headline.all_behind_baseline{loss}",
             model=facts.name(worse[0]),
             by=_by(pairs[worse[0]], turn=True),
             **known,
@@ -597,13 +600,16 @@ def against_baseline(facts: Facts) -> Lead | None:
 
 
 def _behind_baseline(facts: Facts, worse: Sequence[str], pairs: Mapping[str, Pair]) -> Message:
+    assert facts.primary is not None
+    loss = facts.loss(facts.primary)
     if len(worse) == 1:
-        return Message("headline.one_behind", model=facts.name(worse[0]), by=_by(pairs[worse[0]], turn=True))
-    return Message(
-        "headline.some_behind",
-        models=facts.names(worse[:MOST_NAMES]),
-        by=_by(pairs[worse[-1]], turn=True),
-    )
+        model = facts.name(worse[0])
+        return Message(f"headline.one_behind{loss}", model=model, by=_by(pairs[worse[0]], turn=True))
+    nearest = min(worse, key=lambda m: abs(pairs[m].by.value))
+    by = _by(pairs[nearest], turn=True)
+    if len(worse) > MOST_NAMES:
+        return Message(f"headline.many_behind{loss}", number=len(worse), by=by)
+    return Message(f"headline.some_behind{loss}", models=facts.names(worse), by=by)
 
 
 def two_models(facts: Facts) -> Lead | None:
@@ -619,7 +625,7 @@ def several_models(facts: Facts) -> Lead | None:
     models, primary = facts.ranked, facts.primary
     if len(models) < 3 or primary is None:
         return None
-    leader = models[0]
+    leader, loss = models[0], facts.loss(primary)
     pairs = {m: p for m in models[1:] if (p := facts.pair(leader, m)) is not None}
     if not pairs:
         return None
@@ -647,26 +653,30 @@ def several_models(facts: Facts) -> Lead | None:
     nearest = min(behind, key=lambda m: pairs[m].by.value)
     if not open_:
         text = Message(
-            "headline.ahead_of_all",
+            f"headline.ahead_of_all{loss}",
             second=facts.name(nearest),
             by=_by(pairs[nearest]),
             **known,
         )
         return Lead("ahead", text, leader, nearest)
     group = [leader, *open_]
+    alike = [p for p in facts.pairs if p.first in group and p.second in group]
+    among = "equivalent" if all(p.verdict == "equivalent" for p in alike) else "open"
+    first = {"n": len(group), "names": facts.names(group), "units": _units(facts), "margin": facts.margin}
     across = [facts.pair(m, other) for m in group for other in behind]
     if len(group) <= MOST_NAMES and all(p is not None and p.decided and p.ahead for p in across):
         least = min((p for p in across if p is not None), key=lambda p: p.by.value)
         several = len(behind) > 1
         others = {"rest": len(behind)} if several else {"other": facts.name(behind[0])}
         text = Message(
-            "headline.group_ahead" if several else "headline.group_ahead_of_one",
-            names=facts.names(group), n=len(group), by=_by(least), units=_units(facts), **others, **known,
+            f"headline.group_ahead{'' if several else '_of_one'}{loss}",
+            names=facts.names(group), by=_by(least), among=Message(f"headline.group_{among}", **first), **others,
+            **known,
         )  # fmt: skip
     else:
         text = Message(
-            "headline.behind_leader", n=len(behind), other=facts.name(behind[0]),
-            start=sentence_start(in_words(len(behind))), by=_by(pairs[nearest]), units=_units(facts), **known,
+            f"headline.behind_leader{loss}", n=len(behind), other=facts.name(behind[0]), by=_by(pairs[nearest]),
+            start=sentence_start(in_words(len(behind))), among=Message(f"headline.others_{among}", **first), **known,
         )  # fmt: skip
     return Lead("ahead", text, leader, nearest, about=tuple(open_))
 
@@ -975,7 +985,7 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
     """Say that the metric which the run would have had by itself does not show the difference."""
     quantity = facts.overall(usual)
     pair = None if quantity is None else facts.pair(first, second, quantity)
-    if pair is None or pair.decided or quantity is None or pair.by.low is None:
+    if pair is None or quantity is None or not pair.by.holds(0.0):
         return None
     if usual == "accuracy" and not all(_labels_are_given(facts, m) for m in (first, second)):
         return None
@@ -984,6 +994,8 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
     return Message(
         f"headline.{key}",
         metric=facts.words(quantity),
+        first=facts.name(first),
+        second=facts.name(second),
         a=number_of(a.value, pair.by),
         b=number_of(b.value, pair.by),
         by=amount(pair.by),

@@ -130,10 +130,9 @@ def describe(view: View, *, brief: bool = False, full: bool = False) -> tuple[De
         finding = (
             getattr(content, "heading", "") or plain
         )  # a section is headed by its finding, where it has one
-        # After a quiet audit the other sections are folded away.
-        quiet = bool(described) and getattr(described[0].content, "tone", "") == "quiet"
+        folded = bool(described) and getattr(described[0].content, "folds_rest", False)
         short = named("nav", section.name, plain)
-        described.append(Described(section.name, finding, short, content, section.appendix or quiet))
+        described.append(Described(section.name, finding, short, content, section.appendix or folded))
     return tuple(described)
 
 

@@ -82,9 +82,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The first screen; ``tone`` is the colour of its frame: alarm, quiet, or none.
+    """The first screen; ``tone`` is the colour of its frame: alarm, amber, quiet, or none.
 
-    An audit shows its series as ``figure``, and of one model no board.
+    An audit shows its series as ``figure``, and of one model no board. After an audit without an alarm the rest of
+    the page is folded (``folds_rest``).
     """
 
     headline: str
@@ -97,6 +98,7 @@ class Decision:
     figure: Figure | None
     board: Leaderboard | None
     settle: str
+    folds_rest: bool = False
 
 
 def describe(view: View) -> Decision:
@@ -119,6 +121,7 @@ def describe(view: View) -> Decision:
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         settle="" if calm else _settle(view),
+        folds_rest=calm or first.code == "no_alarm",
     )
 
 

@@ -1,0 +1,118 @@
+"""What the rules of the headline ask of results: order, pairs from either side, words, who is in service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.headline.facts import Facts, Limited
+from evalreport.schema.audit import HistoryRecord
+from evalreport.schema.decisions import GateRecord
+from evalreport.schema.results import Results
+
+TRUTH = np.arange(200) % 2
+
+
+def labels(right: int, *, shift: int = 0) -> dict[str, Any]:
+    """Answer the given number of 200 examples correctly."""
+    hit = (np.arange(200) * 7 + shift) % 200 < right
+    return {"y_pred": np.where(hit, TRUTH, 1 - TRUTH)}
+
+
+@pytest.fixture(scope="module")
+def binary() -> Results:
+    """Three models with labels alone, far apart."""
+    models = {"ash": labels(180), "birch": labels(150, shift=3), "cedar": labels(110, shift=5)}
+    return er.evaluate(models, truth=TRUTH, positive="1", metrics=("accuracy", "f1"), resamples=20)
+
+
+@pytest.fixture(scope="module")
+def regression() -> Results:
+    """Three regressions, the second with the smallest errors; the last one is far behind."""
+    rng = np.random.default_rng(5)
+    truth = rng.normal(0, 10, 120)
+    models = {
+        name: {"y_pred": truth + rng.normal(0, s, 120)} for name, s in (("a", 2.0), ("b", 1.0), ("c", 9.0))
+    }
+    return er.evaluate(models, truth=truth, metrics=("rmse",), resamples=20)
+
+
+def test_the_smallest_loss_comes_first(regression: Results) -> None:
+    """And a pair is seen from the better side: by how much it is better is positive."""
+    facts = Facts(regression)
+    assert facts.ranked == ["b", "a", "c"]
+    assert facts.primary is not None
+    assert facts.sign(facts.primary) == -1
+    first = facts.pairs[0]
+    assert (first.first, first.second) == ("b", "a")
+    assert first.by.value > 0
+    assert first.decided
+    assert first.ahead
+
+
+def test_of_losses_no_model_is_ahead(regression: Results) -> None:
+    """A loss is smaller, of several models as of two."""
+    assert regression.headline is not None
+    assert str(regression.headline.text).startswith(
+        "b has the smallest RMSE, smaller than that of the nearest, a, by "
+    )
+    against = er.evaluate(
+        {"a": {"y_pred": np.arange(60.0) + 1}, "b": {"y_pred": np.arange(60.0) + np.tile([-4.0, 5.0], 30)},
+         "c": {"y_pred": np.arange(60.0) + np.tile([-9.0, 8.0, 9.5], 20)}},
+        truth=np.arange(60.0), metrics=("rmse",), baseline="b", resamples=20,
+    )  # fmt: skip
+    assert against.headline is not None
+    text = str(against.headline.text)
+    assert text.startswith("a has a smaller RMSE than the baseline b, by ")
+    assert "; that of c is larger, by " in text
+
+
+def test_a_pair_from_the_other_side_has_the_opposite_difference(binary: Results) -> None:
+    """The same record, turned: the limits change places and the decision is the same."""
+    facts = Facts(binary)
+    ab, ba = facts.pair("ash", "birch"), facts.pair("birch", "ash")
+    assert ab is not None
+    assert ba is not None
+    assert ab.by.value == -ba.by.value
+    assert (ab.by.low, ab.by.high) == (-(ba.by.high or 0), -(ba.by.low or 0))
+    assert (ab.ahead, ba.ahead) == (True, False)
+
+
+def test_a_metric_of_one_class_names_the_class(binary: Results) -> None:
+    """Of two classes it is the positive one."""
+    facts = Facts(binary)
+    f1 = facts.overall("f1")
+    assert f1 is not None
+    assert facts.words(f1) == "F1 of “1”"
+
+
+def accepted(model: str, value: float) -> HistoryRecord:
+    """Record what a model had when the series was accepted."""
+    unknown = dict.fromkeys(
+        ("average", "label", "difference", "low", "high", "interval_method", "test", "p_value")
+    )
+    return HistoryRecord(
+        reference="accepted", run=1, time="2026-01-01T00:00:00Z", model=model, metric="accuracy", value=0.5,
+        reference_value=value, level=0.95, paired=False, text="", reason=None, **unknown,
+    )  # fmt: skip
+
+
+def test_who_is_in_service(binary: Results) -> None:
+    """The baseline, else the models of gates, else who led when accepted, also if it is last now."""
+    assert Facts(replace(binary, baseline="cedar")).in_service == ["cedar"]
+    gate = GateRecord(gate="birch.accuracy >= 0.5", outcome="pass", value=0.75, low=0.7, high=0.8, text="")
+    assert Facts(replace(binary, gates=(gate,))).in_service == ["birch"]
+    then = (accepted("ash", 0.8), accepted("birch", 0.7), accepted("cedar", 0.9))
+    assert Facts(replace(binary, history=then)).in_service == ["cedar"]
+    assert Facts(binary).in_service == ["ash"]
+
+
+def test_an_interval_holds_its_limits_and_none_holds_nothing() -> None:
+    """A value without an interval excludes nothing, and holds nothing either."""
+    assert Limited(0.1, 0.0, 0.2).holds(0.0)
+    assert not Limited(0.1, 0.05, 0.2).holds(0.0)
+    assert not Limited(0.1).holds(0.1)
