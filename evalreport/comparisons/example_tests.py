@@ -23,8 +23,8 @@ from evalreport.texts import Message
 
 
 def _discordant(pair: Pair) -> tuple[int, int]:
-    assert pair.difference.agreement is not None
-    _, b, c, _ = pair.difference.agreement
+    assert pair.agreement is not None
+    _, b, c, _ = pair.agreement
     return round(b), round(c)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
+from evalreport.comparisons.registry import OF_LABELS, OF_UNITS, TESTS, Pair
 from evalreport.metrics.sampling import Fits
 from evalreport.texts import Message, parts
 
@@ -109,7 +109,7 @@ def _assumption_broken(pair: Pair, test: str) -> Message | None:
         return None
     if needs == "swaps" and pair.difference.influence is None:
         return Message("caution.exchangeable")
-    about_examples = needs in ("replicates", "swaps", "losses", "labels", "agreement", *OF_UNITS)
+    about_examples = needs in OF_LABELS or needs in ("replicates", "swaps", "losses", *OF_UNITS)
     if pair.difference.of_seeds and about_examples:
         return Message("caution.trained_models")
     if fits is None:

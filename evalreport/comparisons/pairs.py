@@ -12,6 +12,7 @@ import numpy as np
 
 from evalreport.comparisons import measured, test_needs, test_selection
 from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
+from evalreport.comparisons.label_pairs import paired_recalls, paired_trials
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.engine.parallel import mapped
@@ -159,12 +160,15 @@ def _pair(
     examples = None if delta.sampling.tasks is not None else by_example(sample, models, quantity)
     if examples is not None and delta.sampling.alike:
         delta = replace(delta, evidence=_of_examples(delta, examples))
+    cells = sample.labels(models) if first.metric.needs == "labels" else None
     return Pair(
         a=first,
         b=second,
         difference=delta,
         by_example=examples,
-        labels=sample.labels(models) if first.metric.needs == "labels" else None,
+        labels=cells,
+        trials=None if cells is None else paired_trials(quantity, sample.predictions, cells),
+        recalls=None if cells is None else paired_recalls(quantity, sample.predictions, cells),
         swapped=swapped,
         design=sample.predictions.design,
         ranking=ranking,
@@ -268,12 +272,14 @@ NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
     """Return the interval shown with a test: its own inversion or companion."""
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
-    own = OWN_INTERVAL.get(needs)
+    # McNemar's test among the rows of a class has no interval of its own.
+    alone = needs == "agreement" and delta.agreement is None
+    own = None if alone else OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:
         smooth = "bootstrap_bca" if delta.influence is not None else "bootstrap_percentile"
         return resolved(delta, _named(lambda method: method.by_resampling, options) or smooth, level)
-    instead = _named(NAMED_INSTEAD[needs], options, but=own) if needs in NAMED_INSTEAD else None
+    instead = _named(NAMED_INSTEAD[needs], options, but=own) if needs in NAMED_INSTEAD and not alone else None
     if instead is not None:
         return limits(delta, instead, level)
     asked_for = delta.fits is not None or inverse in options.intervals

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from evalreport.comparisons.label_pairs import PairedRecalls, PairedTrials
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
 from evalreport.metrics.difference import Difference
@@ -20,6 +21,9 @@ OfExamples = Literal[
     "agreement",
     "losses",
     "labels",
+    "trials",
+    "overlap",
+    "recalls",
     "judged",
     "clusters",
     "weights",
@@ -39,6 +43,8 @@ Needs = Literal[
 
 OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
+OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
+"""About right and wrong answers, or labels, of single examples."""
 OF_UNITS: tuple[Needs, ...] = ("judged", "seeds", "suite", "clusters", "weights")
 """About rows that people judged in part, several trainings, tasks, clusters or weighted examples."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
@@ -121,6 +127,10 @@ class Pair:
         Of a metric of labels: how many examples (``counts``, (u,)) have each truth (``true``) and each answer of the
         two models (``predicted``, (2, u)). None where examples weigh differently, come in clusters or were predicted
         by several fits.
+    trials
+        Of labels as well: the trials of a share of one class; None for other metrics.
+    recalls
+        Of labels as well: the recalls by class of a metric that is a function of their mean; None for others.
     swapped
         Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design
@@ -140,6 +150,8 @@ class Pair:
     difference: Difference
     by_example: CountedRows | None = None
     labels: Cells | None = None
+    trials: PairedTrials | None = None
+    recalls: PairedRecalls | None = None
     swapped: Callable[[], Swapped] | None = None
     design: str = "test-set"
     independent: bool = False
@@ -147,6 +159,12 @@ class Pair:
     greater_is_better: bool = True
     margin: float | None = None
     seed: int = 0
+
+    @property
+    def agreement(self) -> tuple[float, float, float, float] | None:
+        """Of right or wrong answers, among all examples or those of a class: both right, only a, only b, neither."""
+        of_class = None if self.trials is None else self.trials.agreement
+        return self.difference.agreement or of_class
 
     @property
     def losses(self) -> Floats:

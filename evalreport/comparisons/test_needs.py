@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
+from evalreport.comparisons.score_tests import has_pooled_variance
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.registry import lacks as interval_lacks
 from evalreport.metrics.difference import Difference
-from evalreport.metrics.evidence import PairedProportion, TwoProportions
+from evalreport.metrics.evidence import TwoProportions
 from evalreport.texts import Message, Text
 
 
@@ -39,7 +40,7 @@ def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | N
 
 def _no_agreement(pair: Pair) -> Text | None:
     delta = pair.difference
-    if isinstance(delta.evidence, PairedProportion):
+    if pair.agreement is not None:
         return None
     return _not_plain(delta) or Message("test_lacks.right_and_wrong")
 
@@ -48,6 +49,24 @@ def _no_labels(pair: Pair) -> Text | None:
     if pair.labels is not None:
         return None
     return _not_plain(pair.difference) or Message("test_lacks.labels")
+
+
+def _no_trials(pair: Pair) -> Text | None:
+    if pair.trials is not None and pair.trials.decided_by == "answers":
+        return None
+    return _not_plain(pair.difference) or Message("test_lacks.trials")
+
+
+def _no_overlap(pair: Pair) -> Text | None:
+    if pair.trials is None or pair.trials.decided_by != "either":
+        return _not_plain(pair.difference) or Message("test_lacks.overlap")
+    return None if has_pooled_variance(pair.trials) else Message("test_lacks.pooled_variance")
+
+
+def _no_recalls(pair: Pair) -> Text | None:
+    if pair.recalls is not None:
+        return None
+    return _not_plain(pair.difference) or Message("test_lacks.recalls")
 
 
 def _no_losses(pair: Pair) -> Text | None:
@@ -137,6 +156,9 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _no_agreement,
     "losses": _no_losses,
     "labels": _no_labels,
+    "trials": _no_trials,
+    "overlap": _no_overlap,
+    "recalls": _no_recalls,
     "judged": lambda pair: interval_lacks(INTERVALS["ppi"], pair.difference),
     "clusters": lambda pair: interval_lacks(INTERVALS["cr2_t"], pair.difference),
     "weights": lambda pair: interval_lacks(INTERVALS["weighted_t"], pair.difference),

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
-from evalreport.comparisons.registry import TESTS, Pair
+from evalreport.comparisons.registry import OF_LABELS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.intervals import recommended
 from evalreport.intervals.leaders import situation
-from evalreport.metrics.evidence import Judged, PairedProportion, TwoProportions
+from evalreport.metrics.evidence import Judged, TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
 
 DRAWN: Mapping[str, Callable[[Pair], bool]] = {
@@ -37,8 +37,8 @@ def _of_fits(pair: Pair, design: str) -> bool:
 def of_metric(pair: Pair) -> str:
     """Return the metric's own test; permutation where it lacks something or finds no spread."""
     test = pair.difference.metric.inference.test
-    if TESTS[test].needs == "swaps":
-        return test if pair.swapped is not None else "bootstrap_difference"
+    if TESTS[test].needs == "swaps" or (TESTS[test].needs in OF_LABELS and not applies(pair, test)):
+        return "permutation" if pair.swapped is not None else "bootstrap_difference"
     if pair.swapped is not None and (lacks(pair, test) is not None or without_spread(pair, test)):
         return "permutation"
     return test
@@ -105,7 +105,8 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("permutation", "clusters", where=applies),
     LeadingTest("bootstrap_difference", "weighted examples"),
     LeadingTest("bootstrap_difference", "clusters"),
-    LeadingTest("mcnemar_midp", of=PairedProportion),
+    LeadingTest("mcnemar_midp", where=applies),
+    LeadingTest("score_recalls", where=applies),
     LeadingTest(of_metric),
 )
 """Read from the top: the first row that fits names the test that leads."""

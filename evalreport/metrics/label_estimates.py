@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -172,7 +173,7 @@ def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floa
     undefined, it is 0 by convention and so is its derivative.
     """
     metric = definition(quantity)
-    if isinstance(metric.computation, Margins) or _unlike_negatives(quantity, predictions):
+    if isinstance(metric.computation, Margins) or answers_outside(quantity, predictions):
         function = table_function(quantity, predictions)
         return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
 
@@ -316,18 +317,20 @@ def _evidence(
 def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:
     """Return the function of margins (..., 3, K) that counts a class against the rest."""
     code = class_code(quantity, predictions)
-    if _unlike_negatives(quantity, predictions):
-        computation = definition(quantity).computation
-        by_answer = isinstance(computation, ClassCounts) and computation.negatives == "answers"
-        return lambda m: two_classes(m, code, by_answer=by_answer)
+    negatives = answers_outside(quantity, predictions)
+    if negatives:
+        return lambda m: two_classes(m, code, by_answer=negatives == "answers")
     return lambda m: Counts(*(part[..., code] for part in one_vs_rest(m)))
 
 
-def _unlike_negatives(quantity: Quantity, predictions: Predictions) -> bool:
-    """Say whether an example not predicted positive may have no prediction at all."""
+def answers_outside(quantity: Quantity, predictions: Predictions) -> Literal["", "truth", "answers"]:
+    """Return which negatives a metric of one of two classes counts where some examples have no prediction at all.
+
+    Empty where every example has one, or no true negatives are counted.
+    """
     computation = definition(quantity).computation
     outside = predictions.outside > 0 and predictions.task == "binary"
-    return outside and isinstance(computation, ClassCounts) and computation.negatives != ""
+    return computation.negatives if outside and isinstance(computation, ClassCounts) else ""
 
 
 def _successes_and_trials(

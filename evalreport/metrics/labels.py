@@ -87,6 +87,7 @@ def accuracy(margins: Array) -> Array:
     "wrong / n",
     greater_is_better=False,
     proportion=_wrong,
+    test="mcnemar_midp",
     per_example=_wrong_labels,
     mean_over_pairs=_wrong_over_pairs,
     iso_slope="counts",
@@ -106,6 +107,7 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
     "Balanced accuracy",
     "mean of the class recalls",
     intervals=OF_RECALLS,
+    test="score_recalls",
     recall_slope=1.0,
     of_counts=_balanced_accuracy_of_counts,
     iso_slope="rates",
@@ -121,6 +123,7 @@ def balanced_accuracy(margins: Array) -> Array:
     "mean of (1 - class recall)",
     greater_is_better=False,
     intervals=OF_RECALLS,
+    test="score_recalls",
     recall_slope=-1.0,
 )
 def mean_per_class_error(margins: Array) -> Array:
@@ -200,7 +203,13 @@ def _share(label: str, formula: str, **fields: object) -> Callable[[ShareOf], Ca
     return _decorate
 
 
-@_share("Precision", "TP / (TP + FP)", micro_is_accuracy=True, undefined=Message("undefined.precision"))
+@_share(
+    "Precision",
+    "TP / (TP + FP)",
+    test="score_precision",
+    micro_is_accuracy=True,
+    undefined=Message("undefined.precision"),
+)
 def precision(c: Counts) -> Parts:
     """Share of the positive predictions that are right."""
     return c.tp, c.tp + c.fp
@@ -210,6 +219,7 @@ def precision(c: Counts) -> Parts:
     "Recall",
     "TP / (TP + FN)",
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
+    test="mcnemar_midp",
     recall_slope=1.0,
     micro_is_accuracy=True,
     undefined=Message("undefined.recall"),
@@ -219,13 +229,25 @@ def recall(c: Counts) -> Parts:
     return c.tp, c.tp + c.fn
 
 
-@_share("Specificity", "TN / (TN + FP)", negatives="truth", undefined=Message("undefined.specificity"))
+@_share(
+    "Specificity",
+    "TN / (TN + FP)",
+    test="mcnemar_midp",
+    negatives="truth",
+    undefined=Message("undefined.specificity"),
+)
 def specificity(c: Counts) -> Parts:
     """Share of the negative examples that are predicted negative (true negative rate)."""
     return c.tn, c.tn + c.fp
 
 
-@_share("NPV", "TN / (TN + FN)", negatives="answers", undefined=Message("undefined.npv"))
+@_share(
+    "NPV",
+    "TN / (TN + FN)",
+    test="score_precision",
+    negatives="answers",
+    undefined=Message("undefined.npv"),
+)
 def npv(c: Counts) -> Parts:
     """Share of the negative predictions that are right (negative predictive value)."""
     return c.tn, c.tn + c.fn
@@ -234,6 +256,7 @@ def npv(c: Counts) -> Parts:
 @_share(
     "False positive rate",
     "FP / (FP + TN)",
+    test="mcnemar_midp",
     greater_is_better=False,
     negatives="truth",
     undefined=Message("undefined.fpr"),
@@ -248,6 +271,7 @@ def fpr(c: Counts) -> Parts:
     "FN / (FN + TP)",
     greater_is_better=False,
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
+    test="mcnemar_midp",
     recall_slope=-1.0,
     undefined=Message("undefined.fnr"),
 )
@@ -292,6 +316,7 @@ def f_beta(c: Counts, *, beta: float) -> Array:
     "F1",
     "2 TP / (2 TP + FP + FN)",
     intervals=("wilson_f1", "wilson_f1s", *SMOOTH_INTERVALS),
+    test="score_f1",
     monotone_of=("jaccard", lambda j: 2 * j / (1 + j)),
     micro_is_accuracy=True,
     headline=True,
@@ -316,7 +341,13 @@ def f2(c: Counts) -> Array:
     return f_beta(c, beta=2.0)
 
 
-@_share("Jaccard index", "TP / (TP + FP + FN)", undefined=Message("undefined.f1"), one_sided=False)
+@_share(
+    "Jaccard index",
+    "TP / (TP + FP + FN)",
+    test="score_f1",
+    undefined=Message("undefined.f1"),
+    one_sided=False,
+)
 def jaccard(c: Counts) -> Parts:
     """Positives found, among those that are positive or predicted positive."""
     return c.tp, c.tp + c.fp + c.fn
@@ -332,6 +363,7 @@ def _n(c: Counts) -> Array:
 @binary_table(
     "Informedness",
     "TP / (TP + FN) + TN / (TN + FP) - 1",
+    test="score_recalls",
     iso_slope="rates",
     criterion="youden",
     negatives="truth",
@@ -389,6 +421,7 @@ def rule_support(c: Counts) -> Parts:
 @_share(
     "Rule confidence",
     "TP / (TP + FP)",
+    test="score_precision",
     undefined=Message("undefined.precision"),
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
     **TWO_CLASSES,
