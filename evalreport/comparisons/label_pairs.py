@@ -86,7 +86,9 @@ def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) ->
     if computation.proportion is None or quantity.average is not None:
         return None
     states, decided_by = _states(computation.proportion)
-    return PairedTrials(_crossed(states[_outcomes(quantity, predictions, cells)], cells.counts, 3), decided_by)
+    return PairedTrials(
+        _crossed(states[_outcomes(quantity, predictions, cells)], cells.counts, 3), decided_by
+    )
 
 
 def _states(proportion: Function) -> tuple[Codes, DecidedBy]:
@@ -108,7 +110,9 @@ def _outcomes(quantity: Quantity, predictions: Predictions, cells: Cells) -> Cod
     """Return whether each model's answers are TP, FP, FN or TN, or missing where only answers count, (2, u)."""
     code = class_code(quantity, predictions)
     called = cells.predicted == code
-    outcomes = np.where(cells.true == code, np.where(called, TP, FN), np.where(called, FP, TN)).astype(np.int32)
+    outcomes = np.where(cells.true == code, np.where(called, TP, FN), np.where(called, FP, TN)).astype(
+        np.int32
+    )
     missing = cells.predicted >= len(predictions.classes)
     negatives = answers_outside(quantity, predictions)
     if negatives == "answers":
@@ -131,7 +135,9 @@ def paired_recalls(quantity: Quantity, predictions: Predictions, cells: Cells) -
         return None
     if computation.recall_slope and (isinstance(computation, Margins) or quantity.average == "macro"):
         stratum, right = cells.true, cells.predicted == cells.true
-    elif isinstance(computation, ClassCounts) and quantity.average is None and computation.iso_slope == "rates":
+    elif (
+        isinstance(computation, ClassCounts) and quantity.average is None and computation.iso_slope == "rates"
+    ):
         # A function of TPR - FPR: of the recalls of one class and of the rest.
         outcomes = _outcomes(quantity, predictions, cells)
         stratum = (cells.true == class_code(quantity, predictions)).astype(np.int32)

@@ -41,33 +41,6 @@ ALPHA, EXAMPLES = 0.05, 300
 MEASURED_OF_SEEDS: Mapping[int, float] = {2: 0.09, 3: 0.074}
 """Seeds of each model -> how often ``seeds_t`` at 0.05 tells two equally good algorithms apart, where it misses."""
 
-MEASURED_OF_FEW: Mapping[tuple[int, int], float] = {(10, 2): 0.15, (50, 2): 0.14}
-"""Examples that one model flags and how many of them are wrong, on average -> how often the permutation test at 0.05
-tells two models of equal precision apart, of which the other flags ten times as many."""
-
-
-MEASURED_OF_RARE_ERRORS: Mapping[tuple[int, int], float] = {(35, 350): 0.18}
-"""Examples of a class among all, of which two models of equal balanced accuracy get one wrong on average -> how often
-the permutation test at 0.05 tells them apart."""
-
-
-def measured_of_rare_errors() -> Message:
-    """Say how often tests of two equal balanced accuracies reject where one rests on few errors."""
-    rates = (
-        Message("measured.with_rare_errors", rate=rate, held=held, examples=n)
-        for (held, n), rate in MEASURED_OF_RARE_ERRORS.items()
-    )
-    return Message("measured.of_rare_errors", alpha=ALPHA, rates=tuple(rates))
-
-
-def measured_of_few() -> Message:
-    """Say how often tests of two equal precisions reject where one rests on few errors."""
-    rates = (
-        Message("measured.with_few", rate=rate, flagged=flagged, wrong=wrong)
-        for (flagged, wrong), rate in MEASURED_OF_FEW.items()
-    )
-    return Message("measured.of_few", alpha=ALPHA, rates=tuple(rates))
-
 
 def layout_measured(design: str, fits: Fits | None) -> str:
     """Return which layout of the study a design is nearest to.

@@ -56,7 +56,6 @@ def warnings_of(
             *values.undefined_values(sample),
             *values.groups_without_interval(sample),
             *rare_outcomes.few_flagged(sample),
-            *rare_outcomes.few_errors_of_a_class(sample),
             *values.scores(sample),
             *values.regression(sample),
             *pairs.discordant_pairs(family if position == 0 else (), options),

@@ -22,7 +22,7 @@ from research.studies.cells import Cell
 from research.studies.designs import labelled
 
 ALPHA = 0.05
-WARNINGS = ("few_flagged", "few_errors_of_a_class")
+WARNINGS = ("few_flagged",)
 Rates = tuple[float, float]
 """Recall and false positive rate."""
 

@@ -56,7 +56,8 @@ def labels(*classes: str, **options: Any) -> Situation:
         columns["ward"] = np.array([f"w{k}" for k in random.integers(0, 12, N)])
     if "weight" in options:
         columns["weight"] = random.integers(1, 4, N)
-    return Situation(pd.DataFrame(columns), "y_pred", {"metrics": ("accuracy", "f1"), **options})
+    metrics = ("accuracy", "f1", "balanced_accuracy", "precision")
+    return Situation(pd.DataFrame(columns), "y_pred", {"metrics": metrics, **options})
 
 
 def numbers(filled: str, values: tuple[float, ...], metrics: tuple[str, ...]) -> Situation:

@@ -44,7 +44,6 @@ OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 """Designs whose verdict is about training again."""
 OF_THE_TEST = frozenset(
     {
-        "few_errors_of_a_class",
         "few_flagged",
         "few_clusters",
         "unequal_weights",

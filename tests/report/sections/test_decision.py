@@ -155,7 +155,7 @@ def test_cautions_are_about_contenders_and_about_the_test_first(simulate: Simula
     warnings = (
         WarningRecord(code="class_never_predicted", text="About the labels."),
         WarningRecord(code="constant_scores", text="About tree.", about=("tree",)),
-        WarningRecord(code="few_errors_of_a_class", text="About the test."),
+        WarningRecord(code="few_flagged", text="About the test."),
         WarningRecord(code="few_of_a_class", text="About a class."),
         WarningRecord(code="tied_scores", text="About ties.", level="info"),
     )
