@@ -132,6 +132,7 @@ def evaluate(
             progress=lambda share: say("slices", 0.5 + 0.4 * share),
         )
         say("putting together", 0.9)
+        at_half = tuple(m.name for m in predictions.models if m.cut_at_half)
         results = Results(
             signature=signature(predictions, options),
             options=plain_options(options),
@@ -146,7 +147,7 @@ def evaluate(
             usual_metric=None if options.metrics else default.usual_unless_primary,
             primary_because=None if options.metrics else default.because,
             value_columns=predictions.origin.judged_in,
-            labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
+            labels_at_half=at_half,
             baseline=options.baseline,
             inputs=predictions.inputs,
             environment=dict(environment()),
@@ -192,7 +193,7 @@ def evaluate(
             judge_bias=judge.bias,
             gold_sampling=joined(gold_sampling(s.predictions, options) for s in samples),
             verdicts=verdict_records(decisions, predictions, options, dominance),
-            second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options),
+            second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options, at_half),
             warnings=warnings_of(
                 predictions, samples, family, rows, curves, dominance, algorithms, judge, options
             ),

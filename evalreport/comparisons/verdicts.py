@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -64,8 +64,12 @@ def second_verdicts(
     decisions: Sequence[Decision],
     task: str,
     options: Options,
+    at_half: Collection[str] = (),
 ) -> tuple[VerdictRecord, ...]:
-    """Decide the pairs on the metric that a reader asks for next, as a family of its own; none with a blocker."""
+    """Decide the pairs on the metric that a reader asks for next, as a family of its own; none with a blocker.
+
+    That is no metric of labels where some model's are its probabilities cut at 0.5 (``at_half``): nobody chose that.
+    """
     primary = decisions[0].comparison.quantity if decisions else None
     own = replace(options, margin=None)  # a margin is in the primary metric's units
     p_values = {
@@ -79,6 +83,7 @@ def second_verdicts(
             and c.quantity.metric == name
             and c.quantity.average in (None, "macro")
             and definition(c.quantity).display.headline
+            and not (at_half and definition(c.quantity).needs == "labels")
         ]
         if family:
             found = decisions_of(family, [p_values.get((c.a, c.b, c.quantity)) for c in family], own)

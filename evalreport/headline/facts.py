@@ -14,7 +14,7 @@ from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.results import Results
+from evalreport.schema.results import MEANS_OF_A_COLUMN, Results
 from evalreport.texts import Message
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import short_names, visible
@@ -91,8 +91,8 @@ class Facts:
 
     def words(self, quantity: Quantity) -> str:
         """Name a metric inside a sentence; outcomes and values by the user's own column."""
-        if quantity.metric in ("mean_outcome", "mean_value"):
-            text = self.column
+        if quantity.metric in MEANS_OF_A_COLUMN:
+            text = visible(self.results.value_column)
         else:
             text = in_sentence(METRICS[quantity.metric].display.label)
         if quantity.average:
@@ -105,13 +105,6 @@ class Facts:
         if tasks and quantity == self.primary:
             text = str(Message("headline.over_tasks", metric=text, number=tasks))
         return text
-
-    @property
-    def column(self) -> str:
-        """The user's column of outcomes or values, by its header where the models share one."""
-        names = self.results.value_columns
-        usual = "outcome" if self.results.task == "outcome" else "value"
-        return visible(names[0]) if len(names) == 1 else usual
 
     @cached_property
     def primary(self) -> Quantity | None:
@@ -377,11 +370,33 @@ def number_of(value: float, like: Limited) -> Message:
     return Message("headline.value", value=value, half=like.half)
 
 
+def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict[str, Message]:
+    """Return messages of two values and of the difference between them, with one number of digits."""
+    half = exact_half(a, b, by)
+    first, second = (Message("headline.value", value=v, half=half) for v in (a, b))
+    if by.low is None or by.high is None:
+        difference = Message("headline.value", value=by.value, half=half)
+    else:
+        key = "limited_cut" if cut else "limited"
+        difference = Message(f"headline.{key}", value=by.value, limits=(by.low, by.high), half=half)
+    return {"a": first, "b": second, "by": difference}
+
+
 def adds_up(a: float, b: float, by: float, half: float | None) -> bool:
     """Say whether a difference is that of the two values, to the digits that are shown."""
-    decimals = numbers.headline_decimals(half, (a, b, by))
-    unit = 10.0**-decimals
-    return abs(abs(round(a / unit) - round(b / unit)) - abs(round(by / unit))) <= 1.0
+    return _missing_units(a, b, by, half) <= 1
+
+
+def exact_half(a: float, b: float, by: Limited) -> float | None:
+    """Return the half width by whose digits the difference shown is that of the two values shown, 10 - 7 = 3."""
+    finer = by.half is not None and _missing_units(a, b, by.value, by.half) > 0
+    return by.half / 10 if finer and by.half is not None else by.half
+
+
+def _missing_units(a: float, b: float, by: float, half: float | None) -> int:
+    """Return by how many units of the last digit shown the difference is not that of the two values."""
+    unit = 10.0 ** -numbers.headline_decimals(half, (a, b, by))
+    return abs(abs(round(a / unit) - round(b / unit)) - abs(round(by / unit)))
 
 
 def all_equal(values: Sequence[float | None]) -> bool:

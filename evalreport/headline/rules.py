@@ -22,8 +22,9 @@ from evalreport.headline.facts import (
     number_of,
     oriented,
     rows_on,
+    values_beside,
 )
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
@@ -647,7 +648,7 @@ def several_models(facts: Facts) -> Lead | None:
         by = pairs[second].by
         text = Message(
             "headline.several_undecided", units=_units(facts), first=facts.name(leader), second=facts.name(second),
-            a=number_of(a.value, by), b=number_of(b.value, by), by=amount(by), **known,
+            **values_beside(a.value, b.value, by), **known,
         )  # fmt: skip
         return Lead("undecided", text, leader, second)
     nearest = min(behind, key=lambda m: pairs[m].by.value)
@@ -711,10 +712,17 @@ def _pair(facts: Facts, pair: Pair) -> Lead:
         named[facts.baseline] = str(Message("headline.the_baseline", model=named[facts.baseline]))
     known: dict[str, object] = {
         "first": named[first], "second": named[second], "metric": facts.words(quantity),
-        "a": number_of(a.value, pair.by), "b": number_of(b.value, pair.by), "by": _by(pair), "units": _units(facts),
+        "units": _units(facts),
     }  # fmt: skip
     shown = _values_are_shown(facts, pair, a, b)
     with_values = "" if shown else "_by"
+    if shown:
+        sizes = values_beside(a.value, b.value, pair.by, cut=pair.cut and pair.decided)
+    else:
+        sizes = {"by": _by(pair) if pair.decided else amount(pair.by)}
+    if facts.results.design == "datasets":
+        sizes |= {"a": number_of(a.value, pair.by), "b": number_of(b.value, pair.by)}
+    known |= sizes
     if pair.decided:
         if facts.results.design == "datasets":
             wins, n = _wins(facts, first, second)
@@ -725,7 +733,6 @@ def _pair(facts: Facts, pair: Pair) -> Lead:
         key = "ahead" if facts.sign(quantity) > 0 else "smaller"
         again = "_again" if facts.results.design in OF_ALGORITHMS else ""
         return Lead("ahead", Message(f"headline.{key}{again}{with_values}", **known), first, second)
-    known["by"] = amount(pair.by)
     if facts.results.design == "datasets" and facts.sign(quantity) * (a.value - b.value) > 0:
         wins, n = _wins(facts, second, first)
         if 2 * wins > n:
@@ -773,7 +780,7 @@ def _units(facts: Facts) -> Message:
     if column and found:
         return Message("headline.units.clusters", n=found, column=visible(str(column)))
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
-    if judged and facts.primary is not None and facts.primary.metric == "mean_gold":
+    if judged and facts.primary is not None and facts.primary.metric == JUDGED:
         return Message("headline.units.judged", n=max(judged))
     fits = len({(f.repeat, f.fold) for f in results.folds})
     if results.design == "datasets":
@@ -996,9 +1003,7 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
         metric=facts.words(quantity),
         first=facts.name(first),
         second=facts.name(second),
-        a=number_of(a.value, pair.by),
-        b=number_of(b.value, pair.by),
-        by=amount(pair.by),
+        **values_beside(a.value, b.value, pair.by),
     )
 
 
@@ -1011,7 +1016,7 @@ def _on_metric(facts: Facts, pair: Pair) -> Message:
     key = "on_metric" if facts.sign(pair.quantity) > 0 else "on_smaller"
     return Message(
         f"headline.{key}", metric=facts.words(pair.quantity), first=facts.name(pair.first),
-        second=facts.name(pair.second), a=number_of(a.value, pair.by), b=number_of(b.value, pair.by), by=_by(pair),
+        second=facts.name(pair.second), **values_beside(a.value, b.value, pair.by),
     )  # fmt: skip
 
 

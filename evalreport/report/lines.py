@@ -15,7 +15,7 @@ from evalreport.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One model's line of the table."""
+    """One model's line of the table; ``others``: the values of the metrics that were named."""
 
     rank: str
     model: str
@@ -23,6 +23,7 @@ class Line:
     difference: str
     group: str
     p: str
+    others: tuple[str, ...] = ()
 
 
 def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
@@ -49,6 +50,7 @@ def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
                 difference=difference,
                 group=row.word or letters,
                 p=p,
+                others=tuple(cell.value for cell in row.cells[: board.n_named]),
             )
         )
     return lines

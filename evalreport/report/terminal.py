@@ -79,9 +79,12 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
             table.add_column(say("leaderboard.verdict_head"))
         elif board.n_brackets:
             table.add_column(say("table.group"))
+    n_shown = len(table.columns)
+    for heading in board.other_headings[: board.n_named]:
+        table.add_column(Text(heading), justify="right")
     for line in lines_of(view, board):
-        shown = [line.difference, line.group][: len(table.columns) - 3]
-        table.add_row(*(Text(cell) for cell in (line.rank, line.model, line.value, *shown)))
+        shown = [line.rank, line.model, line.value, line.difference, line.group][:n_shown]
+        table.add_row(*(Text(cell) for cell in (*shown, *line.others)))
     return table
 
 

@@ -54,6 +54,16 @@ class View:
     greater_is_better: bool
     confidence: float
 
+    def label(self, key: MetricKey) -> str:
+        """Return a metric's name in a heading; of the mean of a user's column the column's."""
+        column = self.results.primary_column if key == self.primary else None
+        return metric_label(key) if column is None else visible(column)
+
+    @property
+    def threshold_was_chosen(self) -> bool:
+        """Whether the labels are the models' own, or those of a threshold that somebody chose."""
+        return not self.results.labels_at_half
+
     def model(self, name: str) -> Model:
         """Return the model of that name."""
         return next(m for m in self.models if m.id == name)
@@ -154,14 +164,15 @@ def view_of(results: Results) -> View:
     ]
     overall = {(r.model, key_of(r)): r for r in reversed(results.metrics) if r.slice is None}
     primary = find_key(results.shown_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
-    label = metric_label(primary)
+    column = results.primary_column
+    label = metric_label(primary) if column is None else visible(column)
     return View(
         results=results,
         overall=overall,
         models=tuple(models),
         primary=primary,
         primary_label=label,
-        primary_words=in_sentence(label),
+        primary_words=in_sentence(label) if column is None else label,
         greater_is_better=greater_is_better(primary, bool(results.options.get("lower_is_better"))),
         confidence=float(results.options.get("confidence", 0.95)),
     )

@@ -10,6 +10,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.metrics import FoldRecord, MetricRecord
 from evalreport.schema.results import Results
+from evalreport.texts.visible import visible
 
 
 def ranked(results: Results) -> list[str]:
@@ -27,7 +28,8 @@ def place_of_model(results: Results, model: str) -> int:
 
 def primary_words(results: Results) -> str:
     """Return the primary metric's name as words."""
-    return words(results.shown_metric)
+    column = results.primary_column
+    return words(results.shown_metric) if column is None else visible(column)
 
 
 def is_metric(record: MetricRecord | ComparisonRecord | FoldRecord, metric: str) -> bool:

@@ -105,7 +105,17 @@ class ConfusionRecord:
 
 
 COMPANIONS: Mapping[str, tuple[str, ...]] = {
-    "binary": ("roc_auc", "recall", "precision", "f1", "average_precision", "log_loss", "mcc", "accuracy"),
+    "binary": (
+        "roc_auc",
+        "recall",
+        "precision",
+        "f1",
+        "average_precision",
+        "log_loss",
+        "mcc",
+        "accuracy",
+        "brier",
+    ),
     "multiclass": ("f1", "balanced_accuracy", "log_loss", "mcc", "cohen_kappa", "accuracy"),
     "regression": ("mae", "r2", "mape", "rmse", "mse"),
 }

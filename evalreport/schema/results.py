@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "evalreport/results/2"
+MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
+"""Metrics that are the mean of a column of the user's, whose name says more than the metric's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +144,17 @@ class Results:
     def shown_metric(self) -> str:
         """The metric that tables and charts begin with: the primary one, or the usual one where none is primary."""
         return self.primary_metric or self.usual_metric or ""
+
+    @property
+    def primary_column(self) -> str | None:
+        """The user's column whose mean the primary metric is; None for any other metric."""
+        return self.value_column if self.shown_metric in MEANS_OF_A_COLUMN else None
+
+    @property
+    def value_column(self) -> str:
+        """The user's column of outcomes or values, by its header where the models share one."""
+        shared = len(self.value_columns) == 1
+        return self.value_columns[0] if shared else "outcome" if self.task == "outcome" else "value"
 
     def to_frame(self, name: str) -> pd.DataFrame:
         """Return one of the lists as a flat pandas frame: ``metrics``, ``comparisons``, ``curves``, ``verdicts`` ...

@@ -11,20 +11,25 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, shortened
 from evalreport.warnings.coverage import phrase_of
 
-MOST_NAMED = 3
+MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
 
 
 def metrics_disagree(
     sample: Sample, rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Warn of pairs in which each model is ahead on some metric, by the interval of the difference."""
-    ahead: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    """Warn of pairs in which each model is ahead on some metric, by the interval of the difference.
+
+    Metrics of labels say nothing there where the labels are cut at a threshold that nobody chose.
+    """
+    ahead: dict[tuple[str, str], tuple[list[Quantity], list[Quantity]]] = {}
     known = frozenset(sample.quantities)
+    at_half = {model.name for model in sample.predictions.models if model.cut_at_half}
     for row in rows:
         quantity = Quantity.of(row)
         if not row.recommended or row.slice is not None or quantity not in known or row.b is None:
@@ -33,13 +38,27 @@ def metrics_disagree(
             continue
         if not definition(quantity).inference.intervals:
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
+        if definition(quantity).needs == "labels" and at_half & {row.a, row.b}:
+            continue
         assert row.difference is not None
         first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
-        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(phrase_of(quantity))
-    for (a, b), (for_a, for_b) in ahead.items():
+        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(quantity)
+    asked_first = COMPANIONS.get(sample.predictions.task, ())
+    for (a, b), sides in ahead.items():
+        for_a, for_b = (
+            sorted(found, key=lambda q: _place(q, sample.quantities[0], asked_first)) for found in sides
+        )
         if for_a and for_b:
-            of_a, of_b = shortened(for_a, MOST_NAMED), shortened(for_b, MOST_NAMED)
-            yield warning("metrics_disagree", about=(a, b), a=a, b=b, for_a=of_a, for_b=of_b)
+            of_a, of_b = (shortened([phrase_of(q) for q in found], MOST_NAMED) for found in (for_a, for_b))
+            shown = (q.spelled for q in (*for_a[:MOST_NAMED], *for_b[:MOST_NAMED]))
+            yield warning("metrics_disagree", about=(a, b, *shown), a=a, b=b, for_a=of_a, for_b=of_b)
+
+
+def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) -> int:
+    """Return the place of a metric where a few are named: the primary one, those that readers ask for, the others."""
+    if quantity == primary:
+        return -1
+    return asked_first.index(quantity.metric) if quantity.metric in asked_first else len(asked_first)
 
 
 def _decides(row: ComparisonRecord, options: Options) -> bool:

@@ -21,7 +21,9 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models that call few examples positive, where a metric is a share of these."""
     if not sample.predictions.classes or sample.predictions.task != "binary":
         return
-    positive, named = sample.predictions.positive_code, set()
+    positive = sample.predictions.positive_code
+    # Of labels cut at 0.5 nothing is said: nobody chose that threshold.
+    named = {model.name for model in sample.predictions.models if model.cut_at_half}
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue

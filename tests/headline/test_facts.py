@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.headline.facts import Facts, Limited
+from evalreport.headline.facts import Facts, Limited, values_beside
 from evalreport.schema.audit import HistoryRecord
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
@@ -109,6 +109,14 @@ def test_who_is_in_service(binary: Results) -> None:
     then = (accepted("ash", 0.8), accepted("birch", 0.7), accepted("cedar", 0.9))
     assert Facts(replace(binary, history=then)).in_service == ["cedar"]
     assert Facts(binary).in_service == ["ash"]
+
+
+def test_two_values_and_their_difference_add_up_as_they_are_shown() -> None:
+    """9.38 and 18.58 are 9.2 apart: as 9 and 19 they would be 10 apart."""
+    shown = values_beside(9.38, 18.58, Limited(9.2, -5.0, 34.0))
+    assert [str(shown[k]) for k in ("a", "b", "by")] == ["9.4", "18.6", "9.2 [−5.0, 34.0]"]
+    exact = values_beside(0.86, 0.80, Limited(0.06, 0.043, 0.077))
+    assert [str(exact[k]) for k in ("a", "b", "by")] == ["0.860", "0.800", "0.060 [0.043, 0.077]"]
 
 
 def test_an_interval_holds_its_limits_and_none_holds_nothing() -> None:

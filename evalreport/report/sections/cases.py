@@ -113,7 +113,8 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         say(f"cases.{of}positives", n=n, label=label),
         say(f"cases.{of}negatives", n=numbers.count(totals[1])),
     )
-    note = f"{say('cases.note')} {_what_counts(view, sum(totals))}".strip()
+    threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
+    note = f"{threshold} {_what_counts(view, sum(totals))}".strip()
     heads = tuple(
         say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
     )
@@ -148,6 +149,8 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
 
 
 def _headed(view: View, found: str) -> str:
+    if not view.threshold_was_chosen:
+        return say("cases.at_half")
     return say("cases.by_weight" if weights_note(view) else "cases.in_cases", found=found)
 
 

@@ -269,7 +269,7 @@ def _cautions(view: View) -> list[str]:
             or (named_models and not named_models & contenders)
         ):
             continue  # it changes no reading of the verdict
-        if warning.level != "blocker" and _about_others(view, warning):
+        if warning.level != "blocker" and warning.code != "metrics_disagree" and _about_others(view, warning):
             continue  # the verdict is not about that metric
         if warning.code == "curves_cross" and not _crossing(view):
             continue  # the curves of others cross

@@ -124,5 +124,7 @@ def _found(view: View, first: str) -> tuple[str, str]:
     else:
         key = "failures.wrong_for_all" if whole.all_wrong else "failures.wrong_for_none"
         heading = say(key, n=n, number=number, all_wrong=whole.all_wrong, of=whole.n)
+    if not view.threshold_was_chosen:
+        heading = say("failures.at_half")
     apart = whole.n - whole.all_right - whole.all_wrong
     return heading, say("failures.apart", n=apart, of=whole.n)

@@ -10,6 +10,7 @@ from evalreport import numbers
 from evalreport.report.naming import (
     MetricKey,
     entry,
+    find_key,
     greater_is_better,
     label_of,
     level_of_pairs,
@@ -44,6 +45,7 @@ from evalreport.texts import in_words, named, say
 from evalreport.texts.labels import in_sentence
 
 N_COMPANIONS = 3
+MOST_NAMED = 4
 MOST_ROWS, MOST_BRACKETS = 20, 3
 LEAST_TICKS = 3
 EDGE = 3.0
@@ -135,12 +137,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The board: a panel of the primary metric, a second one where the models differ on another metric only."""
+    """The board: a panel of the primary metric, a second one where the models differ on another metric only.
+
+    The first ``n_named`` of the other metrics are shown wherever results are.
+    """
 
     title: str
     heading: str
     about: str
     other_headings: tuple[str, ...]
+    n_named: int
     panels: tuple[Panel, ...]
     second: tuple[Cell, ...]
     rows: tuple[Place, ...]
@@ -161,7 +167,8 @@ def describe(view: View) -> Leaderboard | None:
     second = conflict(view)
     shown = view.models[: max(MOST_ROWS, len(leading(view)))]
     others = [key for key in keys[1:] if second is None or key != second.key]
-    others = others[: N_COMPANIONS if second is None else N_COMPANIONS - 1]
+    named = named_metrics(view)
+    others = others[: max(len(named), N_COMPANIONS if second is None else N_COMPANIONS - 1)]
     panels = (
         *_primary_panel(view, shown, reference),
         *([] if second is None else [_panel_of(view, shown, second)]),
@@ -175,6 +182,7 @@ def describe(view: View) -> Leaderboard | None:
         heading=_heading(view, view.primary),
         about=_about(view.primary),
         other_headings=tuple(_heading(view, key) for key in others),
+        n_named=sum(key in named for key in others),
         panels=panels,
         second=() if second is None else tuple(metric_cell(view, m, second.key) for m in shown),
         rows=rows,
@@ -237,17 +245,49 @@ def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
 
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
-    """Return the primary metric and the first few of those that a reader asks for next."""
+    """Return the primary metric, those that a reader was told of, and the first few of those asked for next."""
     keys = overall_keys(view.results)
     filled = {key_of(record) for record in view.results.metrics if record.value is not None}
-    wanted = COMPANIONS.get(view.results.task, ())
+    named = named_metrics(view)
     others = [
         key
-        for name in wanted
+        for name in COMPANIONS.get(view.results.task, ())
         for key in keys[1:]
-        if key.metric == name and key.average in (None, "macro") and key in filled
+        if key.metric == name
+        and key.average in (None, "macro")
+        and key in filled
+        and key not in named
+        # Nobody chose the threshold at which these labels were cut.
+        and (view.threshold_was_chosen or not _of_labels(key))
     ]
-    return (*keys[:1], *others[:N_COMPANIONS])
+    return (*keys[:1], *named, *others[: max(N_COMPANIONS - len(named), 0)])
+
+
+def _of_labels(key: MetricKey) -> bool:
+    known = entry("metric", key.metric)
+    return known is not None and known.needs == "labels"
+
+
+def named_metrics(view: View) -> tuple[MetricKey, ...]:
+    """Return the metrics beside the primary one that are shown wherever results are, four at most.
+
+    Those that the user named, else those of the headline's clause and of the caution that metrics disagree.
+    """
+    results, keys = view.results, overall_keys(view.results)
+    filled = {key_of(record) for record in results.metrics if record.value is not None}
+    spelled = [str(name) for name in results.options.get("metrics") or ()]
+    if not spelled:
+        first = results.headline
+        words: set[object] = (
+            set() if first is None else {v for k, v in first.params.items() if k.endswith("metric")}
+        )
+        spelled = [spelling(key) for key in keys if in_sentence(metric_label(key)) in words]
+        contenders = {model.id for model in leading(view)}
+        for warning in results.warnings:
+            if warning.code == "metrics_disagree" and contenders & set(warning.about):
+                spelled += warning.about[2:]
+    found = dict.fromkeys(find_key(name, keys) for name in spelled)
+    return tuple(key for key in found if key in keys[1:] and key in filled)[:MOST_NAMED]
 
 
 def reference_model(view: View) -> Model | None:
@@ -267,7 +307,7 @@ def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
 
 def _heading(view: View, key: MetricKey) -> str:
     turned = key == view.primary and not view.greater_is_better
-    return metric_label(key) + (" ↓" if turned or not greater_is_better(key) else "")
+    return view.label(key) + (" ↓" if turned or not greater_is_better(key) else "")
 
 
 def _about(key: MetricKey) -> str:

@@ -12,7 +12,6 @@ from evalreport.report.naming import (
     greater_is_better,
     label_of,
     listed,
-    metric_label,
     summary_of,
 )
 from evalreport.report.sections.leaderboard import key_metrics
@@ -165,7 +164,7 @@ def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
         reasons = [
             r.reason for r in view.results.metrics if key_of(r) == key and r.slice is None and r.reason
         ]
-        by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(metric_label(key))
+        by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(view.label(key))
     return tuple(
         say("metrics.not_computed_why", names=listed(labels, 12), reason=reason)
         if reason
@@ -184,7 +183,7 @@ def _rules(view: View) -> str:
 def _row(view: View, key: MetricKey, rules: tuple[str, ...], *, is_key: bool = False) -> MetricRow:
     known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
-    label = metric_label(key)
+    label = view.label(key)
     by_model = records_of(view, key)
     of_rule = {
         r.name: r.value for r in view.results.baselines if MetricKey(r.metric, r.average, r.label) == key
@@ -295,7 +294,7 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
         return TestRow(
             models[first.a],
             None,
-            metric_label(key),
+            view.label(key),
             Cell(numbers.number(first.difference, decimals), limits),
             cells,
         )
@@ -306,7 +305,7 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
     if shown is not None:
         limits = interval_of(view, shown, decimals)
         difference = Cell(numbers.number(shown.difference, decimals, signed=True), limits)
-    return TestRow(a, b, metric_label(key), difference, cells)
+    return TestRow(a, b, view.label(key), difference, cells)
 
 
 def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.report.naming import MetricKey, listed, metric_label
+from evalreport.report.naming import MetricKey, listed
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import (
@@ -217,7 +217,7 @@ def _values(
         Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
-    title = say("slices.by", metric=metric_label(key), column=column)
+    title = say("slices.by", metric=view.label(key), column=column)
     heads = tuple(m.name for m in models)
     return Table(title, heads, rows, look="points", first=say("table.slice"))
 

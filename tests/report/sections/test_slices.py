@@ -65,7 +65,7 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     assert "Fisher’s exact test with mid-p" in content.note
     assert "Holm-adjusted over all of them at α = 0.05" in content.note
     assert "None of them differs" not in content.note
-    assert content.heading.startswith("Slices: mean outcome of m")
+    assert content.heading.startswith("Slices: outcome of m")
     assert " for group = u, " in content.heading
     assert "s: too small: no outcome of this size could reach the level." in column.note
     by_name = {row.name: row for row in column.rows}
@@ -81,7 +81,7 @@ def test_where_none_differs_the_section_says_so():
     plain = run(source, slices=["g"])
     content = section.describe(view_of(plain))
     assert content is not None
-    assert "3 comparisons of a slice with the rest, on mean outcome" in content.note
+    assert "3 comparisons of a slice with the rest, on outcome" in content.note
     assert "None differs by these tests" in content.note
     assert content.heading == "Slices: no slice is shown to differ"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
@@ -105,7 +105,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     evalreport.render(flagged_results(), tmp_path, formats=["md"])
     (line,) = [x for x in (tmp_path / "summary.md").read_text().splitlines() if x.startswith("Slices")]
     assert line.startswith(
-        "Slices that differ from the other examples on mean outcome: group = u (worse for m"
+        "Slices that differ from the other examples on outcome: group = u (worse for m"
     )
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (

@@ -72,7 +72,7 @@ def test_one_model_has_its_weakest_task() -> None:
     view = view_of(results)
     found = tasks.describe(view)
     assert found is not None
-    assert found.heading.startswith("code is the weakest task of a: mean outcome 0.")
+    assert found.heading.startswith("code is the weakest task of a: outcome 0.")
     assert found.note == ""
     assert slices.describe(view) is None
 
