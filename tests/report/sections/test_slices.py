@@ -104,9 +104,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     """Worse for whom; without a flag it says how many tests, and nothing of sameness."""
     evalreport.render(flagged_results(), tmp_path, formats=["md"])
     (line,) = [x for x in (tmp_path / "summary.md").read_text().splitlines() if x.startswith("Slices")]
-    assert line.startswith(
-        "Slices that differ from the other examples on outcome: group = u (worse for m"
-    )
+    assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
         "Slices: none of 2 tests shows a difference; smaller ones may exist."
