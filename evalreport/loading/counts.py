@@ -22,6 +22,7 @@ from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Counts, Notes, Predictions
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
+from evalreport.sources.files import AGGREGATE
 from evalreport.sources.reading import Columns, empty_file
 from evalreport.texts import Message
 
@@ -47,12 +48,15 @@ class CountedElsewhere:
         The files that were counted, or that hold the sums of scores.
     scores
         Sums of the scores, where there are any.
+    positive
+        The positive class that labels and sums were made with; None: any.
     """
 
     table: object
     options: Options
     inputs: tuple[InputRecord, ...] = ()
     scores: ScoreSums | None = None
+    positive: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,19 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     rows, n = gather(models), len(lines.kept)
     places = np.tile(np.arange(n), len(models))
     return replace(rows, times=np.tile(lines.counts, len(models)), coded=(positions(n), places))
+
+
+def refuse_parts(tables: Sequence[Table]) -> None:
+    """Refuse files of aggregates that are read by themselves: their manifest names clusters, weights and classes.
+
+    Raises
+    ------
+    InputError
+        With the remedy: the folder of the aggregate.
+    """
+    part = next((table for table in tables if table.read.of_aggregate), None)
+    if part is not None:
+        raise InputError.of("part_of_aggregate", file=part.name, manifest=AGGREGATE)
 
 
 def refuse_options(name: str | None, options: Options) -> None:
@@ -176,8 +193,22 @@ def counts_found(rows: Rows) -> Notes:
     return Notes((found, FoundRecord(what="counts", value=value, why=Message("found.counts.why"))))
 
 
-def with_scores(predictions: Predictions, scores: ScoreSums | None) -> Predictions:
-    """Add the sums of scores that an engine made, with a note."""
+def with_scores(predictions: Predictions, counted: CountedElsewhere) -> Predictions:
+    """Add the sums of scores that an engine made, with a note.
+
+    Raises
+    ------
+    InputError
+        They were made with another positive class.
+    """
+    scores = counted.scores
+    if counted.positive is not None and predictions.positive != counted.positive:
+        raise InputError.of(
+            "positive_of_aggregate",
+            file=", ".join(record.path for record in counted.inputs) or None,
+            recorded=counted.positive,
+            found=predictions.positive,
+        )
     if scores is None or predictions.counts is None:
         return predictions
     why = Message("found.counts.why_with_scores")

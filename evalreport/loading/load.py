@@ -20,6 +20,7 @@ from evalreport.loading.counts import (
     counts_found,
     distinct,
     refuse_options,
+    refuse_parts,
     rows_of_counts,
     with_scores,
 )
@@ -113,10 +114,12 @@ def load(
         if counted is not None:
             source, options = counted.table, counted.options
         read = _read(source, truth, options, classes=classes, memory_limit=memory_limit, copies=copies)
+        if counted is None:
+            refuse_parts([table for table in (*read.tables, read.truth) if table is not None])
         predictions = _loaded(read, options, memory_limit)
         inputs = read.inputs
         if counted is not None:
-            predictions = with_scores(predictions, counted.scores)
+            predictions = with_scores(predictions, counted)
             inputs = (*inputs, *counted.inputs)
         if not (is_path(source) or (counted is not None and counted.inputs)):
             inputs = (memory_record(predictions), *inputs)

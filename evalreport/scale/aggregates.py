@@ -7,26 +7,40 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import io
-import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from evalreport.errors import InputError, InputErrors, UsageError, without_login
-from evalreport.files import Kind, content_of, publish
+from evalreport.errors import InputError, InputErrors, UsageError
+from evalreport.files import Kind, publish
 from evalreport.loading.counts import CountedElsewhere
-from evalreport.options import KEYS, OF_AGGREGATES, AnyPath, Options, filled
+from evalreport.options import AnyPath, Options
+from evalreport.predictions.cells import whole
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.scale.aggregation import Counted, count
+from evalreport.scale.consistency import Contradiction, check_counts, check_sums
 from evalreport.scale.engines import Engine, engine_of, lazy, started
 from evalreport.scale.label_sources import NotLabels, Source, unserved
+from evalreport.scale.manifest import (
+    COUNTS,
+    FILES,
+    HISTOGRAMS,
+    MANIFEST,
+    PRODUCTS,
+    Manifest,
+    anew,
+    is_unchanged,
+    manifest_of,
+    sha256_of,
+    truth_named,
+)
+from evalreport.scale.scores import histograms_schema, products_schema
 from evalreport.schema.inputs import InputRecord
+from evalreport.sources.binary import read_whole
 from evalreport.sources.files import (
-    AGGREGATE,
     File,
     Found,
     aggregate_in,
@@ -35,18 +49,13 @@ from evalreport.sources.files import (
     find_files,
     is_path,
 )
+from evalreport.sources.reading import OF_AGGREGATE
 from evalreport.sources.recorded import places, recorded_files, stays_below
-from evalreport.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA = "evalreport/aggregate/1"
-MANIFEST = AGGREGATE
-COUNTS, HISTOGRAMS, PRODUCTS = (
-    "counts.parquet", "score_histograms.parquet", "score_products.parquet",
-)  # fmt: skip
-KIND = Kind("aggregate", lambda name: name in (MANIFEST, COUNTS, HISTOGRAMS, PRODUCTS))
+KIND = Kind("aggregate", lambda name: name == MANIFEST or name in FILES[-1])
 _BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
 _DEFAULTS = Options()
 
@@ -87,30 +96,27 @@ def aggregate(
     if counted.scores is not None:
         tables |= {HISTOGRAMS: counted.scores.histograms, PRODUCTS: counted.scores.products}
     files = {name: _as_parquet(table) for name, table in tables.items()}
-    names = tuple(sorted({model for own in counted.models for model in own}))
-    n = sum(counted.table["count"].to_pylist())
-    manifest = {
-        "schema": SCHEMA,
-        "evalreport": __version__,
-        "options": {
-            name: list(value) if isinstance(value := getattr(options, name), tuple) else value
-            for name in OF_AGGREGATES
-            if name != "truth"
-        },
-        "truth": None if options.truth is None else PurePath(without_login(options.truth)).name,
-        "models": names,
-        "n": n,
-        "left_out": counted.left_out,
-        "inputs": [dataclasses.asdict(record) for record in inputs],
-        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
-    }
-    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    manifest = Manifest(
+        options=dataclasses.replace(options, truth=None),
+        truth=truth_named(options),
+        positive=counted.positive,
+        cut=counted.cut,
+        models=tuple(sorted({model for own in counted.models for model in own})),
+        n=sum(counted.table["count"].to_pylist()),
+        left_out=counted.left_out,
+        inputs=inputs,
+        files={name: sha256_of(content) for name, content in files.items()},
+    )
     try:
-        publish(output, {MANIFEST: text.encode(), **files}, kind=KIND)
+        publish(output, {MANIFEST: manifest.as_json(), **files}, kind=KIND)
     except OSError as error:
         raise UsageError(f"{output}: the counts could not be written: {error.strerror or error}") from error
     return Aggregated(
-        folder=output, models=names, n=n, cells=counted.table.num_rows, left_out=counted.left_out
+        folder=output,
+        models=manifest.models,
+        n=manifest.n,
+        cells=counted.table.num_rows,
+        left_out=counted.left_out,
     )
 
 
@@ -164,8 +170,14 @@ def counts_instead(
     """
     folder = aggregate_in(source)
     if folder is not None:
-        found = opened(folder)
-        return CountedElsewhere(table=found.counts, options=options, inputs=found.files, scores=found.scores)
+        found = opened(folder, memory_limit=memory_limit)
+        return CountedElsewhere(
+            table=folder / COUNTS,
+            options=options,
+            inputs=found.files,
+            scores=found.scores,
+            positive=found.manifest.positive,
+        )
     if engine is None or not is_path(source):
         counts = counted_frames(source, options) if truth is None and options.truth is None else None
         return (
@@ -231,7 +243,7 @@ def _as_parquet(table: pa.Table) -> bytes:
     import pyarrow.parquet as pq
 
     stream = io.BytesIO()
-    pq.write_table(table, stream, compression="zstd")
+    pq.write_table(table.replace_schema_metadata(OF_AGGREGATE), stream, compression="zstd")
     return stream.getvalue()
 
 
@@ -248,13 +260,12 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     InputError
         Several have the same files, and do not say that they were made of the same predictions in the same way.
     """
-    found: dict[Path, dict[str, Any]] = {}
-    for path in sorted(folder.glob(f"*/{MANIFEST}")):
-        with contextlib.suppress(InputError, KeyError, TypeError, AttributeError):
-            manifest = _manifest(path.parent)
-            if manifest["files"][COUNTS] in digests:
-                found[path.parent] = manifest
-    exact = {one: own for one, own in found.items() if set(map(str, own["files"].values())) == set(digests)}
+    found: dict[Path, Manifest] = {}
+    for path in sorted(part for part in folder.glob("*") if part.is_dir()):
+        with contextlib.suppress(InputError):
+            if aggregate_in(path) is not None and (manifest := manifest_of(path)).files[COUNTS] in digests:
+                found[path] = manifest
+    exact = {one: own for one, own in found.items() if set(own.files.values()) == set(digests)}
     alike = exact or found
     if any(own != next(iter(alike.values())) for own in alike.values()):
         first = next(iter(alike))
@@ -267,44 +278,61 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     return next(iter(alike), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The file of counts of an aggregate, and its sums of scores with their files."""
+    """An aggregate whose files are those of its manifest and agree with one another."""
 
-    counts: Path
+    manifest: Manifest
+    counts: pa.Table
     scores: ScoreSums | None
-    files: tuple[InputRecord, ...]
+
+    @property
+    def files(self) -> tuple[InputRecord, ...]:
+        """The files of the sums of scores."""
+        tables = (
+            {}
+            if self.scores is None
+            else {HISTOGRAMS: self.scores.histograms, PRODUCTS: self.scores.products}
+        )
+        return tuple(
+            InputRecord(path=name, sha256=self.manifest.files[name], rows=table.num_rows, model=None)
+            for name, table in tables.items()
+        )
 
 
-def opened(folder: Path) -> Opened:
-    """Open an aggregate.
+def opened(folder: Path, *, memory_limit: int | None = None) -> Opened:
+    """Read an aggregate and check it.
+
+    Parameters
+    ----------
+    memory_limit
+        Bytes that each of its files may unpack to; None: as of files of predictions.
 
     Raises
     ------
     InputError
-        A file is not the one that the manifest was written with.
+        A file is not the one that the manifest was written with, or its numbers contradict others.
     """
-    manifest = _manifest(folder)
-    held = manifest["files"] if isinstance(manifest.get("files"), dict) else {}
-    for name in (COUNTS, *held):
-        try:
-            same = name in (COUNTS, HISTOGRAMS, PRODUCTS) and digest(folder / name) == held[name]
-        except (OSError, KeyError):
-            same = False
-        if not same:
-            raise InputError.of(
-                "counts_changed", file=str(folder / name), manifest=MANIFEST, command=_line(Options(), folder)
-            )
-    if HISTOGRAMS not in held or PRODUCTS not in held:
-        return Opened(folder / COUNTS, None, ())
-    import pyarrow.parquet as pq
+    manifest = manifest_of(folder)
 
-    tables = [pq.read_table(folder / name) for name in (HISTOGRAMS, PRODUCTS)]
-    records = [
-        InputRecord(path=name, sha256=held[name], rows=table.num_rows, model=None)
-        for name, table in zip((HISTOGRAMS, PRODUCTS), tables, strict=True)
-    ]
-    return Opened(folder / COUNTS, ScoreSums(*tables), tuple(records))
+    def table(name: str, schema: pa.Schema | None) -> pa.Table:
+        return read_whole(folder / name, str(folder / name), schema, memory_limit=memory_limit)
+
+    try:
+        counts = table(COUNTS, None)
+        check_counts(counts, manifest)
+        if HISTOGRAMS not in manifest.files:
+            return Opened(manifest=manifest, counts=counts, scores=None)
+        scores = ScoreSums(table(HISTOGRAMS, histograms_schema()), table(PRODUCTS, products_schema()))
+        check_sums(scores.histograms, scores.products, counts, manifest)
+    except Contradiction as error:
+        raise InputError.of(
+            "aggregate_contradicts",
+            file=str(folder / error.file),
+            why=error.why,
+            command=anew(manifest.options, folder),
+        ) from None
+    return Opened(manifest=manifest, counts=counts, scores=scores)
 
 
 def aggregated_again(folder: Path, near: Path) -> bool | None:
@@ -315,36 +343,30 @@ def aggregated_again(folder: Path, near: Path) -> bool | None:
     near
         Holds these files, or a folder that does; None is returned where they are in neither.
     """
-    manifest = _manifest(folder)
-    rows, named = manifest["inputs"], manifest.get("truth")
+    recorded = opened(folder)
+    manifest = recorded.manifest
+    rows = [dataclasses.asdict(record) for record in manifest.inputs]
     lies = places(rows)
 
     def held(place: Path) -> bool:
         return all(
-            stays_below(lies[row["path"]]) and _is(place / lies[row["path"]], row["sha256"]) for row in rows
+            stays_below(lies[row["path"]]) and is_unchanged(place / lies[row["path"]], row["sha256"])
+            for row in rows
         )
 
     place = next((one for one in (near, *sorted(p for p in near.iterdir() if p.is_dir())) if held(one)), None)
     if place is None or not rows:
         return None
-    path = next((lies[row["path"]] for row in rows if PurePath(row["path"]).name == named), None)
+    path = next((lies[row["path"]] for row in rows if PurePath(row["path"]).name == manifest.truth), None)
     truth = None if path is None else str(place / path)
-    options = dataclasses.replace(filled(Options, _plain(manifest["options"])), truth=truth)
+    options = dataclasses.replace(manifest.options, truth=truth)
     counted, _ = counts_of(recorded_files(rows, place, truth), options)
-    recorded = opened(folder)
-    import pyarrow.parquet as pq
-
     sums = counted.scores
-    return pq.read_table(recorded.counts).equals(counted.table) and (
+    if (counted.positive, counted.cut) != (manifest.positive, manifest.cut):
+        return False
+    return recorded.counts.equals(counted.table) and (
         sums is None if recorded.scores is None else sums is not None and recorded.scores.agrees(sums)
     )
-
-
-def _is(path: Path, sha256: str) -> bool:
-    try:
-        return path.is_file() and digest(path) == sha256
-    except OSError:
-        return False
 
 
 def under_manifest(source: object, options: Options) -> Options:
@@ -352,16 +374,16 @@ def under_manifest(source: object, options: Options) -> Options:
 
     Raises
     ------
+    InputError
+        The manifest cannot be read.
     UsageError
         The run asks for what the aggregate was not made for; the message has the line that aggregates anew.
     """
     folder = aggregate_in(source)
     if folder is None:
         return options
-    try:
-        made = filled(Options, _plain(_manifest(folder)["options"]))
-    except (KeyError, TypeError, AttributeError):
-        raise _no_manifest(folder) from None
+    manifest = manifest_of(folder)
+    made = manifest.options
     if options.truth is not None:
         raise UsageError(
             "--truth: the counts hold the true values; leave it out, or run on the files themselves"
@@ -371,50 +393,31 @@ def under_manifest(source: object, options: Options) -> Options:
     changed = [f"--slice {column}" for column in lacking]
     for name in _BINDING:
         requested, default, kept = (getattr(record, name) for record in (options, _DEFAULTS, made))
-        free = name not in ("threshold", "cluster", "weight") and kept == default
         if requested == default:
             options = dataclasses.replace(options, **{name: kept})
-        elif requested != kept and not free:
+        elif not _serves(manifest, name, requested):
             wanted = dataclasses.replace(wanted, **{name: requested})
             changed.append(f"--{name} {requested}")
     if changed:
         raise UsageError(
-            f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {_line(wanted, folder)}"
+            f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {anew(wanted, folder)}"
         )
     return options
+
+
+def _serves(manifest: Manifest, name: str, requested: object) -> bool:
+    """Whether an aggregate is what it would be if it had been made under another value of an option."""
+    kept = getattr(manifest.options, name)
+    if name == "positive" and manifest.positive is not None:
+        return manifest.positive in (requested, whole(str(requested)))
+    if name == "task" and manifest.positive is not None:
+        return requested == "binary"
+    return requested == kept or (
+        name not in ("threshold", "cluster", "weight") and kept == getattr(_DEFAULTS, name)
+    )
 
 
 def _divides(text: str, made: Sequence[str]) -> bool:
     """Whether the columns of a slicing are among those that an aggregate keeps."""
     kept = {part.partition(":")[0].strip() for one in made for part in one.split("*")} | set(made)
     return all(part.partition(":")[0].strip() in kept for part in text.split("*")) or text in kept
-
-
-def _line(options: Options, folder: Path) -> str:
-    words = ["evalreport", "aggregate", "MODELS", "-o", str(folder)]
-    for key in KEYS:
-        value = getattr(options, key.field, None) if key.field in OF_AGGREGATES else None
-        if value is None or value == getattr(_DEFAULTS, key.field):
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [key.flag, str(one)]
-    return shlex.join(words)
-
-
-def _plain(options: Mapping[str, Any]) -> dict[str, object]:
-    known = {name: value for name, value in options.items() if name in OF_AGGREGATES}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(content_of(folder / MANIFEST))
-    except (OSError, ValueError, RecursionError):
-        raise _no_manifest(folder) from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise _no_manifest(folder)
-    return found
-
-
-def _no_manifest(folder: Path) -> InputError:
-    return InputError.of("no_manifest", file=str(folder / MANIFEST), schema=SCHEMA)

@@ -65,6 +65,10 @@ class Counted:
         Headers of scores and probabilities that are neither counted nor added up.
     scores
         The sums of the scores of a binary task; None where no model gives any.
+    positive
+        The positive class of these sums, and of labels that were cut from scores; None: there are neither.
+    cut
+        The models whose labels were cut from scores.
     """
 
     table: pa.Table
@@ -72,6 +76,8 @@ class Counted:
     rows: tuple[int, ...]
     left_out: tuple[str, ...]
     scores: ScoreSums | None = None
+    positive: str | None = None
+    cut: tuple[str, ...] = ()
 
 
 def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counted:
@@ -109,12 +115,23 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     # With clusters or weights the labels alone are counted: what scores add up to is of examples that count the same.
     summed = plan.graded if options.cluster is None and options.weight is None else {}
     used = {header for one in summed.values() for header in one.headers}
+    scores = _scores(codes, plan, engine) if summed else None
+    cut = tuple(
+        sorted(
+            model
+            for one in coded
+            for model in one.models
+            if not (one.opened.source.is_truth or one.opened.labelled)
+        )
+    )
     return Counted(
         table=_table(codes, plan),
         models=tuple(one.models for one in coded),
         rows=tuple(one.rows for one in coded),
         left_out=tuple(sorted({header for one in opened for header in one.graded} - used)),
-        scores=_scores(codes, plan, engine) if summed else None,
+        scores=scores,
+        positive=plan.positive if cut or scores is not None else None,
+        cut=tuple(dict.fromkeys(cut)),
     )
 
 

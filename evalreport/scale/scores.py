@@ -103,7 +103,7 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
         products += _products(scored, summed, whole, group, column, values, cuts, counted, engine)
         for k in sorted(scored.with_probabilities):
             products += _forecasts(scored, whole, group, column, values, k)
-    return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=_schema()))
+    return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=products_schema()))
 
 
 def _whole(name: str) -> nw.Expr:
@@ -112,7 +112,17 @@ def _whole(name: str) -> nw.Expr:
     return nw.lit(0).cast(nw.Int64).alias(name)
 
 
-def _schema() -> pa.Schema:
+def histograms_schema() -> pa.Schema:
+    """Return the columns of the table of histograms."""
+    import pyarrow as pa
+
+    texts = [(name, pa.string()) for name in ("slice", "value", "model")]
+    numbers = [("low", pa.float64()), ("high", pa.float64()), ("count", pa.int64())]
+    return pa.schema([*texts, ("probability", pa.bool_()), ("positive", pa.bool_()), *numbers])
+
+
+def products_schema() -> pa.Schema:
+    """Return the columns of the table of sums of products."""
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("slice", "value", "metric", "a", "b")]

@@ -16,7 +16,16 @@ from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow, Values
 from evalreport.predictions.cells import Kind, all_numbers, as_text, keep
 from evalreport.predictions.column_names import LONE_PROBABILITIES
-from evalreport.sources.reading import MOST_TEXTS, Choose, Columns, Locate, file_format, reads
+from evalreport.sources.reading import (
+    MOST_COLUMNS,
+    MOST_TEXTS,
+    OF_AGGREGATE,
+    Choose,
+    Columns,
+    Locate,
+    file_format,
+    reads,
+)
 from evalreport.sources.unpacking import (
     Chunk,
     Room,
@@ -273,6 +282,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
 
     with pq.ParquetFile(path) as file:
         names, rows = tuple(file.schema_arrow.names), file.metadata.num_rows
+        of_aggregate = OF_AGGREGATE.items() <= (file.schema_arrow.metadata or {}).items()
         # Without those that are made of others.
         plain = {file.schema.column(place).path for place in range(len(file.schema))} & {*names}
         kinds = choose(names)
@@ -283,7 +293,43 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):
         raise _foreign(room.name, "parquet", "its columns have different lengths")
-    return Columns(names, arrays, rows, _locator(lambda header: column(header, "text")), left_out)
+    locate = _locator(lambda header: column(header, "text"))
+    return Columns(names, arrays, rows, locate, left_out, of_aggregate=of_aggregate)
+
+
+def read_whole(
+    path: Path, name: str, schema: pa.Schema | None, *, memory_limit: int | None = None
+) -> pa.Table:
+    """Read a Parquet file with all its columns as they are.
+
+    Parameters
+    ----------
+    schema
+        The columns that it must have; None: any of text, and a column ``count`` of whole numbers.
+
+    Raises
+    ------
+    InputError
+        As ``read_parquet``, or where the file has other columns.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    room = room_of(path, name, memory_limit)
+    with whole(name, "parquet"):
+        chunks = chunks_of_parquet(path)
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if schema is None and len(names) <= MOST_COLUMNS:
+                schema = pa.schema([(n, pa.int64() if n == "count" else pa.string()) for n in names])
+            if schema is None or not schema.equals(file.schema_arrow) or len(set(names)) < len(names):
+                raise ValueError("it has other columns than those of an aggregate")
+            room.check(declared_by_parquet(chunks, names))
+            _check_entries(path, chunks, room)
+            columns = [_in_pieces(file, name, room) for name in names]
+        table = pa.table(columns, schema=schema)
+        table.validate(full=True)
+        return table
 
 
 def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray:

@@ -241,8 +241,8 @@ def _end_move(path: Path) -> None:
 
 Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
-AGGREGATE = "aggregate.json"
-"""The manifest in a folder of counts, which `evalreport aggregate` writes."""
+AGGREGATE, COUNTS = "aggregate.json", "counts.parquet"
+"""The manifest in a folder of counts, which `evalreport aggregate` writes, and the counts."""
 
 
 def is_path(source: object) -> TypeGuard[Paths | Found]:
@@ -253,12 +253,20 @@ def is_path(source: object) -> TypeGuard[Paths | Found]:
 
 
 def aggregate_in(source: object) -> Path | None:
-    """Return the folder of an aggregate where the source is one, else None."""
+    """Return the folder of an aggregate where the source is one, or its counts, else None; a killed move is ended.
+
+    Raises
+    ------
+    InputError
+        The move cannot be ended by this user.
+    """
     if isinstance(source, (list, tuple)) and len(source) == 1:
         source = source[0]
-    if not isinstance(source, (str, Path)):
+    if not isinstance(source, (str, Path)) or is_address(source):
         return None
-    return Path(source) if is_file(Path(source) / AGGREGATE) else None
+    _end_move(Path(source))
+    folder = Path(source).parent if Path(source).name == COUNTS else Path(source)
+    return folder if is_file(folder / AGGREGATE) else None
 
 
 def digest(path: Path) -> str:

@@ -26,6 +26,10 @@ MOST_TEXTS = 100_000
 """A column of more different texts is no column of groups: prompts, answers, explanations."""
 
 
+OF_AGGREGATE = {b"evalreport": b"aggregate"}
+"""The remark in a Parquet file that it belongs to an aggregate, whose manifest says how it is read."""
+
+
 Choose = Callable[[tuple[str, ...]], Mapping[str, Kind]]
 """Given the headers, say which are to be read and how they are kept."""
 
@@ -49,6 +53,8 @@ class Columns:
     """Metadata that was not kept, with the reason."""
     texts: frozenset[str] = frozenset()
     """Headers of the columns whose type is text, in a typed source."""
+    of_aggregate: bool = False
+    """Whether the file says that it belongs to an aggregate."""
 
 
 @dataclass(frozen=True, slots=True)

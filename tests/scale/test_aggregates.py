@@ -146,7 +146,7 @@ def test_counts_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> N
     """The manifest holds their digest; a manifest of another kind is none."""
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert opened(tmp_path).counts == tmp_path / "counts.parquet"
+    assert opened(tmp_path).manifest.n == N
     with (tmp_path / "counts.parquet").open("ab") as stream:
         stream.write(b"x")
     with pytest.raises(InputError, match="not those of the manifest"):
