@@ -25,7 +25,6 @@ from evalreport.scale.consistency import Contradiction, check_counts, check_sums
 from evalreport.scale.engines import Engine, engine_of, lazy, started
 from evalreport.scale.label_sources import NotLabels, Source, unserved
 from evalreport.scale.manifest import (
-    COUNTS,
     FILES,
     HISTOGRAMS,
     MANIFEST,
@@ -41,6 +40,7 @@ from evalreport.scale.scores import histograms_schema, products_schema
 from evalreport.schema.inputs import InputRecord
 from evalreport.sources.binary import read_whole
 from evalreport.sources.files import (
+    COUNTS,
     File,
     Found,
     aggregate_in,

@@ -21,8 +21,9 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.score_sums import FORECAST_BINS, by_bin, forecast_key, groups_of
 from evalreport.predictions.slicing import read_slicing
 from evalreport.scale.label_sources import COUNT, PREDICTION, TRUTH
-from evalreport.scale.manifest import COUNTS, HISTOGRAMS, PRODUCTS, Manifest
+from evalreport.scale.manifest import HISTOGRAMS, PRODUCTS, Manifest
 from evalreport.scale.scores import BITS
+from evalreport.sources.files import COUNTS
 from evalreport.texts import Message
 
 if TYPE_CHECKING:
@@ -421,7 +422,8 @@ def _squares(slopes: Callable[..., Any], bins: _Bins, positive: bool) -> tuple[f
     """Return the sum of a class's squared derivatives, the largest derivative of both classes, and the class's size."""
     negatives, positives = bins.counts[:, ::-1]
     tied = (bins.low == bins.high)[::-1]
-    of_positives, of_negatives = by_bin(*slopes(*groups_of(positives, negatives, tied)), positives, tied)
+    of_positives, of_negatives = slopes(*groups_of(positives, negatives, tied))
+    of_positives, of_negatives = by_bin(of_positives, of_negatives, positives, tied)
     used = np.concatenate([of_positives[positives > 0], of_negatives[negatives > 0]])
     counts, derivative = (positives, of_positives) if positive else (negatives, of_negatives)
     return float((counts * derivative**2).sum()), float(np.abs(used).max()), int(counts.sum())

@@ -140,7 +140,10 @@ def _lines(found: Verification, most: int | None) -> list[Text]:
     if found.worded:
         lines.append(Message("verify.worded", n=len(found.worded)))
     lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
-    lines += [Message("verify.counted_again")] if found.counted else []
+    if found.counted:
+        lines.append(Message("verify.counted_again"))
+    elif found.of_counts and found.counted is None:
+        lines.append(Message("verify.not_counted_again"))
     return [*lines, _summary(found)]
 
 

@@ -177,6 +177,8 @@ class Verification:
         The recorded version of each library, and the one here.
     unchecked
         The parts that could not be recomputed, and what they need.
+    of_counts
+        Whether the inputs are those of an aggregate.
     counted
         Whether the files behind a table of counts give the same counts; None: the files are not there.
     """
@@ -190,6 +192,7 @@ class Verification:
     differences: tuple[Leaf, ...] = ()
     worded: tuple[Leaf, ...] = ()
     unchecked: tuple[Text, ...] = ()
+    of_counts: bool = False
     counted: bool | None = None
 
     @property
@@ -258,11 +261,12 @@ def _verified(
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
     compared = tuple(leaves(*_comparable(content, found, bool(unchecked))))
-    counted = None if aggregate_in(folder) is None else load_extension("aggregated again")(folder, near)
+    of_counts = aggregate_in(folder) is not None
+    counted = load_extension("aggregated again")(folder, near) if of_counts else None
     if counted is False:
         counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
         compared = (counts, *compared)
-    return replace(_checked(recorded, inputs, compared, unchecked), counted=counted)
+    return replace(_checked(recorded, inputs, compared, unchecked), of_counts=of_counts, counted=counted)
 
 
 def _recomputed(

@@ -156,6 +156,41 @@ def test_counts_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> N
         opened(tmp_path)
 
 
+@pytest.mark.parametrize("forward", [False, True], ids=["put aside", "moving in"])
+def test_an_aggregate_that_a_killed_process_left_half_moved_is_read_whole(
+    forward: bool, models: Path, tmp_path: Path
+) -> None:
+    """Beside a file of the user's: the move is ended first, so that the manifest's cluster and seed are known."""
+    out = tmp_path / "c"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    er.aggregate(models, output=out, cluster="sex", seed=7)
+    old = er.evaluate(out, metrics="accuracy", resamples=20)
+    move = out / ".evalreport-move"
+    (move / "old").mkdir(parents=True)
+    (out / "aggregate.json").rename(move / "old" / "aggregate.json")
+    if forward:
+        er.aggregate(models, output=tmp_path / "new", cluster="sex", seed=8)
+        (tmp_path / "new").rename(move / "in")
+    found = er.evaluate(out, metrics="accuracy", resamples=20)
+    assert (found.options["cluster"], found.options["seed"]) == ("sex", 8 if forward else 7)
+    assert not move.exists()
+    assert found.metrics[0].value == old.metrics[0].value
+
+
+def test_counts_without_their_manifest_are_not_read(folder: Path, models: Path, tmp_path: Path) -> None:
+    """Alone, in another folder or by their own name: the cluster stands in the manifest only."""
+    er.aggregate(models, output=tmp_path / "c", cluster="sex")
+    by_name = er.evaluate(tmp_path / "c" / "counts.parquet", metrics="accuracy", resamples=20)
+    assert by_name.options["cluster"] == "sex"
+    with pytest.raises(InputError, match="a file of an aggregate"):
+        er.evaluate(tmp_path, metrics="accuracy")
+    (tmp_path / "c" / "aggregate.json").unlink()
+    for source in (tmp_path / "c", tmp_path / "c" / "counts.parquet"):
+        with pytest.raises(InputError, match="a file of an aggregate"):
+            er.evaluate(source, metrics="accuracy")
+
+
 def test_a_found_configuration_names_no_cluster(
     models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

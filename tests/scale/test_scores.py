@@ -179,6 +179,53 @@ def test_labels_are_cut_as_a_run_cuts_them(
     assert [c.count for c in low.confusion] == [c.count for c in own.confusion]
 
 
+@pytest.mark.parametrize("labels", [False, True], ids=["cut", "given"])
+def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
+    labels: bool, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another one is refused with the line that aggregates anew, and that gives the figures of the rows."""
+    (tmp_path / "p").mkdir()
+    for path in (folder / "models").iterdir():
+        frame = pd.read_parquet(path)
+        frame["p_neg"], frame["p_pos"] = 1 - frame["p_1"], frame["p_1"]
+        frame = frame.drop(columns=["p_1", "p_0"], errors="ignore")
+        frame["y_true"] = np.where(frame["y_true"] == 1, "pos", "neg")
+        if labels:
+            frame["y_pred"] = np.where(frame["p_pos"] > 0.4, "pos", "neg")
+        frame.to_parquet(tmp_path / "p" / path.name)
+    er.aggregate(tmp_path / "p", output=tmp_path / "d")
+    assert main(["run", str(tmp_path / "d"), "--positive", "neg", "-o", str(tmp_path / "out")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"evalreport aggregate MODELS -o {tmp_path / 'd'} --positive neg" in said
+    with pytest.raises(er.errors.UsageError, match="without --task multiclass"):
+        er.evaluate(tmp_path / "d", task="multiclass")
+    options: dict[str, Any] = {"metrics": ["average_precision", "accuracy"], "resamples": 20}
+    same = er.evaluate(tmp_path / "d", positive="pos", **options)
+    assert same.metrics == er.evaluate(tmp_path / "d", **options).metrics
+    er.aggregate(tmp_path / "p", output=tmp_path / "n", positive="neg")
+    for place, named in (("d", "pos"), ("n", "neg")):
+        found, rows = (
+            {(m.model, m.metric): m.value for m in results.metrics}
+            for results in (
+                er.evaluate(tmp_path / place, **options),
+                er.evaluate(tmp_path / "p", positive=named, **options),
+            )
+        )
+        assert found == pytest.approx(rows, abs=2e-4)
+
+
+def test_a_manifest_with_another_positive_class_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Its digests are right, and the classes are as large."""
+    even = pd.DataFrame({"id": range(40), "y_true": [0, 1] * 20, "p_1": np.linspace(0.1, 0.9, 40)})
+    even["y_pred"] = [1, 0, 1, 1] * 10
+    even.to_parquet(tmp_path / "m.parquet")
+    er.aggregate(tmp_path / "m.parquet", output=tmp_path / "d")
+    manifest = tmp_path / "d" / "aggregate.json"
+    manifest.write_text(manifest.read_text().replace('"positive": "1"', '"positive": "0"'))
+    with pytest.raises(er.errors.InputError, match="positive class"):
+        er.evaluate(tmp_path / "d")
+
+
 def test_another_order_of_rows_changes_no_digit(folder: Path, tmp_path: Path) -> None:
     """What is added up are whole numbers."""
     models = tmp_path / "models"
@@ -248,7 +295,9 @@ def test_verify_goes_back_to_the_files_where_they_are(
     assert main([*words, "-o", str(tmp_path / "out")]) == 0
     verify = ["verify", str(tmp_path / "out"), "--inputs"]
     assert main([*verify, str(tmp_path / "all/sums")]) == 0
-    assert "follow from the files" not in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "follow from the files" not in said
+    assert "not checked: the counts against the files that they were made of" in said
     assert main([*verify, str(tmp_path / "all")]) == 0
     assert "the counts follow from the files that they were made of" in capsys.readouterr().out
 
