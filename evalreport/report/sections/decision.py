@@ -134,8 +134,8 @@ def _about(view: View) -> str:
     found, records = about(view), view.results.audit
     if not records:
         return found
-    look = say("audit.look", look=records[0].look, run=records[0].run, examples=numbers.count(view.results.n))
-    return f"{look} · {found}"
+    first, *rest = found.split(" · ")
+    return " · ".join((first, say("audit.look", look=records[0].look, run=records[0].run), *rest))
 
 
 # --- the line below the headline -------------------------------------------------------------------------------------
