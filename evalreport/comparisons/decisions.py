@@ -26,7 +26,7 @@ from evalreport.comparisons.pairs import (
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Correction, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
@@ -72,7 +72,11 @@ def decision_family(
     family = [c for c in compared if c.quantity == primary]
     enough = draws_for(len(family), options)
     few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
-    if not few or all(TESTS[c.recommended_test].needs != "replicates" for c in family):
+    if (
+        not few
+        or definition(primary).untested
+        or all(TESTS[c.recommended_test].needs != "replicates" for c in family)
+    ):
         return family
     more = replace(options, resamples=enough)
     return compare_all(estimate_models(predictions, [primary], more), [primary], options)
@@ -81,10 +85,12 @@ def decision_family(
 def decide(
     family: Sequence[Comparison], predictions: Predictions, options: Options
 ) -> tuple[list[ComparisonRecord], list[Decision]]:
-    """Return the family's rows and decisions: with a blocker the rows alone.
+    """Return the family's rows and decisions: with a blocker, or on a metric without a test, the rows alone.
 
     Where people did not judge a random part of the answers, every pair is undecided for that reason.
     """
+    if family and definition(family[0].quantity).untested:
+        return [row for comparison in family for row in records(comparison, options)], []
     rows, decisions = family_records(family, options)
     blockers = {warning.code for warning in predictions.warnings if warning.level == "blocker"}
     if blockers == {NOT_RANDOM}:

@@ -146,7 +146,7 @@ def paired_recalls(quantity: Quantity, predictions: Predictions, cells: Cells) -
         return None
     first, second = right
     sums = [
-        np.bincount(stratum, weights=cells.counts * chosen)
+        np.bincount(stratum, weights=cells.counts * chosen).astype(np.float64)
         for chosen in (first & ~second, second & ~first, np.ones(len(stratum)))
     ]
     only_first, only_second, examples = (part[sums[2] > 0] for part in sums)
@@ -158,4 +158,5 @@ def paired_recalls(quantity: Quantity, predictions: Predictions, cells: Cells) -
 def _crossed(states: Codes, counts: Floats, n: int) -> Floats:
     """Count the examples with each pair of states, (n, n)."""
     first, second = states
-    return np.bincount(first * n + second, weights=counts, minlength=n * n).reshape(n, n)
+    table: Floats = np.bincount(first * n + second, weights=counts, minlength=n * n).astype(np.float64)
+    return table.reshape(n, n)

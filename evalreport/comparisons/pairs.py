@@ -132,10 +132,10 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
     """Return the quantities that tests are run on: overall and averaged ones; the others only where named.
 
-    The others are single classes, and values of which no test of a difference is honest.
+    The others are single classes, and metrics that no test tests for equality.
     """
     directed = (q for q in quantities if definition(q).scale.greater_is_better is not None)
-    return tuple(q for q in directed if named or (q.label is None and definition(q).testable))
+    return tuple(q for q in directed if named or (q.label is None and not definition(q).untested))
 
 
 def _pair(
@@ -295,7 +295,12 @@ def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str
 
 
 def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
-    """Run the tests of one comparison; adjusted p-values are filled in later, for the family alone."""
+    """Run the tests of one comparison; adjusted p-values are filled in later, for the family alone.
+
+    A metric that no test tests for equality has one record without a test.
+    """
+    if definition(comparison.quantity).untested:
+        return [_untested(comparison, options)]
     names = tests_for(comparison, options.tests, primary=primary)
     return [_record(comparison, name, options, leading=name == names[0]) for name in names]
 
@@ -312,7 +317,9 @@ def exploratory_records(others: Sequence[Comparison], options: Options) -> Itera
 
 
 def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord:
-    """Run the recommended test of one comparison, and no other."""
+    """Run the recommended test of one comparison, and no other; one record without a test where none leads."""
+    if definition(comparison.quantity).untested:
+        return _untested(comparison, options)
     return _record(comparison, comparison.recommended_test, options, leading=True)
 
 
@@ -348,6 +355,29 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
         details=outcome.details,
+    )
+
+
+def _untested(comparison: Comparison, options: Options) -> ComparisonRecord:
+    """Return the difference on a metric that no test tests for equality, with its interval if it has one."""
+    pair = comparison.pair
+    interval = (
+        None if pair is None else resolved(pair.difference, recommended(pair.difference), options.confidence)
+    )
+    return ComparisonRecord(
+        a=comparison.a,
+        b=comparison.b,
+        **comparison.quantity.fields,
+        test=None,
+        statistic=None,
+        p_value=None,
+        difference=None if pair is None else pair.difference.value,
+        level=options.confidence,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        interval_method=None if interval is None or interval.low is None else interval.method,
+        recommended=False,
+        reason=definition(comparison.quantity).untested if pair is not None else comparison.reason,
     )
 
 

@@ -8,7 +8,7 @@ from string import ascii_letters
 
 from evalreport.comparisons.decisions import Decision
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.registry import Quantity, greater_is_better
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.comparisons import RankingRecord
@@ -22,7 +22,9 @@ FIRST_FURTHER = 0x3400
 def ranking_records(
     samples: Sequence[Sample], decisions: Sequence[Decision], primary: Quantity, options: Options
 ) -> tuple[RankingRecord, ...]:
-    """Rank the models on the primary metric; letters follow the decisions."""
+    """Rank the models on the primary metric; letters follow the decisions. Without a test there is no order."""
+    if definition(primary).untested:
+        return ()
     pairs = {frozenset((d.comparison.a, d.comparison.b)): d.decided for d in decisions if d.family}
     decided = [pair for pair, is_decided in pairs.items() if is_decided]
     estimates = {m.name: s.estimates[m.name, primary] for s in samples for m in s.predictions.models}

@@ -144,8 +144,9 @@ BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")
 
 
 def beside(first: str, pair: Pair | None) -> tuple[str, ...]:
-    """Return the tests shown beside the recommended one."""
+    """Return the tests shown beside the recommended one; no swaps where these test exchangeable models instead."""
     test = TESTS[first]
     if pair is not None and pair.design == "cross-validation" and test.knows_folds:
         return BESIDE_CROSS_VALIDATION
-    return test.beside
+    exchangeable = pair is not None and pair.difference.influence is None
+    return tuple(name for name in test.beside if not (exchangeable and TESTS[name].needs == "swaps"))

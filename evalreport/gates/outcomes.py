@@ -253,9 +253,7 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     wanted, within = quantity_of(gate, first, results), slice_of(gate, first, results)
     pair = {first.model, second.model}
     rows = [
-        row
-        for row in results.comparisons
-        if row.recommended and {row.a, row.b} == pair and row.slice == within
+        row for row in results.comparisons if row.leads and {row.a, row.b} == pair and row.slice == within
     ]
     for row in rows:
         if Quantity.of(row) == wanted:

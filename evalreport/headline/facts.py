@@ -232,8 +232,8 @@ class Facts:
 
     @property
     def without_a_test(self) -> bool:
-        """Whether no test decides the primary metric: no interval of one model's value is honest for it."""
-        return self.primary is not None and bool(self.metric(self.primary).inference.no_interval)
+        """Whether no test tests for equal values of the primary metric."""
+        return self.primary is not None and bool(self.metric(self.primary).untested)
 
     @property
     def alpha(self) -> float:

@@ -66,6 +66,7 @@ BINNED: Fields = {
     "resampled": False,
     "intervals": (),
     "no_interval": Message("no_interval.calibration_error"),
+    "no_test": Message("no_test.calibration_error"),
 }
 
 

@@ -352,6 +352,9 @@ class Inference:
         False where a replicate costs too much, so that there are no bootstrap intervals.
     no_interval
         Why no interval of one model's value is honest; empty where ``intervals`` are.
+    no_test
+        Why no test tests that two models have the same value; empty where ``test`` does. It is that of
+        ``no_interval`` unless it is given.
     least_of_a_class
         With fewer examples of the rarest class its bootstrap intervals do not hold.
     """
@@ -362,6 +365,7 @@ class Inference:
     smooth: bool = True
     resampled: bool = True
     no_interval: Text = ""
+    no_test: Text = ""
     least_of_a_class: int = 0
 
     @property
@@ -497,10 +501,9 @@ class Metric:
         return self.display.shown_with or self.needs
 
     @property
-    def testable(self) -> bool:
-        """Whether some test of a difference is honest: by its replicates, or by swapping outputs."""
-        swapped = isinstance(self.computation, ClassCounts | Margins | Moments | Ranks | Judgements)
-        return swapped or self.inference.replicates_hold
+    def untested(self) -> Text:
+        """Why no test tests that two models have the same value; empty where one does."""
+        return self.inference.no_test or self.inference.no_interval
 
 
 @dataclass(frozen=True, slots=True)

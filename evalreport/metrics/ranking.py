@@ -105,6 +105,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
+    test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
 )
 def average_precision(positives: Array, negatives: Array) -> Array:
@@ -188,6 +189,7 @@ def _binned_partial_auc(weights: BinWeights) -> Floats:
     derivative=_partial_auc_derivative,
     binned=_binned_partial_auc,
     area="partial_roc",
+    test="bootstrap_difference",
     range=((1 - MOST_FALSE_POSITIVES / (2 - MOST_FALSE_POSITIVES)) / 2, 1.0),
     undefined=Message("undefined.one_class"),
     source="McClish (1989), Med Decis Making 9:190",
@@ -244,6 +246,7 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     derivative=_pr_auc_derivative,
     binned=binned_pr_auc,
     area="precision_recall",
+    test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
     source="Davis and Goadrich (2006), ICML, on why straight lines flatter the curve; Boyd, Eng and Page (2013)",
 )
@@ -392,6 +395,7 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
 @_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
+    test="bootstrap_difference",
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -482,6 +486,7 @@ def _first_hits(cumulative: CumulativeWeights) -> tuple[Floats, Floats]:
     undefined=Message("undefined.few_examples"),
     extensive=True,
     intervals=PROPORTION_INTERVALS,
+    no_test=Message("no_test.first_ten"),
 )
 def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     """Share of positives among the ten examples with the highest scores.
@@ -497,6 +502,7 @@ def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     "Recall at 10",
     "positives among the 10 highest scores / positives",
     undefined=Message("undefined.recall_at_10"),
+    test="bootstrap_difference",
     extensive=True,
 )
 def recall_at_10(cumulative: CumulativeWeights) -> Floats:
@@ -511,6 +517,7 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
+    test="bootstrap_difference",
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -526,6 +533,7 @@ def f1_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
+    test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
 )
 def r_precision(cumulative: CumulativeWeights) -> Floats:

@@ -136,6 +136,7 @@ def _sorted_errors(view: ModelView) -> Sorted:
     greater_is_better=False,
     smooth=False,
     intervals=("bootstrap_percentile",),
+    test="bootstrap_difference",
     **VALUES,
 )
 def medae(state: Sorted, weights: Floats) -> Floats:

@@ -17,7 +17,8 @@ class ComparisonRecord:
     ``p_value`` is two-sided and null where there is none, with a ``reason``; ``p_adjusted`` is set in the family of the
     verdicts alone, by ``correction``. ``difference``, ``low`` and ``high`` (at ``level``) are in the metric's units.
     ``effect`` names the size ``effect_size``. ``recommended``: the test that leads on this metric. ``caution``: what
-    speaks against the test in this layout.
+    speaks against the test in this layout. ``test`` null: no test tests whether the models have equal values of the
+    metric, as the ``reason`` says; the difference has an interval where one is honest.
     """
 
     a: str
@@ -26,7 +27,7 @@ class ComparisonRecord:
     average: str | None = None
     label: str | None = None
     slice: Slice | None = None
-    test: str
+    test: str | None
     statistic: float | None
     df: float | None = None
     p_value: float | None
@@ -44,6 +45,11 @@ class ComparisonRecord:
     reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether it has the leading test of its metric, or the metric has no test."""
+        return self.recommended or self.test is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ def comparison_between(
         Whether that is the primary one: then the limits are the pair's one interval, that of the verdict.
     """
     for record in results.comparisons:
-        if record.recommended and record.slice is None and {record.a, record.b} == {a, b} and about(record):
+        if record.leads and record.slice is None and {record.a, record.b} == {a, b} and about(record):
             found = record if record.a == a else turned(record)
             verdict = verdict_between(results.verdicts, a, b) if decided else None
             if verdict is None:

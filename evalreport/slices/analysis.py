@@ -188,12 +188,17 @@ def _turned(
 
 
 def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdictRecord, ...]:
-    """Decide every pair within every task of a suite, by the task's own recommended test, as one family."""
+    """Decide every pair within every task of a suite, by the task's own recommended test, as one family.
+
+    On a metric without a test there is nothing to decide.
+    """
+    within = [(comparison, row) for comparison, row in within if row.test is not None]
     decisions = decisions_of([pair for pair, _ in within], [row.p_value for _, row in within], options)
     found = []
     for decision, (_, row) in zip(decisions, within, strict=True):
         record = verdict(decision, options)
         assert row.slice is not None
+        assert row.test is not None
         found.append(
             TaskVerdictRecord(
                 task=row.slice.value, about=record.about, metric=record.metric, verdict=record.verdict,

@@ -58,6 +58,7 @@ def warnings_of(
             *rare_outcomes.few_flagged(sample),
             *values.scores(sample),
             *values.regression(sample),
+            *pairs.without_a_test(family if position == 0 else ()),
             *pairs.discordant_pairs(family if position == 0 else (), options),
             *pairs.too_few_replicates(sample, family if position == 0 else (), options),
             *coverage.large_losses(sample),

@@ -58,7 +58,9 @@ def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) ->
         lacking = _folds_without_a_class(parts, predictions.y_true, len(predictions.classes))
         if lacking:
             yield warning("class_missing_in_fold", lacking=lacking, folds=parts.count)
-    naive = dict.fromkeys(r.test for r in rows if r.p_value is not None and not TESTS[r.test].knows_folds)
+    naive = dict.fromkeys(
+        r.test for r in rows if r.test and r.p_value is not None and not TESTS[r.test].knows_folds
+    )
     if naive:
         # Only a leading test of this kind, or a requested one, changes how the verdict is read.
         leads = any(r.recommended and r.test in naive for r in rows)

@@ -70,8 +70,18 @@ def _decides(row: ComparisonRecord, options: Options) -> bool:
     return not row.low <= 0 <= row.high
 
 
+def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
+    """Warn that no pair is decided, where no test tests for equal values of the primary metric."""
+    why = definition(family[0].quantity).untested if family else ""
+    if why:
+        metric = phrase_of(family[0].quantity)
+        yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
+
+
 def discordant_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
     """Warn of pairs with the same answers on nearly all examples, and of several comparisons."""
+    if not family or definition(family[0].quantity).untested:
+        return
     for comparison in family:
         if comparison.pair is None or comparison.pair.difference.agreement is None:
             continue
@@ -97,7 +107,8 @@ def too_few_replicates(
     sample: Sample, family: Sequence[Comparison], options: Options
 ) -> Iterator[WarningRecord]:
     """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
-    leading = [c.pair for c in family if TESTS[c.recommended_test].needs == "replicates"]
+    tested = [c for c in family if not definition(c.quantity).untested]
+    leading = [c.pair for c in tested if TESTS[c.recommended_test].needs == "replicates"]
     drawn = [
         len(pair.difference.replicates)
         for pair in leading

@@ -51,7 +51,9 @@ def describe_glossary(view: View) -> Glossary:
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     decide, every = deciding(view), bool(results.options.get("tests"))
     shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
-    tests = dict.fromkeys([*(r.test for r in shown), *(r.test for r in results.omnibus)])
+    tests = dict.fromkeys(
+        [*(r.test for r in shown if r.test is not None), *(r.test for r in results.omnibus)]
+    )
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
@@ -122,7 +124,9 @@ def deciding(view: View) -> frozenset[str]:
     """Name the tests that lead on the primary metric and on the one that the headline adds."""
     second = conflict(view)
     keys = {view.primary} | ({second.key} if second is not None else set())
-    return frozenset(r.test for r in view.results.comparisons if r.recommended and key_of(r) in keys)
+    return frozenset(
+        r.test for r in view.results.comparisons if r.test and r.recommended and key_of(r) in keys
+    )
 
 
 def holds_here(view: View, test: str) -> str:

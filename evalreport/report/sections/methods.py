@@ -36,7 +36,7 @@ def describe(view: View) -> Methods:
     results = view.results
     parts = []
     leading = leading_comparison(view, view.primary)
-    if leading is not None and results.verdicts:
+    if leading is not None and leading.test is not None and results.verdicts:
         second = conflict(view)
         other = None if second is None else leading_comparison(view, second.key)
         same = second is not None and other is not None and other.test == leading.test
@@ -49,7 +49,7 @@ def describe(view: View) -> Methods:
         if leading.interval_method:
             by = label_of("interval", leading.interval_method)
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
-        if second is not None and other is not None and not same:
+        if second is not None and other is not None and other.test is not None and not same:
             parts.append(_deciding(view, other.test, second.words, len(results.second_verdicts)))
     if results.suite:
         parts.append(_of_suite(view))

@@ -250,7 +250,7 @@ def _all_tests(view: View) -> Iterable[Tests]:
 
 def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -> Tests:
     """Lay out tests side by side, those that lead on a metric first."""
-    names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended)))
+    names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended) if r.test))
 
     found: dict[tuple[MetricKey, str, str | None], list[ComparisonRecord]] = {}
     for record in records:

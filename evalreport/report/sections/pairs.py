@@ -140,7 +140,7 @@ def _finding(view: View) -> str:
 def _notes(view: View) -> tuple[str, ...]:
     tests = {
         r.test for r in view.results.comparisons
-        if r.recommended and r.metric == view.primary.metric and r.slice is None
+        if r.test is not None and r.recommended and r.metric == view.primary.metric and r.slice is None
     }  # fmt: skip
     correction = str(view.results.options.get("correction", "none"))
     family = family_words(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
