@@ -44,7 +44,7 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests tha
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
 
 test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
-	$(BIN)/python tests/headline/check.py --md .cache/situations.md
+	$(BIN)/python tests/headline/check.py --md tests/headline/result.md --store tests/headline/records.json.xz
 
 test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
 	@scripts/test-bounds.sh

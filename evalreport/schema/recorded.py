@@ -17,8 +17,8 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origi
 from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, with_each_key_once
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.results import SCHEMA, Results, to_json
-from evalreport.texts import Message
+from evalreport.schema.results import SCHEMA, WITH_CODE, Results, to_json
+from evalreport.texts import Message, Text, english, parts, sentences
 
 EARLIER = "evalreport/results/1"
 """The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
@@ -188,6 +188,78 @@ def completed(value: Any, wanted: TypeHint = Results) -> Any:
         return [completed(part, get_args(wanted)[0]) for part in value]
     records = [kind for kind in get_args(wanted) if dataclasses.is_dataclass(kind)]
     return completed(value, records[0]) if records else value
+
+
+def results_of(content: JsonObject) -> Results:
+    """Return checked results as records again, as ``evaluate`` returned them.
+
+    The sentences of verdicts and warnings are messages with code and parameters again; other sentences are the texts
+    that were written, in English.
+    """
+    restored: Results = _restored(content, Results)
+    return restored
+
+
+def _restored(value: Any, wanted: TypeHint) -> Any:
+    origin: TypeHint = get_origin(wanted)
+    if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
+        hints = _hints(wanted)
+        known = {
+            f.name: _restored(value[f.name], hints[f.name])
+            for f in dataclasses.fields(wanted)
+            if f.name in value
+        }
+        if wanted in WITH_CODE and value.get("code"):
+            known["text"] = _sentence(value)
+        return wanted(**known)  # type: ignore[operator]
+    if origin is tuple and isinstance(value, list):
+        parts = get_args(wanted)
+        kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+        return tuple(_restored(part, kind) for part, kind in zip(value, kinds, strict=True))
+    if (
+        origin is not None
+        and isinstance(origin, type)
+        and issubclass(origin, Mapping)
+        and isinstance(value, dict)
+    ):
+        return {key: _restored(part, get_args(wanted)[1]) for key, part in value.items()}
+    if wanted is float:
+        return math.nan if value is None else value
+    if origin in (Union, types.UnionType) and value is not None:
+        choices = [
+            choice for choice in get_args(wanted) if choice is not types.NoneType and choice is not Message
+        ]
+        return _restored(value, choices[0]) if len(choices) == 1 else value
+    return value
+
+
+def _sentence(record: JsonObject) -> Text:
+    """Return the message of a verdict or a warning; its written text where no message says the same.
+
+    A warning's sentence is one of the texts of its code.
+    """
+    code, params = record["code"], record.get("params", {})
+    codes = [code, *(key for key in english() if key.startswith(f"warning.{code}"))]
+    for key in (key for key in codes if key in english()):
+        try:
+            first, *notes = map(_message, ({"code": key, "params": params}, *record.get("notes", ())))
+            found = [joined_by(first, *notes) for joined_by in (sentences, parts)] if notes else [first]
+            same = next((text for text in found if str(text) == record["text"]), None)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue  # of another version, or edited
+        if same is not None:
+            return same
+    return str(record["text"])
+
+
+def _message(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_message, value))
+    if isinstance(value, dict) and isinstance(value.get("code"), str):
+        return Message(
+            value["code"], **{name: _message(part) for name, part in value.get("params", {}).items()}
+        )
+    return value
 
 
 def _default(entry: dataclasses.Field[Any]) -> Any:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalreport.errors import UsageError
@@ -173,6 +175,19 @@ class Results:
             raise UsageError(unknown_name("list", name, lists))
         return frame_of(getattr(self, name), lists[name])
 
+    @staticmethod
+    def from_json(path: str | PathLike[str]) -> Results:
+        """Read a saved results.json, the one of an output folder, or the one inside a report.pdf.
+
+        Raises
+        ------
+        InputError
+            There is no results.json, it is no JSON, or a part has another type, which the message names.
+        """
+        from evalreport.schema.recorded import read_recorded, results_of
+
+        return results_of(read_recorded(Path(path)).content)
+
     def summary(self) -> str:
         """Return the verdict, the table and the cautions as Markdown: the text of summary.md."""
         import evalreport
@@ -190,6 +205,9 @@ class Results:
 
         return evalreport.shown(self, "notebook")
 
+
+WITH_CODE = (VerdictRecord, WarningRecord)
+"""Records whose sentence is written with its code and parameters."""
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 # With an indent the encoder is written in Python, and ten times slower; so records are set on lines here.
@@ -222,7 +240,7 @@ def _plain(value: object) -> object:
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, Message):
         return str(value)
-    if isinstance(value, (VerdictRecord, WarningRecord)):
+    if isinstance(value, WITH_CODE):
         return _code_and_params(value.text) | _fields(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _fields(value)

@@ -29,6 +29,7 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -245,6 +246,26 @@ def markdown(expected: dict[str, Any], found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+NOT_READ = (
+    "average_ranks", "curve_summaries", "curves", "decomposition", "disagreements", "dominance", "environment",
+    "evidence", "learning_curve", "omnibus", "operating_points", "residuals", "score_histograms", "variance",
+)  # fmt: skip
+"""Parts of results.json that no headline is made from."""
+
+
+def stored(where: Path, names: list[str]) -> bytes:
+    """Return the last run of each situation as JSON, without the parts that no headline is made from."""
+    kept = {}
+    for name in names:
+        place = where / name / "out" / "results.json"
+        if place.exists() and not (where / name / "out" / "changes.md").exists():
+            content = json.loads(place.read_text())
+            empty = {part: type(content[part])() for part in NOT_READ if part in content}
+            rows = [row for row in content["comparisons"] if row["recommended"]]
+            kept[name] = content | empty | {"comparisons": rows}
+    return json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
+
+
 def main() -> int:
     """Run, judge, print."""
     parser = argparse.ArgumentParser(
@@ -259,6 +280,7 @@ def main() -> int:
     parser.add_argument("--missing", action="store_true", help="run only what has not been run")
     parser.add_argument("--ideal", action="store_true")
     parser.add_argument("--md")
+    parser.add_argument("--store", help="also write the records that the headlines are made from, compressed")
     parser.add_argument("-q", "--quiet", action="store_true", help="only the counts")
     given = parser.parse_args()
     expected = json.loads(Path(given.expected).read_text()) if Path(given.expected).exists() else {}
@@ -299,6 +321,8 @@ def main() -> int:
             f"results.json holds the headline in {sum(f['json'] is not None for f in found.values())} of {len(found)} reports"
         )
     print(f"{len(names) - bad} of {len(names)} hold")
+    if given.store:
+        Path(given.store).write_bytes(lzma.compress(stored(where, names), preset=9))
     if given.md:
         Path(given.md).write_text(markdown(expected, found))
     return 1 if bad else 0

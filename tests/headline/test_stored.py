@@ -1,0 +1,40 @@
+"""The kept records of all situations whose truth is known: the rules make a true sentence of each.
+
+The runs themselves are made by ``make test-headline``, which writes the records anew.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalreport.headline.rules import headline
+from evalreport.schema.recorded import parsed, results_of
+from tests.headline import check
+
+HERE = Path(__file__).parent
+EXPECTED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
+STORED: dict[str, Any] = json.loads(lzma.decompress((HERE / "records.json.xz").read_bytes()))
+
+
+def test_nearly_all_situations_are_kept() -> None:
+    """All but the comparisons of two runs, whose sentence is made from both."""
+    assert {name.partition("_")[0] for name in EXPECTED.keys() - STORED.keys()} == {"cmp"}
+
+
+@pytest.mark.parametrize("name", sorted(STORED))
+def test_the_sentence_of_the_records_is_true(name: str) -> None:
+    """It holds what it must and nothing that it must not, in the right tone."""
+    results = results_of(parsed(json.dumps(STORED[name]).encode(), name))
+    assert results.headline is not None
+    found = headline(results, first_of_series=results.headline.code == "first_run")
+    expected = {key: EXPECTED[name][key] for key in ("must", "must_not", "tone") if key in EXPECTED[name]}
+    seen = {
+        "headline": check.plain(str(found.text)), "about": "", "titles": [], "tone": check.TONES[found.tone],
+        "settle": "", "oneline": "", "exit": None, "json": None, "h1": "",
+    }  # fmt: skip
+    assert check.faults(expected, seen) == []
