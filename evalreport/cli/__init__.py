@@ -19,10 +19,11 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Literal, NoReturn, TextIO, TypedDict
+from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict
 
 import click
 
+from evalreport.cli.streams import forgiving_streams
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
 from evalreport.extensions import COMMANDS, load
 from evalreport.files import Handler
@@ -40,8 +41,6 @@ EXIT_DEFECT = 70
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 EXIT_PIPE = 141
-# A full disk or quota behind standard output is no defect.
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 # \b keeps click from joining the lines of a paragraph.
 HELP = """Compare machine-learning models honestly, from prediction files to a report.
@@ -117,16 +116,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The words after ``evalreport``; None: this process's.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _make_streams_lenient()
-    log_as("text")
-    for word in words:
-        if "/" in word:
-            remember_address(word)
+    with forgiving_streams() as failure_of_output:
+        _make_streams_lenient()
+        log_as("text")
+        for word in words:
+            if "/" in word:
+                remember_address(word)
+        return _with_output(_ended(words), failure_of_output())
+
+
+def process() -> NoReturn:
+    """Run the program as a process and exit with its code.
+
+    ``--jobs`` alone sets the number of threads, so those of the linear algebra are limited to one.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(main())
+
+
+def _ended(words: list[str]) -> int:
+    """Run the command of the words and return its exit code, whatever it raises."""
     state: State = {"verbose": False, "written": None, "interrupted": None, "signal": None}
     try:
         with _interrupts_noted(state):
-            code = _answer(words, state)
-            sys.stdout.flush()
+            return _answer(words, state)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return UsageError.exit_code
@@ -139,36 +152,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _say_interrupted(state)
-    except BrokenPipeError:
-        _silence(sys.stdout)
-        return EXIT_PIPE
-    except OSError as error:
-        if error.errno not in FULL:
-            return _report_defect(error, verbose=state["verbose"])
-        _silence(sys.stdout)
-        say(Message("cli.full", why=error.strerror), level="error")
-        return OutputError.exit_code
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
         if state["signal"] is not None:
             return _say_interrupted(state)
         return _report_defect(error, verbose=state["verbose"])
-    return code
 
 
-def process() -> NoReturn:
-    """Run the program as a process and exit with its code.
-
-    ``--jobs`` alone sets the number of threads, so those of the linear algebra are limited to one.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Python sets a closed stream to None.
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the end
-    code = main()
-    for stream in (sys.stdout, sys.stderr):
-        _flush_or_silence(stream)
-    sys.exit(code)
+def _with_output(code: int, failure: OSError | None) -> int:
+    """Return the exit code of work that is done, where standard output may have refused a part of it."""
+    if failure is None:
+        return code
+    if isinstance(failure, BrokenPipeError):
+        return code or EXIT_PIPE
+    why = Message("cli.closed") if failure.errno == errno.EBADF else failure.strerror
+    say(Message("cli.full", why=why), level="error")
+    return code or OutputError.exit_code
 
 
 def _answer(words: list[str], state: State) -> int:
@@ -253,25 +251,6 @@ def _make_streams_lenient() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _flush_or_silence(stream: TextIO) -> None:
-    """Flush a stream, so that Python's flush at exit cannot fail and change the exit code."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        _silence(stream)
-
-
-def _silence(stream: TextIO) -> None:
-    """Redirect a stream from a closed pipe or full disk to nowhere, so that Python's flush at exit cannot fail."""
-    try:
-        descriptor = stream.fileno()
-    except (OSError, ValueError):
-        return
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, descriptor)
-    os.close(null)
 
 
 class State(TypedDict):

@@ -38,6 +38,8 @@ NOT_MADE = "**evalreport made no report**\n\n"
               help="With --base, the prediction files of both: models are then compared pair by pair.")  # fmt: skip
 @click.option("--link", "links", multiple=True, metavar="WORDS=ADDRESS",
               help="Repeatable: a link below the summary.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, metavar="SECONDS",
+              help="The host is left after this time, whatever it is sending.")  # fmt: skip
 def comment_command(
     folder: Path,
     key: str | None,
@@ -46,6 +48,7 @@ def comment_command(
     base: Path | None,
     inputs: tuple[Path, Path] | None,
     links: tuple[str, ...],
+    timeout: float,
 ) -> int:
     """Write the summary as one comment on a review.
 
@@ -71,7 +74,7 @@ def comment_command(
         tell(Message("cli.no_comment"))
         return 0
     body = body_of(summary, host=review.host, key=key, links=links_of(os.environ, extra))
-    published = publish(review, body)
+    published = publish(review, body, timeout=timeout)
     click.echo(f"comment {published.id} {published.done}")
     return 0
 

@@ -10,11 +10,14 @@ import hashlib
 import http.client
 import json
 import re
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -32,9 +35,10 @@ MOST_PAGES = 100
 """The search ends after 10,000 comments."""
 MOST_BYTES = 400_000_000
 """The greatest size of a response: a hundred comments of a million characters."""
+TIMEOUT = 60.0
+"""Seconds for everything: the search for the comment, further tries and the writing."""
 SECONDS = 20.0
-"""Timeout of a connection."""
-SECONDS_AN_ANSWER = 120.0
+"""Of silence, after which a connection is given up and tried again."""
 PAUSES = (1.0, 3.0)
 """Seconds before each further try, after no response or one that the host is busy."""
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -123,23 +127,60 @@ def with_part(summary: str, part: str) -> str:
     return f"{before.rstrip()}\n\n{part}\n{fold}{after}"
 
 
-def publish(review: Review, body: str) -> Published:
+def publish(review: Review, body: str, *, timeout: float = TIMEOUT) -> Published:
     """Create the comment, or update the one that begins with the same marker.
+
+    Parameters
+    ----------
+    timeout
+        Seconds after which the host is left, whatever it is sending.
 
     Raises
     ------
     OutputError
-        The host cannot be reached, refuses, or gives an unexpected response.
+        The host cannot be reached, refuses, gives an unexpected response, or takes too long.
     """
     body = redacted(body)
-    marker = body.split("-->", 1)[0] + "-->"
-    known = _find(review, marker)
-    if known is None:
-        made = _call(review, "POST", review.comments, {"body": body})
-        return Published("created", _id_of(made))
-    method = "PATCH" if review.host == "github" else "PUT"
-    _call(review, method, review.comment.format(id=known), {"body": body})
-    return Published("updated", known)
+    until = time.monotonic() + timeout
+
+    def written() -> Published:
+        marker = body.split("-->", 1)[0] + "-->"
+        known = _find(review, marker, until)
+        if known is None:
+            made = _call(review, "POST", review.comments, until, {"body": body})
+            return Published("created", _id_of(made))
+        method = "PATCH" if review.host == "github" else "PUT"
+        _call(review, method, review.comment.format(id=known), until, {"body": body})
+        return Published("updated", known)
+
+    return _before(until, written, timeout)
+
+
+def _before(until: float, act: Callable[[], Published], timeout: float) -> Published:
+    """Return the result of an action that is left alone at its deadline.
+
+    It runs in a thread of its own, because no timeout of a socket ends the wait for a name that is looked up, or for
+    headers that come byte by byte.
+    """
+    ended: SimpleQueue[Published | Exception] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            ended.put(act())
+        except Exception as error:  # noqa: BLE001 - raised again below
+            ended.put(error)
+
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    try:
+        found = ended.get(timeout=max(0.0, until - time.monotonic()))
+    except Empty:
+        raise OutputError(
+            f"the comment could not be written, or nothing said that it was: the host did not end its answers within"
+            f" {timeout:g} seconds; give it more with --timeout"
+        ) from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
@@ -243,11 +284,11 @@ class _Staying(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _find(review: Review, marker: str) -> int | None:
+def _find(review: Review, marker: str, until: float) -> int | None:
     """Return the number of the oldest comment with the marker; None: there is none."""
     for page in range(1, MOST_PAGES + 1):
         order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
-        found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}")
+        found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}", until)
         if not isinstance(found, list) or not all(isinstance(comment, dict) for comment in found):
             raise _not_understood("what it gives is no list of comments")
         for comment in found:
@@ -270,8 +311,10 @@ def _not_understood(why: str) -> OutputError:
     return OutputError(f"unexpected answer from the host: {why}; is this the address of its API?")
 
 
-def _call(review: Review, method: str, address: str, content: Mapping[str, str] | None = None) -> Any:
-    """Make one call, with further tries if the host is busy."""
+def _call(
+    review: Review, method: str, address: str, until: float, content: Mapping[str, str] | None = None
+) -> Any:
+    """Make one call, with further tries if the host is busy and there is time."""
     for pause in (*PAUSES, None):
         try:
             return _once(review, method, address, content)
@@ -288,7 +331,7 @@ def _call(review: Review, method: str, address: str, content: Mapping[str, str] 
                 raise OutputError(
                     f"the comment could not be written: {method} {address}: {reason}"
                 ) from error
-        time.sleep(pause)
+        time.sleep(max(0.0, min(pause, until - time.monotonic())))
     raise AssertionError("the last try returns or raises")
 
 
@@ -301,12 +344,11 @@ def _once(review: Review, method: str, address: str, content: Mapping[str, str] 
 
 
 def _read(answer: http.client.HTTPResponse) -> bytes:
-    """Read a response, with limits of time and size."""
-    until = time.monotonic() + SECONDS_AN_ANSWER
+    """Read a response of limited size."""
     parts = [b""]
     while part := answer.read1(1 << 20):
         parts.append(part)
-        if sum(map(len, parts)) > MOST_BYTES or time.monotonic() > until:
+        if sum(map(len, parts)) > MOST_BYTES:
             raise ValueError("the answer does not end")
     return b"".join(parts)
 

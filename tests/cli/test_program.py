@@ -286,8 +286,35 @@ def test_what_cannot_be_seen_is_written_as_its_code_point(character):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
-@pytest.mark.parametrize("closed", [">&-", "2>&-"])
-def test_a_closed_stream_changes_no_exit_code(closed):
-    """Python has no stream there; 1 would say that a gate failed."""
-    command = f'"{sys.executable}" -m evalreport --version {closed}'
-    assert subprocess.run(command, shell=True, cwd=ROOT, check=False, capture_output=True).returncode == 0  # noqa: S602
+@pytest.mark.parametrize("closed, code", [(">&-", 4), ("2>&-", 0), ("</dev/null 0<&-", 0), (">/dev/full", 4)])
+@pytest.mark.parametrize("command", ["--version", "--help", "list tests"])
+def test_a_closed_stream_is_no_failed_gate(closed, code, command):
+    """Python has no stream there, and 1 would say that a gate failed; standard error changes no exit code."""
+    line = f'"{sys.executable}" -m evalreport {command} {closed}'
+    done = subprocess.run(line, shell=True, cwd=ROOT, check=False, capture_output=True, text=True)  # noqa: S602
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert ("standard output" in done.stderr) == (code == 4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
+@pytest.mark.parametrize(
+    "closed, code", [(">&-", 4), ("2>&-", 0), (">&- 2>&-", 4), (">/dev/full 2>/dev/full", 4)]
+)
+def test_the_work_is_done_whatever_becomes_of_the_streams(closed, code, tmp_path):
+    """The report is there and the run is recorded; a gate that failed stays the exit code."""
+    rows = "".join(f"e{i},{i % 2},{i % 3 % 2}\n" for i in range(24))
+    (tmp_path / "m.csv").write_text("id,y_true,y_pred\n" + rows)
+    words = "audit m.csv --history sqlite:///h.db -m accuracy --resamples 20 -f json -o out"
+    for gate, expected in (("n >= 5", code), ("n >= 500", 1)):
+        line = f'"{sys.executable}" -m evalreport {words} --gate "{gate}" --title "{expected}" {closed}'
+        done = subprocess.run(line, shell=True, cwd=tmp_path, check=False, capture_output=True, text=True,  # noqa: S602
+                              env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+        assert (done.returncode, "Traceback" in done.stderr) == (expected, False)
+        assert gate in (tmp_path / "out" / "results.json").read_text()
+    listed = subprocess.run(
+        [sys.executable, "-m", "evalreport", "history", "list", "--history", f"sqlite:///{tmp_path}/h.db"],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert listed.returncode == 0
+    assert len(listed.stdout.splitlines()) == 2

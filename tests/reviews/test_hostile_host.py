@@ -6,13 +6,14 @@ import json
 import os
 import socket
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from evalreport.cli import main
 from evalreport.reviews import comment as reviews
-from tests.samples.review_host import Host
+from tests.samples.review_host import Host, dripping
 
 DEEP = b"[" * 100_000
 OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
@@ -73,13 +74,34 @@ def test_an_answer_that_does_not_end_is_left(
     assert "does not end" in ends_in_one_line(capsys, str(report), "--number", "7")
 
 
-def test_a_host_that_sends_a_byte_now_and_then_is_left(
-    host: Host, report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+ENDLESS = {
+    "a body byte by byte": (OK + b"[", b" "),
+    "headers byte by byte": (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+    "one header after the other": (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+    "100 Continue without end": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "chunks without end": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "an error byte by byte": (b"HTTP/1.1 403 No\r\n\r\n", b"{"),
+    "silence": (b"", b""),
+}
+
+
+@pytest.mark.parametrize("first, again", ENDLESS.values(), ids=ENDLESS)
+def test_a_host_that_never_ends_is_left_at_the_deadline(
+    first: bytes,
+    again: bytes,
+    report: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is never silent for long, yet an answer has its time: here none."""
-    monkeypatch.setattr(reviews, "SECONDS_AN_ANSWER", -1.0)
-    host.add("a comment")
-    assert "does not end" in ends_in_one_line(capsys, str(report), "--number", "7")
+    """It is never silent for long, so that no timeout of the connection ends the wait: one deadline for all does."""
+    with dripping(first, again) as address:
+        monkeypatch.setenv("GITHUB_REPOSITORY", "team/models")
+        monkeypatch.setenv("GITHUB_TOKEN", "secret-token")
+        monkeypatch.setenv("GITHUB_API_URL", address)
+        before = time.monotonic()
+        said = ends_in_one_line(capsys, str(report), "--number", "7", "--timeout", "1")
+        assert time.monotonic() - before < 5
+        assert "within 1 seconds; give it more with --timeout" in said
 
 
 @pytest.mark.parametrize(

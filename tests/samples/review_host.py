@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -79,3 +83,28 @@ def served(host: Host) -> ThreadingHTTPServer:
     host.address = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     return server
+
+
+@contextlib.contextmanager
+def dripping(first: bytes, again: bytes) -> Iterator[str]:
+    """Give the address of a host that sends some bytes, then others for ever, a few in a second."""
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(first)
+            while not over.is_set():
+                connection.sendall(again)
+                time.sleep(0.05)
+
+    def serve(server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while not over.is_set():
+                threading.Thread(target=drip, args=(server.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            over.set()
