@@ -356,7 +356,8 @@ def _read(answer: http.client.HTTPResponse) -> bytes:
 def _problem(error: urllib.error.HTTPError) -> str:
     """Return the host's error message, shortened."""
     try:
-        answer = json.loads(error.read(2000))
+        with error:
+            answer = json.loads(error.read(2000))
         words = answer.get("message") or answer.get("error") or ""
     except (OSError, ValueError, AttributeError, RecursionError, http.client.HTTPException):
         words = ""

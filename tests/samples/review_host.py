@@ -89,6 +89,7 @@ def served(host: Host) -> ThreadingHTTPServer:
 def dripping(first: bytes, again: bytes) -> Iterator[str]:
     """Give the address of a host that sends some bytes, then others for ever, a few in a second."""
     over = threading.Event()
+    threads: list[threading.Thread] = []
 
     def drip(connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
@@ -98,13 +99,20 @@ def dripping(first: bytes, again: bytes) -> Iterator[str]:
                 time.sleep(0.05)
 
     def serve(server: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while not over.is_set():
-                threading.Thread(target=drip, args=(server.accept()[0],), daemon=True).start()
+        while not over.is_set():
+            with contextlib.suppress(TimeoutError):
+                connection = server.accept()[0]
+                threads.append(threading.Thread(target=drip, args=(connection,), daemon=True))
+                threads[-1].start()
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        server.settimeout(0.05)
+        threads.append(threading.Thread(target=serve, args=(server,), daemon=True))
+        threads[0].start()
         try:
             yield f"http://127.0.0.1:{server.getsockname()[1]}"
         finally:
             over.set()
+            threads[0].join()
+            for thread in threads[1:]:
+                thread.join()
