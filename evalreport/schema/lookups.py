@@ -14,7 +14,9 @@ from evalreport.texts.visible import visible
 
 
 def ranked(results: Results) -> list[str]:
-    """Return the models, the first in rank first; those without a rank follow."""
+    """Return the models, the first in rank first; those without a rank follow. As given where there is no verdict."""
+    if results.is_blocked:
+        return list(results.models)
     rank = {record.model: record.rank for record in results.ranking}
     return sorted(
         results.models, key=lambda model: (rank.get(model, len(rank) + 1), results.models.index(model))

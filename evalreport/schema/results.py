@@ -148,6 +148,11 @@ class Results:
         return self.primary_metric or self.usual_metric or ""
 
     @property
+    def is_blocked(self) -> bool:
+        """Whether the data allow no verdict: no model is then called best or first."""
+        return self.headline is not None and self.headline.code == "blocked"
+
+    @property
     def primary_column(self) -> str | None:
         """The user's column whose mean the primary metric is; None for any other metric."""
         return self.value_column if self.shown_metric in MEANS_OF_A_COLUMN else None

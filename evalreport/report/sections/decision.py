@@ -192,7 +192,7 @@ def about(view: View) -> str:
             parts.append(
                 named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
             )
-    if len(view.models) > 1:
+    if len(view.models) > 1 and not results.is_blocked:
         because = results.primary_because
         ranked = say("decision.ranked_by", metric=ranked_words(view))
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))

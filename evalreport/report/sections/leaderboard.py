@@ -292,7 +292,7 @@ def named_metrics(view: View) -> tuple[MetricKey, ...]:
 
 def reference_model(view: View) -> Model | None:
     """Return the model that the differences are taken from: the baseline, else the leader."""
-    if len(view.models) < 2:
+    if len(view.models) < 2 or view.results.is_blocked:
         return None
     return view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
 
@@ -333,7 +333,7 @@ def _row(
         word = say("leaderboard.baseline") if model is reference else found
     return Place(
         model=model,
-        rank=None if place is None else place.rank,
+        rank=None if place is None or view.results.is_blocked else place.rank,
         value=metric_cell(view, model, view.primary),
         cells=tuple(metric_cell(view, model, key) for key in others),
         behind=reference not in (None, model) and verdict_word(view, model, reference) == "worse",
@@ -536,6 +536,8 @@ def _panel(
 
 def _title(view: View, second: Conflict | None) -> str:
     n = len(leading(view))
+    if view.results.is_blocked:
+        return say("leaderboard.title_blocked", metric=view.primary_label)
     if len(view.models) == 1:
         return say("leaderboard.title_single", metric=view.primary_label)
     if second is not None:

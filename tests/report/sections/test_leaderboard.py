@@ -10,7 +10,7 @@ import pytest
 import evalreport as er
 from evalreport.numbers import interval
 from evalreport.report.markdown import summary_markdown
-from evalreport.report.sections import leaderboard
+from evalreport.report.sections import decision, leaderboard
 from evalreport.report.sections.leaderboard import Axis
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import difference_decimals, view_of
@@ -91,3 +91,19 @@ def test_an_axis_has_round_ticks_at_every_width() -> None:
         ticks = leaderboard.Axis(-0.9 * width, 0.1 * width).ticks()
         assert 1 <= len(ticks) <= 5
         assert "0" in [text for _, text in ticks]
+
+
+def test_without_a_verdict_no_model_is_first() -> None:
+    """A metric that no test decides: no rank, no best model, no gap, no word of a ranking."""
+    truth = [0, 1] * 40
+    models = {"ash": {"y_score": [0.6, 0.4] * 40}, "birch": {"y_score": [0.1, 0.9] * 40}}
+    results = er.evaluate(models, truth=truth, metrics=("ece",), resamples=20)
+    assert results.is_blocked
+    shown = decision.describe(view_of(results))
+    assert shown.board is not None
+    assert [row.model.name for row in shown.board.rows] == ["ash", "birch"]
+    assert [row.rank for row in shown.board.rows] == [None, None]
+    assert shown.board.reference is None
+    assert shown.board.panels == ()
+    assert "ranked" not in shown.about
+    assert shown.settle == ""
