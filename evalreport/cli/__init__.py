@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,6 +29,7 @@ from evalreport.files import Handler
 from evalreport.options import STANDARD_OUTPUT, LogFormat
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, Text, parts
+from evalreport.texts.visible import shaped
 
 if TYPE_CHECKING:
     from evalreport.schema.inputs import FoundRecord
@@ -270,28 +270,16 @@ WARNINGS_SHOWN = 3
 Level = Literal["info", "warning", "error"]
 _LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 
-# Joiners, which some scripts need between letters.
-_JOINERS = "\u200c\u200d"
-
 
 def clean(text: Text) -> str:
     r"""Return text for one line of a terminal, without secrets and with dangerous characters written as U+001B.
-
-    These are control characters (a file name may hold an escape sequence), marks of direction (they reorder text),
-    characters without a width (names look alike) and lone surrogates (which no stream can encode).
 
     Examples
     --------
     >>> clean("model\x1b[2J")
     'modelU+001B[2J'
     """
-    shown = redacted(str(text))
-    if shown.isprintable():
-        return shown
-    return "".join(
-        c if c.isprintable() or c in _JOINERS or unicodedata.category(c) == "Zs" else f"U+{ord(c):04X}"
-        for c in shown
-    )
+    return shaped(redacted(str(text)))
 
 
 def log_as(form: LogFormat) -> None:

@@ -32,6 +32,7 @@ from evalreport.refit.splits import fits_of, guards
 from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.reading import dotted
 from evalreport.texts import Message, say
+from evalreport.texts.visible import escaped_json
 
 Progress = Callable[[str, float], None]
 SCHEMA = "evalreport/resample/1"
@@ -293,7 +294,7 @@ def _about_plan(plan: Plan, examples: Examples) -> dict[str, object]:
 
 def _json(content: Mapping[str, object]) -> bytes:
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, default=str)
-    return (text + "\n").encode("utf-8", errors="replace")
+    return escaped_json(text + "\n").encode("utf-8", errors="replace")
 
 
 def _publish(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> None:

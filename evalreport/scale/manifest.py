@@ -18,6 +18,7 @@ from evalreport.loading.counts import MOST_EXAMPLES
 from evalreport.options import KEYS, OF_AGGREGATES, Options, check_ranges, check_types, filled
 from evalreport.schema.inputs import InputRecord
 from evalreport.sources.files import AGGREGATE, COUNTS, digest
+from evalreport.texts.visible import escaped_json
 from evalreport.version import __version__
 
 SCHEMA = "evalreport/aggregate/1"
@@ -74,7 +75,7 @@ class Manifest:
             "options": options,
             "inputs": [dataclasses.asdict(record) for record in self.inputs],
         }
-        return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return escaped_json(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
 def truth_named(options: Options) -> str | None:

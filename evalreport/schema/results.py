@@ -57,6 +57,7 @@ from evalreport.schema.metrics import BaselineRecord, ConfusionRecord, FoldRecor
 from evalreport.schema.slices import DisparityRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, Text, english, joined, speaking
+from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,7 +226,7 @@ def to_json(results: Results) -> bytes:
         entries = [f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names]
     text = "{\n " + ",\n ".join(entries) + "\n}\n"
     # A lone surrogate in a name has no UTF-8; written as an escape it is JSON all the same.
-    return text.encode("utf-8", "backslashreplace")
+    return escaped_json(text).encode("utf-8", "backslashreplace")
 
 
 def _entry(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -23,27 +24,51 @@ def code_point(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def visible(text: Text) -> str:
-    r"""Write every character that has no shape as its code point, and cut endless words in the middle.
+def shaped(text: str) -> str:
+    r"""Write every character that has no shape as its code point: it would act on a terminal or turn text round.
 
     Zero-width joiners stay between letters, where scripts need them.
+
+    Examples
+    --------
+    >>> shaped("a\x9b2J\u202eb")
+    'aU+009B2JU+202Eb'
+    """
+    if text.isprintable():  # so none of its characters lacks a shape
+        return text
+    return "".join(
+        c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
+        for i, c in enumerate(text)
+    )
+
+
+def visible(text: Text) -> str:
+    r"""Write every character that has no shape as its code point, and cut endless words in the middle.
 
     Examples
     --------
     >>> visible("a\u202eb\x00")
     'aU+202EbU+0000'
     """
-    text = str(text)
-    if text.isprintable():  # so none of its characters lacks a shape
-        if len(text) <= LONGEST_RUN:
-            return text
-        shown = text
-    else:
-        shown = "".join(
-            c if unicodedata.category(c) not in SHAPELESS or _joins(text, i) else code_point(c)
-            for i, c in enumerate(text)
-        )
+    shown = shaped(str(text))
+    if len(shown) <= LONGEST_RUN:
+        return shown
     return " ".join(shorten(word, LONGEST_RUN) for word in shown.split(" "))
+
+
+_ACTING = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+"""Control characters above ASCII, marks of direction and of no width: JSON may hold them as they are."""
+
+
+def escaped_json(text: str) -> str:
+    r"""Write characters that act on a terminal as JSON's escapes; a reader of JSON gets the same values.
+
+    Examples
+    --------
+    >>> print(escaped_json('{"name": "a\x9b2J\u202e"}'))
+    {"name": "a\u009b2J\u202e"}
+    """
+    return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _joins(text: str, i: int) -> bool:

@@ -54,7 +54,8 @@ NASTY = (
     "+1+1", "-2+3", "@SUM(1)", "\t=1", "\uff1d1+1",
     "| a | b |\n|---|---|", "# h\n\n- [ ] x", "```\ncode", "~~~", "![x](data:x)", "[x]: y", "***", "\\", "`",
     "<details open>", "@everyone", "$x^2$", "\\mathdefault{x}", "$\\frac{1}{", "_x_ __y__",
-    "\u202eexe.txt", "\u2066a\u2069", "\u200b", "\ufeff", "\u2028", "\x00\x01\x1b[31mred\x7f", "\ud800", "\U0010ffff",
+    "\u202eexe.txt", "\u2066a\u2069", "\u200b", "\ufeff", "\u2028", "\x00\x01\x1b[31mred\x7f",
+    "\x9b31mred\x85", "\u061c\u200f1", "\ud800", "\U0010ffff",
     "a\u0301\u0301\u0301", "ﷺ", "\U0001f680", "مرحبا", "", " ", "\n",
 )  # fmt: skip
 FAULTS = ("markup", "acts", "control", "changed", "failed")

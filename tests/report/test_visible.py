@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
+
 import pytest
 
-from evalreport.texts.visible import code_point, distinct_names, visible
+from evalreport.texts.visible import code_point, distinct_names, escaped_json, visible
 
 
 def test_two_names_never_look_alike() -> None:
@@ -26,3 +29,25 @@ def test_shapeless_characters_are_those_that_unicode_says() -> None:
     """The override of direction, which turns file names round, is one; a letter is none."""
     assert visible("\u202e") == code_point("\u202e") == "U+202E"
     assert visible("é") == "é"
+
+
+@pytest.mark.parametrize(
+    "character", ["\x9b", "\x85", "\x7f", "\u202e", "\u2067", "\u061c", "\u200b", "\u2028"]
+)
+def test_what_acts_on_a_terminal_is_an_escape_in_json(character: str) -> None:
+    """C1 control codes, marks of direction and of no width: the value that a reader gets stays the same."""
+    text = json.dumps({f"a{character}": "é −"}, ensure_ascii=False)
+    written = escaped_json(text)
+    assert character not in written
+    assert json.loads(written) == json.loads(text)
+    assert "é −" in written
+
+
+def test_no_character_of_the_first_plane_acts_on_a_terminal() -> None:
+    """Of all controls and formats only letters' joiners and marks that are drawn stay, in JSON and in a line."""
+    formats = [
+        c for c in map(chr, range(0x7F, 0x10000)) if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
+    ]
+    left = [c for c in formats if c in escaped_json("".join(formats))]
+    # The soft hyphen, joiners, and signs of Arabic and Syriac that stand before a number.
+    assert all(unicodedata.bidirectional(c) in ("BN", "AN", "AL") for c in left)
