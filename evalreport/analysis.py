@@ -39,6 +39,7 @@ from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
 from evalreport.headline import with_headline
+from evalreport.intervals.calibration_records import calibration_records
 from evalreport.intervals.curves import bands_found, curve_records
 from evalreport.intervals.records import metric_records
 from evalreport.loading.load import load
@@ -120,6 +121,7 @@ def evaluate(
         algorithms = algorithm_records(whole, loaded, samples, options)
         judge = judge_records(samples, compared, limits, options)
         curves = [curve_records(sample, options) for sample in samples]
+        calibrated = [calibration_records(sample, options) for sample in samples]
         dominance = dominance_records(curves, samples, options.baseline)
         effect_sizes = effects(samples[0], family, options.confidence, limits) if together else ()
         slices = slice_records(
@@ -163,13 +165,15 @@ def evaluate(
             baselines=baseline_records(samples[0]) if together else (),
             folds=joined(fold_records(s) for s in samples),
             confusion=joined(confusion_records(s) for s in samples),
-            curves=joined(c.records for c in curves),
+            curves=(*joined(c.records for c in curves), *joined(c.curves for c in calibrated)),
             curve_summaries=joined(c.summaries for c in curves),
             operating_points=joined(c.operating_points for c in curves),
             dominance=dominance,
             threshold_changes=joined(threshold_changes(s, options.what_if_threshold) for s in samples),
             score_histograms=joined(score_histograms(s) for s in samples),
             residuals=joined(residuals(s, options.confidence) for s in samples),
+            calibration=joined(c.records for c in calibrated),
+            calibration_table=joined(c.table for c in calibrated),
             comparisons=rows,
             omnibus=omnibus,
             average_ranks=average_rank_records(samples, omnibus, tested, options),

@@ -157,6 +157,24 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.10g} %"
 
 
+def rate(value: float) -> str:
+    """Write a share as a percentage with two significant digits, one decimal from 10 % on.
+
+    Examples
+    --------
+    >>> rate(0.0342), rate(0.0055), rate(0.147), rate(0.0), rate(1.0)
+    ('3.4 %', '0.55 %', '14.7 %', '0 %', '100 %')
+    """
+    hundredfold = 100 * value
+    if hundredfold in (0.0, 100.0) or not math.isfinite(value):
+        return f"{hundredfold:.0f} %"
+    if hundredfold < 1e-4:
+        return f"{_power_of_ten(hundredfold, signed=False, digits=2)} %"
+    decimals = 1 if hundredfold >= 1 else 1 - math.floor(math.log10(hundredfold))
+    text = f"{hundredfold:.{decimals}f}"
+    return f"{'>99.9' if text == '100.0' else text} %"
+
+
 def statistic(value: float | None) -> str:
     """Write a test statistic with two decimals, or as a whole number where it is one."""
     if value is None or not math.isfinite(value):

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalreport.calibration.risks import Risks
 from evalreport.intervals.registry import INTERVALS, Value, missing
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Judged,
     PairedProportion,
+    PairedRisks,
     Proportion,
     Ranking,
     TwoProportions,
@@ -42,6 +44,8 @@ def first_of_metric(estimate: Value) -> str:
 def of_difference(estimate: Value) -> str:
     """Return the metric's interval of a difference; t where that one is of paired proportions, which these are not."""
     own = INTERVALS[estimate.metric.inference.difference_interval]
+    if isinstance(estimate.evidence, PairedRisks):
+        return own.name
     if own.by_resampling:
         return general(estimate)
     return own.name if own.of_one_value else "t"
@@ -94,6 +98,8 @@ LEADERS: tuple[Leader, ...] = (
     Leader("seeds_t", "training seeds"),
     Leader("hodges_lehmann", "data sets", Difference),
     Leader("newcombe_independent", of=TwoProportions),
+    Leader(first_of_metric, of=Risks),
+    Leader(of_difference, of=PairedRisks),
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_t", "weighted examples"),
     Leader("suite_t", "tasks"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
@@ -14,6 +15,7 @@ from evalreport.metrics.evidence import (
     Judged,
     PairedProportion,
     PairedRanking,
+    PairedRisks,
     Proportion,
     Ranking,
     TwoProportions,
@@ -70,7 +72,7 @@ class IntervalMethod:
     @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
-        return PairedProportion not in self.of and TwoProportions not in self.of
+        return {PairedProportion, PairedRisks, TwoProportions}.isdisjoint(self.of)
 
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
@@ -149,6 +151,9 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "one_set": lambda _, e: not (e.over_datasets or e.sampling.two_sets),
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
     "losses": lambda m, e: m.name in e.metric.inference.intervals,
+    "of_this_metric": lambda m, e: (
+        m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
+    ),
     "few_classes": lambda _, e: _table_of_few_classes(e),
     "class_recalls": lambda _, e: (
         bool(e.metric.recall_slope)
@@ -164,6 +169,8 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     F1Counts: "jaccard",
     Judged: "gold",
     PairedProportion: "agreement",
+    PairedRisks: "paired_probabilities",
+    Risks: "probabilities",
     TwoProportions: "independent_proportions",
     Difference: "paired",
     Estimate: "one_model",

@@ -1,17 +1,22 @@
-"""Calibration of probabilities: errors by bin, and the calibration line."""
+"""Calibration of probabilities: errors by bin, level, spread and the debiased error."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse, special
 
-from evalreport.engine.distributions import Array, dot, log, log1p, parts_of, ratio
+from evalreport.calibration.level import calibration_in_the_large as calibration_in_the_large_of
+from evalreport.calibration.level import observed_expected as observed_over_expected
+from evalreport.calibration.line import Logits, calibration_line, line_derivative, logits_of
+from evalreport.calibration.risks import Risks
+from evalreport.calibration.squared_error import binned
+from evalreport.calibration.squared_error import calibration_error as root_of_squares
+from evalreport.engine.distributions import Array, parts_of, ratio
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.score_sums import FORECAST_BINS
 from evalreport.texts import Message
 
@@ -67,6 +72,7 @@ BINNED: Fields = {
     "intervals": (),
     "no_interval": Message("no_interval.calibration_error"),
     "no_test": Message("no_test.calibration_error"),
+    "of_calibration": True,
 }
 
 
@@ -102,135 +108,11 @@ def mce(sums: Array) -> Array:
     return np.asarray(np.where(held, gaps / np.where(held, counts, 1), 0).max(-1))
 
 
-# --- the calibration line -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Logits:
-    """Logits of the probabilities (n,), the outcomes (n,), and why there is no fit of one on the other, if so.
-
-    ``fitted`` holds the last weights and their line: slope and intercept, and their derivatives, share one fit.
-    """
-
-    logit: Floats
-    y: Floats
-    reason: Message | None
-    fitted: list[tuple[Floats, Floats]] = field(default_factory=list)
+# --- level, spread and error without bins of equal width ------------------------------------------------------------
 
 
 def _logits(view: ModelView) -> Logits:
-    p, y = _forecast(view)
-    if ((p <= 0) | (p >= 1)).any():
-        return Logits(np.empty(len(p)), y, Message("undefined.certain"))
-    logit = log(p) - log1p(-p)
-    return Logits(logit, y, _no_fit(logit, y == 1))
-
-
-def _no_fit(logit: Floats, positive: Mask) -> Message | None:
-    """Say why the likelihood has no single maximum; None where it has one."""
-    if positive.all() or not positive.any():
-        return Message("undefined.one_class")
-    if np.ptp(logit) == 0:
-        return Message("undefined.constant")
-    low, high = logit[~positive], logit[positive]
-    if high.min() >= low.max() or high.max() <= low.min():
-        return Message("undefined.separated")
-    return None
-
-
-_MANY, _EVERY = 8192, 16
-
-
-def calibration_line(state: Logits, weights: Floats) -> Floats:
-    """Return (intercept, slope) of the weighted logistic fit of y on logit p, by Newton's method.
-
-    Parameters
-    ----------
-    state
-        Without a ``reason``.
-    weights
-        (n,), 0 or more.
-    """
-    if state.fitted and np.array_equal(state.fitted[0][0], weights):
-        return state.fitted[0][1]
-    line, before = _begin(state, weights), math.inf
-    for _ in range(100):
-        p, score = _fitted(state, weights, line)
-        step = _information(state, weights, p).solved(score)
-        if not np.isfinite(step).all():
-            break
-        while _raises_deviance(state, weights, line, step):
-            step = step / 2
-        line = line + step
-        size = float(np.abs(step).max()) / max(1.0, float(np.abs(line).max()))
-        # Near its end each step has about the square of the one before: one that is no smaller is rounding.
-        if size <= 1e-13 or before <= size <= 1e-6:
-            break
-        before = size
-    state.fitted[:] = [(weights, line)]
-    return line
-
-
-def _begin(state: Logits, weights: Floats) -> Floats:
-    """Return the line that the search begins with: of many examples that of every 16th, where there is one."""
-    if len(weights) >= _MANY:
-        some = slice(None, None, _EVERY)
-        logit, y, own = state.logit[some], state.y[some], weights[some]
-        if _no_fit(logit[own > 0], y[own > 0] == 1) is None:
-            found = calibration_line(Logits(logit, y, None), own)
-            if np.isfinite(found).all():
-                return found
-    # Start at the share of positives, not at the forecast: far from the truth p (1 - p) gives no usable step.
-    share = np.clip(dot(weights, state.y) / weights.sum(), 1e-12, 1 - 1e-12)
-    return np.array([float(log(share) - log1p(-share)), 0.0])
-
-
-def _fitted(state: Logits, weights: Floats, line: Floats) -> tuple[Floats, Floats]:
-    """Return the fitted probabilities (n,) and the score: the log likelihood's derivatives by intercept and slope."""
-    p = special.expit(line[0] + line[1] * state.logit)
-    left = weights * (state.y - p)
-    return p, np.array([left.sum(), dot(state.logit, left)])
-
-
-def _raises_deviance(state: Logits, weights: Floats, line: Floats, step: Floats) -> bool:
-    """Say whether Newton's step goes too far.
-
-    Where it changes no log odds by more than 1 it does not: no variance p (1 - p) grows by more than e, and the
-    deviance falls by at least 0.28 of the decrement (Bach 2010, Electron J Stat 4:384, proposition 1).
-    """
-    ends = step[0] + step[1] * np.array([state.logit.min(), state.logit.max()])
-    if np.abs(ends).max() <= 1:
-        return False
-    before, after = (_deviance(state, weights, one) for one in (line, line + step))
-    return after > before * (1 + 1e-12) + 1e-12
-
-
-def _deviance(state: Logits, weights: Floats, line: Floats) -> float:
-    signed = np.where(state.y == 1, -1, 1) * (line[0] + line[1] * state.logit)
-    return dot(weights, np.logaddexp(0, signed))
-
-
-@dataclass(frozen=True, slots=True)
-class _Information:
-    """The line's information matrix: the sum of v = w p (1 - p), and the logits' mean and squares under v."""
-
-    weight: float
-    mean: float
-    squares: float
-
-    def solved(self, vector: Floats) -> Floats:
-        """Return the information's inverse times a vector (2,); 0 in directions that the data do not determine."""
-        of_intercept, of_slope = vector.tolist()
-        slope = (of_slope - self.mean * of_intercept) / self.squares if self.squares > 0 else 0.0
-        intercept = of_intercept / self.weight if self.weight > 0 else 0.0
-        return np.array([intercept - self.mean * slope, slope])
-
-
-def _information(state: Logits, weights: Floats, p: Floats) -> _Information:
-    v = weights * p * (1 - p)
-    weight = float(v.sum())
-    mean = dot(v, state.logit) / weight if weight > 0 else 0.0
-    return _Information(weight, mean, dot(v, (state.logit - mean) ** 2))
+    return logits_of(*_forecast(view))
 
 
 def _line(state: Logits, weights: Floats, coefficient: int) -> Floats:
@@ -240,25 +122,28 @@ def _line(state: Logits, weights: Floats, coefficient: int) -> Floats:
 
 
 def _line_derivative(state: Logits, weights: Floats, coefficient: int) -> Floats:
-    """Implicit differentiation of the score equations: the sandwich's rows, H^-1 x (y - p)."""
-
-    def of_one(row: Floats) -> Floats:
-        p, _ = _fitted(state, row, calibration_line(state, row))
-        information = _information(state, row, p)
-        of_ones, of_logit = (information.solved(unit)[coefficient] for unit in np.eye(2))
-        return np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
-
-    return np.stack([of_one(row) for row in weights])
+    return np.stack([line_derivative(state, row, coefficient) for row in weights])
 
 
-LINE: Fields = {
+def _risks(state: Logits) -> tuple[Floats, Floats]:
+    return state.p, state.y
+
+
+OF_RISKS: Fields = {
     "prepare": _logits,
-    "tasks": ("binary",),
+    "risks": _risks,
     "needs": "probabilities",
+    "resampled": False,
+    "test": "",
+    "of_calibration": True,
+}
+LINE: Fields = {
+    **OF_RISKS,
+    "tasks": ("binary",),
     "range": (-float("inf"), float("inf")),
     "greater_is_better": None,
-    "resampled": False,
-    "intervals": ("normal",),
+    "intervals": ("line_slope", "normal"),
+    "difference_interval": "paired_influence",
     "why_undefined": lambda state: state.reason,
     "source": "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967)",
 }
@@ -273,8 +158,8 @@ LINE: Fields = {
 def calibration_slope(state: Logits, weights: Floats) -> Floats:
     """Slope of the truth's log odds on the forecast's: 1 is right, below 1 the probabilities are too extreme.
 
-    Undefined where a probability is 0 or 1, or the probabilities separate the classes. Not resampled: each
-    replicate would be a fit of its own.
+    Undefined where a probability of 0 or 1 contradicts the outcome (where it agrees the example is left out), or the
+    probabilities separate the classes. Not resampled: each replicate would be a fit of its own.
     """
     return _line(state, weights, 1)
 
@@ -283,11 +168,112 @@ def calibration_slope(state: Logits, weights: Floats) -> Floats:
     "Calibration intercept",
     "a of the joint logistic fit logit P(y = 1) = a + b logit p",
     derivative=lambda state, weights: _line_derivative(state, weights, 0),
-    **LINE,
+    **{**LINE, "intervals": ("line_intercept", "normal")},
 )
 def calibration_intercept(state: Logits, weights: Floats) -> Floats:
     """Intercept of the same line as the calibration slope: 0 is right, above 0 the probabilities are too low.
 
-    Undefined where a probability is 0 or 1, or the probabilities separate the classes.
+    Undefined where the slope is.
     """
     return _line(state, weights, 0)
+
+
+def _of_open(state: Logits, weights: Floats) -> Risks:
+    """Return the examples that have log odds, with their weights."""
+    kept = state.kept if state.kept is not None else np.ones(len(state.p), dtype=np.bool_)
+    return Risks(state.p[kept], state.y[kept], weights[kept])
+
+
+def _shift(state: Logits, weights: Floats) -> float:
+    if _no_shift(state):
+        return math.nan
+    return calibration_in_the_large_of(_of_open(state, weights))
+
+
+def _shift_derivative(state: Logits, weights: Floats) -> Floats:
+    a = _shift(state, weights)
+    m = special.expit(state.logit + a)
+    own = weights if state.kept is None else weights * state.kept
+    found = (state.y - m) / float((own * m * (1 - m)).sum())
+    return np.asarray(found if state.kept is None else found * state.kept)
+
+
+def _no_shift(state: Logits) -> Message | None:
+    """Say why no shift of the log odds gives the observed events; None where one does."""
+    certain = {Message("undefined.certain").code, Message("undefined.all_certain").code}
+    if state.reason is not None and state.reason.code in certain:
+        return state.reason
+    y = state.y if state.kept is None else state.y[state.kept]
+    return Message("undefined.one_class") if y.min() == y.max() else None
+
+
+@rows(
+    "Calibration in the large",
+    "a with sum y = sum expit(logit p + a)",
+    derivative=lambda state, weights: np.stack([_shift_derivative(state, row) for row in weights]),
+    **{
+        **LINE,
+        "tasks": ("binary", "multiclass"),
+        "intervals": ("in_the_large", "normal"),
+        "why_undefined": _no_shift,
+        "source": "Cox (1958), Biometrika 45:562; Van Calster et al. (2016), J Clin Epidemiol 74:167",
+    },
+)
+def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
+    """Shift of all log odds that gives the observed number of events: 0 is right, below 0 probabilities are too high.
+
+    Several classes: of the largest probability, and whether that class is the true one. Undefined where a probability
+    of 0 or 1 contradicts the outcome (where it agrees the example is left out), or no outcome differs.
+    """
+    return np.array([_shift(state, row) for row in weights])
+
+
+@rows(
+    "Observed / expected",
+    "sum y / sum p",
+    derivative=lambda state, weights: np.stack([_ratio_derivative(state, row) for row in weights]),
+    tasks=("binary", "multiclass"),
+    range=(0.0, float("inf")),
+    greater_is_better=None,
+    undefined=Message("undefined.nothing_expected"),
+    intervals=("score_ratio", "normal"),
+    difference_interval="paired_influence",
+    source="score limits of a ratio of counts with Pearson's dispersion: McCullagh and Nelder (1989), chapter 4",
+    **OF_RISKS,
+)
+def observed_expected(state: Logits, weights: Floats) -> Floats:
+    """Events that occurred over those that the probabilities announce: 1 is right, below 1 they are too high.
+
+    Several classes: of the largest probability, and whether that class is the true one.
+    """
+    return np.array([observed_over_expected(Risks(state.p, state.y, row)) for row in weights])
+
+
+def _ratio_derivative(state: Logits, weights: Floats) -> Floats:
+    expected = float((weights * state.p).sum())
+    ratio_now = observed_over_expected(Risks(state.p, state.y, weights))
+    return np.asarray((state.y - ratio_now * state.p) / expected)
+
+
+@rows(
+    "Calibration error",
+    "root of sum over 10 bins by rank of n_b / n (mean y - mean p)^2, less what chance adds",
+    tasks=("binary", "multiclass"),
+    greater_is_better=False,
+    smooth=False,
+    undefined=Message("undefined.calibration_error"),
+    intervals=("debiased_squares",),
+    difference_interval="difference_of_squares",
+    source="Kumar, Liang and Ma (2019), NeurIPS; Sun et al. (2024), arXiv 2408.08998; the interval was chosen by"
+    " simulation",
+    **OF_RISKS,
+)
+def calibration_error(state: Logits, weights: Floats) -> Floats:
+    """Debiased calibration error: how far the shares of events in deciles of risk lie from their mean probability.
+
+    0 where chance alone explains the gaps. Several classes: of the largest probability, and whether that class is the
+    true one. Within a decile too high and too low cancel. Undefined for fewer than 20 examples, and under weights.
+    """
+    found = binned(state.p, state.y)
+    error = math.nan if found is None else root_of_squares(found)
+    return np.array([error if (row == row[0]).all() else math.nan for row in weights])

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import in_parts
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Sampled
@@ -17,6 +18,7 @@ from evalreport.metrics.evidence import (
     PairedMean,
     PairedProportion,
     PairedRanking,
+    PairedRisks,
     Proportion,
     Ranking,
     TwoProportions,
@@ -134,7 +136,7 @@ class Difference(Sampled):
 
 def paired_difference(a: Estimate, b: Estimate) -> Difference:
     """Return a - b on the same examples under the same draws: that is the pairing."""
-    (low, high), ranking, fits = a.range, a.evidence, None
+    (low, high), fits = a.range, None
     if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
         fits = replace(a.fits, values=a.fits.values - b.fits.values)
     return Difference(
@@ -143,13 +145,20 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
         value=a.value - b.value,
         range=(low - high, high - low),
         sampling=a.sampling,
-        evidence=PairedRanking(ranking.positive, ranking.class_sizes)
-        if isinstance(ranking, Ranking)
-        else Paired(),
+        evidence=_paired_evidence(a, b),
         influence=_subtracted_influence(a, b, by_fit=fits is not None),
         replicates=_replicates(a, b),
         fits=fits,
     )
+
+
+def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | Paired:
+    first, second = a.evidence, b.evidence
+    if isinstance(first, Ranking):
+        return PairedRanking(first.positive, first.class_sizes)
+    if isinstance(first, Risks) and isinstance(second, Risks):
+        return PairedRisks(first, second)
+    return Paired()
 
 
 def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influence | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from evalreport.calibration.risks import Risks
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Mask
 
@@ -190,6 +191,14 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedRisks:
+    """Two models' probabilities of the same events."""
+
+    a: Risks
+    b: Risks
+
+
+@dataclass(frozen=True, slots=True)
 class TwoProportions:
     """A difference of two proportions from independent test sets."""
 
@@ -211,11 +220,14 @@ OfValue = (
     | Mean
     | Ranking
     | Rows
+    | Risks
     | Groups
     | Judged
     | OverDatasets
 )
-OfDifference = PairedProportion | PairedMean | PairedRanking | Paired | TwoProportions | TwoSets | Judged
+OfDifference = (
+    PairedProportion | PairedMean | PairedRanking | Paired | PairedRisks | TwoProportions | TwoSets | Judged
+)
 Evidence = OfValue | OfDifference
 
 

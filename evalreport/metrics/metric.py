@@ -206,6 +206,9 @@ class RowWise:
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     why_undefined
         Maps the state to the reason, where there is more than one.
+    risks
+        Maps the state to the probabilities of an event and whether it occurred, (n,) each, from which the metric's own
+        interval is computed. None elsewhere.
     """
 
     function: Function
@@ -216,6 +219,7 @@ class RowWise:
     binned: Function | None = None
     proportion: Function | None = None
     why_undefined: Function | None = None
+    risks: Function | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,6 +403,8 @@ class Display:
         The heading of the report that it is listed under, where that is not the model's output that it needs.
     figures
         Names of the pictures that explain it in the report's methods.
+    of_calibration
+        Whether a run that names it describes how well probabilities are calibrated.
     """
 
     label: str
@@ -408,6 +414,7 @@ class Display:
     headline: bool = False
     shown_with: Needs | None = None
     figures: tuple[str, ...] = ()
+    of_calibration: bool = False
 
     @property
     def phrase(self) -> str:

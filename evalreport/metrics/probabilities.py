@@ -55,6 +55,7 @@ def _square_of(p: Operand, true: Operand, _log_of: Callable[[Operand], Operand])
     losses=Message("losses.logarithmic"),
     infinite_at="zero_probability",
     headline=True,
+    of_calibration=True,
     less_moved="brier",
     of_probability=_log_loss_of,
 )
@@ -84,6 +85,7 @@ def log_loss(view: ModelView) -> Floats:
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
     headline=True,
+    of_calibration=True,
     of_probability=_square_of,
     source="Brier (1950), Mon Weather Rev 78:1",
 )

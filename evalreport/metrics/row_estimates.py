@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
@@ -200,7 +201,9 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    evidence: Proportion | Rows = Rows(rarest)
+    evidence: Proportion | Rows | Risks = Rows(rarest)
+    if computation.risks is not None and len(states) == 1:
+        evidence = Risks(*computation.risks(states[0]), data.units.heavy, data.units.cluster)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rarest)

@@ -24,6 +24,7 @@ from evalreport.schema.algorithms import (
     LearningPointRecord,
 )
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
+from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord
 from evalreport.schema.comparisons import (
     AgreementRecord,
     AttemptVarianceRecord,
@@ -107,6 +108,8 @@ class Results:
     threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
     score_histograms: tuple[ScoreHistogramRecord, ...] = ()
     residuals: tuple[ResidualRecord, ...] = ()
+    calibration: tuple[CalibrationRecord, ...] = ()
+    calibration_table: tuple[CalibrationTableRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from evalreport.comparisons.decisions import decisions_of
 from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
 from evalreport.comparisons.verdicts import verdict
+from evalreport.intervals.calibration_records import calibration_records
 from evalreport.intervals.records import metric_records
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
@@ -15,6 +16,7 @@ from evalreport.options import Options
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
+from evalreport.schema.calibration import CalibrationRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord
@@ -223,6 +225,7 @@ class Sliced:
     warnings: tuple[WarningRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
+    calibration: tuple[CalibrationRecord, ...] = ()
 
 
 def slice_records(
@@ -258,6 +261,7 @@ def slice_records(
     metrics: list[MetricRecord] = []
     within: list[ComparisonRecord] = []
     of_tasks: list[Within] = []
+    calibrated: list[CalibrationRecord] = []
     sides: list[Side] = []
     primary = samples[0].quantities[0]
     # Tasks of a suite are not compared with each other unless requested: one is harder than another.
@@ -272,6 +276,8 @@ def slice_records(
                 predictions, division, value, rows_inside, quantities=quantities, options=options
             )
             metrics += _metric_records(group, predictions, quantities, options)
+            for sample in group.samples:
+                calibrated += calibration_records(sample, options, within=group.name).records
             pairs = comparisons_within(group, primary, options)
             within += [record for _, record in pairs]
             if division.column == TASK:
@@ -293,7 +299,7 @@ def slice_records(
     )
     found = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, options)
-    return Sliced(tuple(metrics), tuple(within), disparities, warnings, found, verdicts)
+    return Sliced(tuple(metrics), tuple(within), disparities, warnings, found, verdicts, tuple(calibrated))
 
 
 def with_slices(results: Results, slices: Sliced) -> Results:
@@ -303,6 +309,7 @@ def with_slices(results: Results, slices: Sliced) -> Results:
         found=(*results.found, *slices.found),
         metrics=(*results.metrics, *slices.metrics),
         disparities=slices.disparities,
+        calibration=(*results.calibration, *slices.calibration),
         task_verdicts=slices.task_verdicts,
         comparisons=(*results.comparisons, *slices.comparisons),
         warnings=tuple(dict.fromkeys((*results.warnings, *slices.warnings))),

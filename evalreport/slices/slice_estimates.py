@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evalreport.calibration.risks import Risks
 from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import quantile
@@ -419,8 +420,8 @@ def _both(own: Estimate, of_all: Estimate) -> Successes | None:
 def _light(estimate: Estimate) -> Estimate:
     """Drop the arrays that are as long as the data or the replicates."""
     evidence = estimate.evidence
-    if isinstance(evidence, Ranking):
-        evidence = Rows(evidence.rarest)
+    if isinstance(evidence, Ranking | Risks):
+        evidence = Rows(evidence.rarest if isinstance(evidence, Ranking) else None)
     return replace(estimate, influence=None, replicates=None, evidence=evidence)
 
 

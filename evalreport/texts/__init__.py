@@ -57,6 +57,8 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "words": lambda value, _: in_words(value),
     "percent": lambda value, _: numbers.percent(value),
     "share": lambda value, _: numbers.percent(round(value, 3)),
+    "rate": lambda value, _: numbers.rate(value),
+    "two": lambda value, _: numbers.number(value, 2 if abs(value) < 100 else 0),
     "short_percent": lambda value, _: _signed_by_minus(f"{100 * value:.4g} %"),
     "number": lambda value, values: numbers.number(value, _whole(values, "decimals")),
     "signed": lambda value, values: numbers.number(value, _whole(values, "decimals"), signed=True),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport import numbers
+from evalreport.headline import calibration_findings, calibration_heading
 from evalreport.plots.curves import (
     FIRST,
     MOST_TOLD,
@@ -42,12 +43,11 @@ from evalreport.report.view import (
     Table,
     View,
     metric_decimals,
-    metric_record,
     unless_decided,
     value_of,
     weights_note,
 )
-from evalreport.schema.lookups import confusion_of, with_limits
+from evalreport.schema.lookups import confusion_of
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, shorten, visible
@@ -242,44 +242,10 @@ def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
 
 
 def _calibration_title(view: View, drawn: list[Model]) -> str:
-    """Say which of the drawn models an interval shows to be miscalibrated: its slope off 1, or its intercept off 0.
-
-    Where none has a slope (a probability of 0 or 1 has no logit), the mean probability of the first is compared.
-    """
-    found: dict[str, list[tuple[str, str]]] = {}
-    unjudged = []
-    for model in drawn:
-        slope, intercept = (
-            metric_record(view, model.id, MetricKey(f"calibration_{part}")) for part in ("slope", "intercept")
-        )
-        (value, low, high), (_, least, most) = with_limits(slope), with_limits(intercept)
-        if value is None or low is None or high is None or least is None or most is None:
-            unjudged.append(model.name)
-            continue
-        kinds = {
-            "overconfident": high < 1,
-            "underconfident": low > 1,
-            "too_low": least > 0,
-            "too_high": most < 0,
-        }
-        kind = next((kind for kind, holds in kinds.items() if holds), "calibrated")
-        found.setdefault(kind, []).append((model.name, numbers.number(value, 2)))
-    shown = [kind for kind in found if kind != "calibrated"] or list(found)
-    texts = [
-        say(
-            f"finding.{kind}",
-            n=len(own),
-            models=listed([name for name, _ in own]),
-            slopes=listed([s for _, s in own]),
-        )
-        for kind, own in found.items()
-        if kind in shown
-    ]
-    if texts and unjudged and shown == ["calibrated"]:
-        # Of the others nothing was looked for, so nothing was not found.
-        texts.append(say("finding.not_judged", models=listed(unjudged)))
-    if texts:
-        return "; ".join(texts)
+    """Say what the one test of calibration finds, with its size; without it the mean probability of the first model."""
+    found = calibration_findings(view.results)
+    if found:
+        return str(calibration_heading(found, lambda model: view.model(model).name))
     predicted, observed = _means(view, drawn[0], None)
     return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
                label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip

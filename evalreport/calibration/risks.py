@@ -1,0 +1,127 @@
+"""Predicted probabilities of an event, and whether it occurred."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.engine.cluster_variance import variance_of_clusters
+from evalreport.engine.distributions import log, log1p, normal_quantile, root, t_quantile
+from evalreport.predictions.arrays import Floats, Indices, Mask
+
+Limits = tuple[float | None, float | None]
+"""Lower and upper limit; None where there is none."""
+
+NO_LIMITS: Limits = (None, None)
+
+
+@dataclass(frozen=True)
+class Risks:
+    """Probabilities and outcomes of the same examples.
+
+    Attributes
+    ----------
+    p
+        (n,) predicted probabilities, 0 to 1.
+    y
+        (n,) 1 where the event occurred, else 0.
+    weight
+        (n,) example weights; None: every example weighs 1.
+    cluster
+        (n,) code of each example's cluster, from 0; None: examples are independent.
+    """
+
+    p: Floats
+    y: Floats
+    weight: Floats | None = None
+    cluster: Indices | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.p)
+
+    @property
+    def plain(self) -> bool:
+        """Whether examples are independent and weigh the same."""
+        return self.weight is None and self.cluster is None
+
+    @cached_property
+    def w(self) -> Floats:
+        """Weights (n,)."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    @property
+    def contradicted(self) -> tuple[int, int]:
+        """How many events had probability 0, and how many non-events probability 1."""
+        return int(((self.p <= 0) & (self.y == 1)).sum()), int(((self.p >= 1) & (self.y == 0)).sum())
+
+    @cached_property
+    def open(self) -> Risks:
+        """The examples whose probability is neither 0 nor 1, so that it has a logit."""
+        inside = (self.p > 0) & (self.p < 1)
+        return self if bool(inside.all()) else self.of(inside)
+
+    @cached_property
+    def logit(self) -> Floats:
+        """Log odds (n,) of the probabilities."""
+        return log(self.p) - log1p(-self.p)
+
+    def of(self, rows: Mask | Indices) -> Risks:
+        """Return some examples; their clusters are numbered anew."""
+        weight = None if self.weight is None else self.weight[rows]
+        cluster = None if self.cluster is None else np.unique(self.cluster[rows], return_inverse=True)[1]
+        return Risks(self.p[rows], self.y[rows], weight, cluster)
+
+    def by_cluster(self, values: Floats) -> Floats:
+        """Add up values (n, ...) of the examples of each cluster, (G, ...)."""
+        assert self.cluster is not None
+        count = int(self.cluster.max()) + 1
+        flat = values.reshape(len(values), -1)
+        sums = [np.bincount(self.cluster, weights=column, minlength=count) for column in flat.T]
+        return np.stack(sums, axis=1).reshape(count, *values.shape[1:])
+
+    def clustered_variance(self, derivative: Floats) -> tuple[float, float] | None:
+        """Return variance and degrees of freedom over clusters of a value with these derivatives (n,) by example."""
+        assert self.cluster is not None
+        sizes = np.bincount(self.cluster, weights=self.weight).astype(np.float64)
+        found = variance_of_clusters(self.by_cluster(derivative), sizes, float((derivative**2).sum()))
+        return None if found is None else (found.variance, found.df)
+
+
+def around(
+    value: float, level: float, risks: Risks, derivative: Floats, least: float, robust: float | None = None
+) -> Limits:
+    """Return value -+ quantile times the larger of an error by the outcomes and one by the model.
+
+    Parameters
+    ----------
+    derivative
+        (n,) by example; of clusters the variance and Student's t of ``Risks.clustered_variance``.
+    least
+        The variance if the probabilities are right.
+    robust
+        The variance by the outcomes; None: the sum of squared derivatives.
+    """
+    if risks.cluster is None:
+        variance = float((derivative**2).sum()) if robust is None else robust
+        q = normal_quantile((1 + level) / 2)
+    else:
+        found = risks.clustered_variance(derivative)
+        if found is None:
+            return NO_LIMITS
+        variance, df = found
+        q = t_quantile((1 + level) / 2, df)
+    half = q * math.sqrt(max(variance, least))
+    return value - half, value + half
+
+
+def rising_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of a rising function, which may lie at an end where rounding hides the change of sign."""
+    if function(low) >= 0:
+        return low
+    return high if function(high) <= 0 else root(function, low, high, tolerance=1e-13)

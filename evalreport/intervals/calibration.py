@@ -1,0 +1,133 @@
+"""Intervals of calibration: level, spread and debiased error of probabilities, and their differences."""
+
+from __future__ import annotations
+
+import math
+
+from evalreport.calibration import level as of_level
+from evalreport.calibration.line import line_limits
+from evalreport.calibration.risks import Limits, Risks
+from evalreport.calibration.squared_error import binned, difference_limits, squared_error_limits
+from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
+from evalreport.intervals.registry import Bounds, interval
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import PairedRisks
+from evalreport.texts import Message
+
+OWN = ("of_this_metric",)
+
+
+def _risks(estimate: Estimate) -> Risks:
+    assert isinstance(estimate.evidence, Risks)
+    return estimate.evidence
+
+
+def _bounds(limits: Limits, risks: Risks) -> Bounds:
+    """Return limits; where there are none, the reason: one cluster, or outcomes that no such level allows."""
+    if None not in limits:
+        return Bounds(*limits)
+    alone = risks.cluster is not None and int(risks.cluster.max()) == 0
+    return Bounds(None, None, ONE_CLUSTER if alone else Message("limits.outcomes_vary"))
+
+
+@interval(
+    "Score, with dispersion",
+    of=Risks,
+    needs=OWN,
+    source="McCullagh and Nelder (1989), Generalized Linear Models, chapter 4 (Pearson's dispersion); the form of the"
+    " limits was chosen by simulation",
+)
+def score_ratio(estimate: Estimate, level: float) -> Bounds:
+    """All ratios q of observed over expected that the outcomes do not reject if each has probability q p.
+
+    The variance is multiplied by how much more the outcomes vary than that, at least 1.
+    """
+    return _bounds(of_level.observed_expected_limits(_risks(estimate), level), _risks(estimate))
+
+
+@interval(
+    "Shift -+ the larger error",
+    of=Risks,
+    needs=OWN,
+    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+)
+def in_the_large(estimate: Estimate, level: float) -> Bounds:
+    """Shift of the log odds plus or minus z times the larger of the robust and the model's error; clusters by t."""
+    risks = _risks(estimate).open
+    return _bounds(of_level.in_the_large_limits(risks, level), risks)
+
+
+@interval(
+    "Slope -+ the larger error",
+    of=Risks,
+    needs=OWN,
+    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+)
+def line_slope(estimate: Estimate, level: float) -> Bounds:
+    """Slope plus or minus z times the larger of the robust and the model's error; clusters by t."""
+    return _bounds(line_limits(_risks(estimate), 1, level), _risks(estimate))
+
+
+@interval(
+    "Intercept -+ the larger error",
+    of=Risks,
+    needs=OWN,
+    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+)
+def line_intercept(estimate: Estimate, level: float) -> Bounds:
+    """Intercept plus or minus z times the larger of the robust and the model's error; clusters by t."""
+    return _bounds(line_limits(_risks(estimate), 0, level), _risks(estimate))
+
+
+@interval(
+    "Debiased squares",
+    of=Risks,
+    needs=(*OWN, "independent", "equal_weights"),
+    source="Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation",
+)
+def debiased_squares(estimate: Estimate, level: float) -> Bounds:
+    """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
+    risks = _risks(estimate)
+    found = binned(risks.p, risks.y)
+    if found is None:
+        return Bounds(None, None, estimate.metric.scale.undefined)
+    low, high = squared_error_limits(found, level)
+    return Bounds(math.sqrt(low), math.sqrt(high))
+
+
+@interval(
+    "Paired influence",
+    of=PairedRisks,
+    needs=OWN,
+    source="M-estimation: Stefanski and Boos (2002), Am Stat 56:29",
+)
+def paired_influence(difference: Difference, level: float) -> Bounds:
+    """Difference plus or minus z errors from the differences of the two models' influence values; clusters by t."""
+    if difference.sampling.clusters is not None:
+        error, df = difference.corrected_error, difference.df
+        if error is None or df is None:
+            return Bounds(None, None, ONE_CLUSTER)
+        half = error * of_level.t_quantile((1 + level) / 2, df)
+    else:
+        error = difference.corrected_error or 0.0
+        half = error * quantile(level)
+    if not error:
+        return Bounds(None, None, ALIKE if difference.sampling.clusters else Message("limits.no_change"))
+    return Bounds(difference.value - half, difference.value + half)
+
+
+@interval(
+    "Difference of debiased squares",
+    of=PairedRisks,
+    needs=(*OWN, "independent", "equal_weights"),
+    source="Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation",
+)
+def difference_of_squares(difference: Difference, level: float) -> Bounds:
+    """Limits of the difference of two squared calibration errors on the same examples."""
+    pair = difference.evidence
+    assert isinstance(pair, PairedRisks)
+    a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
+    if a is None or b is None:
+        return Bounds(None, None, difference.metric.scale.undefined)
+    return Bounds(*difference_limits(a, b, level))

@@ -1,0 +1,300 @@
+"""Records of calibration: one for each model, class and slice; the curve without bins; the table of grades."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evalreport.calibration import level as of_level
+from evalreport.calibration.grades import jeffreys_grade
+from evalreport.calibration.isotonic import Band, Curve, consistency_band, isotonic, parts
+from evalreport.calibration.line import calibration_line, line_limits, logits_of
+from evalreport.calibration.risks import Risks
+from evalreport.calibration.score_test import score_test
+from evalreport.calibration.squared_error import (
+    BINS,
+    binned,
+    bins_by_rank,
+    calibration_error,
+    squared_error_limits,
+)
+from evalreport.engine.parallel import mapped
+from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.views import view
+from evalreport.options import Options
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord, Part
+from evalreport.schema.curves import CurveRecord
+from evalreport.schema.metrics import Slice
+from evalreport.texts import Message, Text
+
+MOST_POINTS = 500
+"""Points of a curve in the results."""
+
+MOST_CURVES = 10
+"""Up to this many classes each has its curve; of more only the largest probability."""
+
+NO_GRADE = "(empty)"
+"""The grade of examples whose cell is empty."""
+
+DECILES = tuple(str(number) for number in range(1, BINS + 1))
+"""Grades of a model where none are given: deciles of risk, the lowest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The records that describe calibration."""
+
+    records: tuple[CalibrationRecord, ...] = ()
+    curves: tuple[CurveRecord, ...] = ()
+    table: tuple[CalibrationTableRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """One model's probabilities of one event: of a class, or of being right (label None, several classes)."""
+
+    model: str
+    label: str | None
+    risks: Risks
+    n: int
+    classes: int
+    grades: tuple[Sequence[str], Indices] | None
+
+
+def describes_calibration(quantities: Sequence[Quantity], options: Options) -> bool:
+    """Say whether a run describes calibration: one that names no metric, or one of calibration or proper scores."""
+    return not options.metrics or any(definition(q).display.of_calibration for q in quantities)
+
+
+def calibration_records(
+    sample: Sample, options: Options, *, within: Slice | None = None, grades: str | None = None
+) -> Calibration:
+    """Describe the calibration of every model that gives probabilities.
+
+    Parameters
+    ----------
+    within
+        The slice that the sample is of; a slice has no curve, no table and no expected miscalibration.
+    grades
+        The column of rating grades; None: deciles of risk.
+    """
+    if not describes_calibration(sample.quantities, options) or sample.units.times is not None:
+        return Calibration()
+    events = list(_events(sample, grades))
+    found = mapped(lambda event: _of_event(event, options, whole=within is None), events)
+    records = tuple(replace(record, slice=within) for one in found for record in one.records)
+    return Calibration(
+        records,
+        tuple(curve for one in found for curve in one.curves),
+        tuple(row for one in found for row in one.table),
+    )
+
+
+def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
+    predictions, units = sample.predictions, sample.units
+    for outputs in predictions.models:
+        seen = view(predictions, outputs)
+        if seen.proba is None or seen.true is None or outputs.present is not None or not len(seen.true):
+            continue
+        given = _grades_of(sample, grades)
+        code = seen.positive_code
+        p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
+        y = (seen.true == (seen.proba.argmax(axis=1) if code is None else code)).astype(np.float64)
+        n, k = predictions.n_examples, len(predictions.classes)
+        yield _Event(outputs.name, None, Risks(p, y, units.weight, units.cluster), n, k, given)
+        for number, label in enumerate(predictions.classes if code is None else ()):
+            risks = Risks(
+                seen.proba[:, number],
+                (seen.true == number).astype(np.float64),
+                units.weight,
+                units.cluster,
+            )
+            yield _Event(outputs.name, label, risks, n, k, given)
+
+
+def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indices] | None:
+    """Return the names of the grades and the code of each row's; None without a column."""
+    if column is None:
+        return None
+    cells = {**sample.predictions.keys, **sample.predictions.metadata}[column]
+    if cells.categories is not None:
+        names, codes = list(cells.categories), cells.values.astype(np.int64)
+    else:
+        distinct, inverse = np.unique(cells.values, return_inverse=True)
+        names, codes = [f"{value:g}" for value in distinct], inverse.ravel().astype(np.int64)
+        codes = np.where(np.isnan(cells.values), -1, codes)
+    # An empty cell is a grade of its own.
+    return [*names, NO_GRADE], np.where(codes < 0, len(names), codes)
+
+
+def _of_event(event: _Event, options: Options, *, whole: bool) -> Calibration:
+    risks, level = event.risks, options.confidence
+    curve = isotonic(risks)
+    draws = whole and risks.plain
+    band = consistency_band(curve, level=level, seed=options.seed) if draws else None
+    record = _record(event, curve, band, options)
+    if not whole:
+        return Calibration((record,))
+    drawn = event.label is None or event.classes <= MOST_CURVES
+    table = tuple(_table(event, level)) if event.label is None else ()
+    return Calibration((record,), (_curve_record(event, curve, band),) if drawn else (), table)
+
+
+def _record(event: _Event, curve: Curve, band: Band | None, options: Options) -> CalibrationRecord:
+    risks, level = event.risks, options.confidence
+    impossible, certain = risks.contradicted
+    contradicted = bool(impossible or certain)
+    ratio = of_level.observed_expected(risks)
+    low, high = of_level.observed_expected_limits(risks, level)
+    brier, logarithmic = (parts(curve, logarithmic=log) for log in (False, True))
+    found = CalibrationRecord(
+        model=event.model,
+        label=event.label,
+        n=event.n,
+        n_weighed=float(risks.w.sum()),
+        observed=float((risks.w * risks.y).sum()),
+        expected=float((risks.w * risks.p).sum()),
+        observed_expected=_finite(ratio),
+        observed_expected_low=low,
+        observed_expected_high=high,
+        mcb=_finite(brier.miscalibration),
+        dsc=_finite(brier.discrimination),
+        unc=_finite(brier.uncertainty),
+        mcb_log=_finite(logarithmic.miscalibration),
+        dsc_log=_finite(logarithmic.discrimination),
+        unc_log=_finite(logarithmic.uncertainty),
+        mcb_expected=None if band is None else _finite(band.miscalibration),
+        mcb_log_expected=None if band is None else _finite(band.miscalibration_log),
+        left_out=risks.n - risks.open.n - impossible - certain,
+        impossible=impossible,
+        certain=certain,
+    )
+    found = _with_error(found, risks, level)
+    if contradicted:
+        why = Message("calibration.contradicted", impossible=impossible, certain=certain)
+        return replace(found, p_value=0.0, p_method="score", part="level", reason=why)
+    return _with_test(found, risks, options)
+
+
+def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> CalibrationRecord:
+    """Add the debiased error; null under weights, without limits in clusters."""
+    bins = None if risks.weight is not None else binned(risks.p, risks.y)
+    if bins is None:
+        return record
+    record = replace(record, calibration_error=calibration_error(bins))
+    if not risks.plain:
+        return record
+    low, high = squared_error_limits(bins, level)
+    return replace(record, calibration_error_low=math.sqrt(low), calibration_error_high=math.sqrt(high))
+
+
+def _with_test(record: CalibrationRecord, risks: Risks, options: Options) -> CalibrationRecord:
+    used, level = risks.open, options.confidence
+    if not used.n:
+        return replace(record, reason=Message("undefined.all_certain"))
+    shift = of_level.calibration_in_the_large(used)
+    citl_low, citl_high = of_level.in_the_large_limits(used, level)
+    record = replace(record, citl=_finite(shift), citl_low=citl_low, citl_high=citl_high)
+    state = logits_of(used.p, used.y)
+    why: Text | None = state.reason
+    if state.reason is None:
+        slope_low, slope_high = line_limits(used, 1, level)
+        slope = _finite(float(calibration_line(state, used.w)[1]))
+        record = replace(record, slope=slope, slope_low=slope_low, slope_high=slope_high)
+    test = score_test(risks, seed=options.seed)
+    if test is None:
+        return replace(record, reason=why or Message("calibration.one_cluster"))
+    record = replace(
+        record, score=test.score, curvature=test.curvature, p_line=test.p_line, p_curvature=test.p_curvature,
+        p_value=test.p_value, p_method=test.method, reason=why,
+    )  # fmt: skip
+    return replace(record, part=_part(record, 1 - level))
+
+
+def _part(record: CalibrationRecord, alpha: float) -> Part:
+    """Say what a rejected test is about: the level, else the spread, where their own limits leave out what is right."""
+    if record.p_value is None or record.p_value > alpha:
+        return "none"
+    if _leaves_out(record.citl_low, record.citl_high, 0.0):
+        return "level"
+    return "spread" if _leaves_out(record.slope_low, record.slope_high, 1.0) else "shape"
+
+
+def _leaves_out(low: float | None, high: float | None, right: float) -> bool:
+    return (low is not None and low > right) or (high is not None and high < right)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _curve_record(event: _Event, curve: Curve, band: Band | None) -> CurveRecord:
+    kept = _visible(curve.fit)
+    return CurveRecord(
+        model=event.model,
+        curve="corp",
+        label=event.label,
+        x=_floats(curve.p[kept]),
+        y=_floats(curve.fit[kept]),
+        low=None if band is None else _floats(band.low[kept]),
+        high=None if band is None else _floats(band.high[kept]),
+        count=_floats(_pooled(curve.weight, kept)),
+        band=None if band is None else "pointwise",
+    )
+
+
+def _visible(fit: Floats) -> Indices:
+    """Return the points to keep: the ends of the steps, and others evenly; both thinned to ``MOST_POINTS``."""
+    m = len(fit)
+    if m <= MOST_POINTS:
+        return np.arange(m)
+    jumps = np.flatnonzero(np.diff(fit) > 0)
+    ends = np.unique(np.concatenate([[0], jumps, jumps + 1, [m - 1]]))
+    if len(ends) > MOST_POINTS // 2:
+        ends = ends[np.unique(np.linspace(0, len(ends) - 1, MOST_POINTS // 2).round().astype(np.int64))]
+    evenly = np.linspace(0, m - 1, MOST_POINTS - len(ends)).round().astype(np.int64)
+    return np.unique(np.concatenate([ends, evenly]))
+
+
+def _pooled(weight: Floats, kept: Indices) -> Floats:
+    """Return the weight behind each kept point: its own and that of the left-out ones before it."""
+    return np.diff(np.concatenate([[0.0], np.cumsum(weight)[kept]]))
+
+
+def _floats(values: Floats) -> tuple[float, ...]:
+    return tuple(values.tolist())
+
+
+def _table(event: _Event, level: float) -> Iterator[CalibrationTableRecord]:
+    """Yield one row a grade, in the order of their mean probability; deciles of risk where no grades are given."""
+    risks = event.risks
+    names, codes = event.grades or (DECILES, bins_by_rank(risks.p))
+    count = np.bincount(codes, minlength=len(names))
+    weight, events, expected = (
+        np.bincount(codes, weights=values, minlength=len(names))
+        for values in (risks.w, risks.w * risks.y, risks.w * risks.p)
+    )
+    held = [grade for grade in range(len(names)) if count[grade] and weight[grade] > 0]
+    for grade in ordered_grades(held, names, expected / np.where(weight > 0, weight, 1)):
+        predicted, share = float(expected[grade] / weight[grade]), float(events[grade] / weight[grade])
+        row = CalibrationTableRecord(
+            model=event.model, label=event.label, grade=names[grade], n=int(count[grade]), predicted=predicted,
+            observed=share,
+        )  # fmt: skip
+        if risks.plain:
+            own = jeffreys_grade(float(events[grade]), float(count[grade]), predicted, level)
+            row = replace(row, low=own.low, high=own.high, p_value=own.p_value)
+        yield row
+
+
+def ordered_grades(held: Sequence[int], names: Sequence[str], predicted: Floats) -> list[int]:
+    """Return grades in order: of their numbers where all are numbers, else of their mean probability."""
+    try:
+        return sorted(held, key=lambda grade: float(names[grade]))
+    except ValueError:
+        return sorted(held, key=lambda grade: (float(predicted[grade]), names[grade]))
