@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.algorithms.records import algorithm_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records
+from evalreport.comparisons.decision_curves import decision_curves
 from evalreport.comparisons.decisions import decide, decision_family, one_intervals
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.gold import gold_sampling
@@ -35,6 +36,7 @@ from evalreport.comparisons.one_sample import one_sample_records
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.roc_dominance import dominance_records
+from evalreport.comparisons.untested import untested_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
@@ -116,12 +118,14 @@ def evaluate(
 
         # Describe
         explored = exploratory_records([c for c in compared if c.quantity != primary], options)
-        rows = (*family_rows, *explored, *one_sample_records(samples, primary, options))
+        untested = untested_records(samples, quantities, options)
+        rows = (*family_rows, *explored, *untested, *one_sample_records(samples, primary, options))
         omnibus = omnibus_records(samples, tested, options)
         algorithms = algorithm_records(whole, loaded, samples, options)
         judge = judge_records(samples, compared, limits, options)
         curves = [curve_records(sample, options) for sample in samples]
-        calibrated = [calibration_records(sample, options) for sample in samples]
+        calibrated = [calibration_records(sample, options, grades=options.grade) for sample in samples]
+        decided_on = decision_curves(samples, options)
         dominance = dominance_records(curves, samples, options.baseline)
         effect_sizes = effects(samples[0], family, options.confidence, limits) if together else ()
         slices = slice_records(
@@ -174,6 +178,8 @@ def evaluate(
             residuals=joined(residuals(s, options.confidence) for s in samples),
             calibration=joined(c.records for c in calibrated),
             calibration_table=joined(c.table for c in calibrated),
+            decision_curves=decided_on.curves,
+            decision_curve_differences=decided_on.differences,
             comparisons=rows,
             omnibus=omnibus,
             average_ranks=average_rank_records(samples, omnibus, tested, options),

@@ -66,6 +66,11 @@ class RunKeywords(TypedDict, total=False):
         Resample and compute standard errors by whole clusters.
     weight : str
         Example weights.
+    thresholds : str
+        Decision curves over this range of thresholds of the probability (default step 0.01); without it
+        none.
+    grade : str
+        Rating grades for the calibration table; without it deciles of risk.
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice.
@@ -110,6 +115,8 @@ class RunKeywords(TypedDict, total=False):
     slices: str | Sequence[str]
     cluster: str | None
     weight: str | None
+    thresholds: str | None
+    grade: str | None
     gates: str | Sequence[str]
     exact: bool
     fixed_class_counts: bool

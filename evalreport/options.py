@@ -168,6 +168,8 @@ class Options:
     )
     cluster: str | None = _option(None, "text", "COLUMN", '"patient"', group="Analysis")
     weight: str | None = _option(None, "text", "COLUMN", '"weight"', group="Analysis")
+    thresholds: str | None = _option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
+    grade: str | None = _option(None, "text", "COLUMN", '"rating"', group="Analysis")
     gates: tuple[str, ...] = _option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
@@ -460,8 +462,42 @@ def check_ranges(options: Options) -> None:
             f"cost_ratio must be greater than 0, not {options.cost_ratio:g}: the cost of a false negative over that of"
             " a false positive"
         )
+    if options.thresholds is not None:
+        threshold_range(options.thresholds)
     if options.against is not None and not 0 < options.against < 1:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
+
+
+MOST_THRESHOLDS = 1000
+
+
+def threshold_range(text: str) -> tuple[float, ...]:
+    """Read the declared range of thresholds, both ends included; the step is 0.01 where none is given.
+
+    Raises
+    ------
+    UsageError
+        It is no LOW:HIGH or LOW:HIGH:STEP with 0 < LOW < HIGH < 1, or has too many thresholds.
+
+    Examples
+    --------
+    >>> threshold_range("0.05:0.08"), threshold_range("0.1:0.3:0.1")
+    ((0.05, 0.06, 0.07, 0.08), (0.1, 0.2, 0.3))
+    """
+    try:
+        low, high, *rest = (float(part) for part in text.split(":"))
+        step = rest[0] if rest else 0.01
+        if len(rest) > 1 or not 0 < low < high < 1 or not 0 < step < 1:
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            f"thresholds must be LOW:HIGH or LOW:HIGH:STEP with 0 < LOW < HIGH < 1, such as 0.05:0.3, not {shown(text)}"
+        ) from None
+    steps = math.floor((high - low) / step + 1e-9)
+    if steps > MOST_THRESHOLDS:
+        raise UsageError(f"thresholds {text}: more than {MOST_THRESHOLDS} thresholds; use a larger step")
+    found = [round(low + i * step, 10) for i in range(steps + 1)]
+    return tuple(found) if found[-1] >= high - 1e-9 else (*found, round(high, 10))
 
 
 def _plain_fields(given: Mapping[str, object], record: type[Options | OutputOptions]) -> dict[str, object]:

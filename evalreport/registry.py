@@ -103,6 +103,26 @@ def close_names(name: str, known: Iterable[str]) -> list[str]:
     return [candidate for letters in close for candidate in by_letters[letters]][:3]
 
 
+def closest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the three closest of the known names, the nearest first.
+
+    Examples
+    --------
+    >>> closest_names("recal", ["recall", "accuracy", "precision", "f1"])
+    ['recall', 'precision', 'accuracy']
+    """
+    import difflib
+
+    names = list(dict.fromkeys(known))
+    near = close_names(name, names)
+    wanted = _letters(name)
+    rest = sorted(
+        (other for other in names if other not in near),
+        key=lambda other: -difflib.SequenceMatcher(None, wanted, _letters(other)).ratio(),
+    )
+    return [*near, *rest][:3]
+
+
 def _letters(name: str) -> str:
     """Return a name as it is compared: without case, and without what joins words."""
     return "".join(c for c in name.casefold() if c.isalnum()) or name

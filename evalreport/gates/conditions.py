@@ -10,6 +10,8 @@ forest.accuracy >= accepted - 0.02
 forest.accuracy >= 0.88 every night
 forest.rmse <= ridge.rmse
 0.9 <= forest.accuracy
+forest.selection_rate[sex=f] / forest.selection_rate[sex=m] >= 0.8
+forest.selection_rate[sex=f] >= 0.8 * forest.selection_rate[sex=m]
 alarms <= 0
 """
 
@@ -18,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from evalreport.errors import UsageError
@@ -33,6 +35,8 @@ Count = Literal["n", "alarms", "drifts", "fallen_slices"]
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
+_PARAMETERS = ("at", "at_fpr", "at_rate")
+"""Numbers that a metric may have in brackets."""
 _COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
 _COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -41,6 +45,10 @@ _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
 _EVERY_NIGHT = re.compile(r"\s+every\s+night\s*$")
 _BOUND = rf"\s*((?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?|{_NUMBER.pattern})\s*"
 _BOUND_FIRST = re.compile(rf"{_BOUND}(?=[<>=!]+(?![<>=!]|{_BOUND}$))")
+_OVER = re.compile(r"\s*[/÷]\s*")
+_TIMES = re.compile(rf"\s*({_NUMBER.pattern})\s*[*×]\s*")
+_ALONE = re.compile(r"(?![0-9])\w+(?:[@^][0-9]+)?(?=\[|\s*[<>=/÷*×\-−]|\s*$)")
+"""A metric without its model, which may be left out where there is one."""
 _MINUS = re.compile(r"\s*[-−]\s*")
 _MISSPELT = re.compile(r"[^\W\d][^\s.<>=]*\.[^\W\d]")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
@@ -85,6 +93,8 @@ class Gate:
         What is counted, where there are no terms.
     every_night
         It is about all nights since the accepted ones together, and the limit is a declared floor.
+    ratio
+        It is about the first term over the second.
     """
 
     text: str
@@ -94,6 +104,7 @@ class Gate:
     reference: Earlier | None = None
     count: Count = "n"
     every_night: bool = False
+    ratio: bool = False
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -106,9 +117,10 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
         ``alarms``, ``drifts`` and ``fallen_slices`` may stand for ``n``. Instead
         of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``; or another model's:
         ``MODEL.METRIC <= MODEL.METRIC``, which is about their difference. Either side may stand first. After X also
-        ``every night``, about one model's metric. A model may stand in double quotes; without them the longest known
-        name wins. In brackets after the metric: ``class=LABEL`` and the values of up to two columns, each in double
-        quotes where it needs them.
+        ``every night``, about one model's metric. Two groups of one column may be divided: ``A / B >= X``, or
+        ``A >= X * B``. Where there is one model its name may be left out. A model may stand in double quotes; without
+        them the longest known name wins. In brackets after the metric: ``class=LABEL`` and the values of up to two
+        columns, each in double quotes where it needs them.
     models
         The known names.
 
@@ -136,7 +148,21 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
         _expect_end(text, at, len(text))
         return _against_bound(text, terms, count, MIRRORED[mirrored], (first.start(1), first.end()))
     terms, count, at = _subject(text, 0, known, _COUNT)
+    over = _OVER.match(text, at) if len(terms) == 1 else None
+    ratio = over is not None
+    if over is not None:
+        second, at = _term(text, over.end(), known)
+        _check_ratio(text, terms[0], second, at=over.end())
+        terms = (*terms, second)
     comparator, at = _comparator(text, at)
+    if ratio:
+        return replace(_against_bound(text, terms, count, comparator, (at, len(text))), ratio=True)
+    times = _TIMES.match(text, at)
+    if times is not None and len(terms) == 1:
+        second, end = _term(text, times.end(), known)
+        _check_ratio(text, terms[0], second, at=times.end())
+        _expect_end(text, end, len(text))
+        return Gate(text, (*terms, second), comparator, float(times[1]), ratio=True)
     nightly = _EVERY_NIGHT.search(text, at)
     if nightly is not None:
         if len(terms) != 1 or terms[0].slices or _EARLIER.match(text, at) is not None:
@@ -200,13 +226,34 @@ def _subject(
 def _begins_term(text: str, at: int, known: Sequence[str]) -> bool:
     """Say whether a model's metric begins at a character, its name known, in quotes or misspelt."""
     named = any(text.startswith(name + ".", at) for name in known)
+    if len(known) == 1 and _alone(text, at) and not _EARLIER.match(text, at):
+        return True
     return named or text.startswith('"', at) or _MISSPELT.match(text, at) is not None
+
+
+def _alone(text: str, at: int) -> bool:
+    """Say whether a metric stands at a character without a model."""
+    return _ALONE.match(text, at) is not None
+
+
+def _check_ratio(text: str, first: Term, second: Term, *, at: int) -> None:
+    """Refuse a ratio that is not of one metric in two groups of the same columns."""
+    if first.spelling != second.spelling or first.model != second.model:
+        raise wrong(
+            text, at, "a ratio needs one metric of one model in two groups, such as [sex=f] and [sex=m]"
+        )
+    of_first, of_second = dict(first.slices), dict(second.slices)
+    if not of_first or of_first.keys() != of_second.keys() or of_first == of_second:
+        raise wrong(text, at, "a ratio needs two groups of the same column, such as [sex=f] and [sex=m]")
 
 
 def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     """Parse MODEL.METRIC from the start; return it and where it ends."""
-    model, at = _model(text, start, known)
-    if not text.startswith(".", at):
+    if len(known) == 1 and not text.startswith((known[0] + ".", '"'), start) and _alone(text, start):
+        model, at = known[0], start - 1
+    else:
+        model, at = _model(text, start, known)
+    if at >= start and not text.startswith(".", at):
         raise wrong(text, at, f"expected '.' and a metric after the model {model!r}")
     name = _METRIC.match(text, at + 1)
     if name is None:
@@ -214,11 +261,21 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     at = name.end()
     if not text.startswith("[", at):
         return Term(model, name[0], None, name.start()), at
-    label, slices, at = _brackets(text, at)
-    return Term(model, name[0], label, name.start(), slices), at
+    metric, label, columns = name[0], None, {}
+    while text.startswith("[", at):
+        start = at
+        own, given, at = _brackets(text, at)
+        for key in [key for key in given if key in _PARAMETERS]:
+            metric = f"{metric}[{key}={given.pop(key)}]"
+        if (own is not None and label is not None) or given.keys() & columns.keys():
+            raise wrong(text, start, "the same key stands there twice")
+        label, columns = (label if own is None else own), columns | given
+    if len(columns) > MOST_COLUMNS:
+        raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
+    return Term(model, metric, label, name.start(), tuple(columns.items())), at
 
 
-def _brackets(text: str, start: int) -> tuple[str | None, tuple[tuple[str, str], ...], int]:
+def _brackets(text: str, start: int) -> tuple[str | None, dict[str, str], int]:
     """Parse ``[class=LABEL,COLUMN=VALUE]``; return the class, the columns with their values, and the end."""
     label: str | None = None
     columns: dict[str, str] = {}
@@ -237,9 +294,7 @@ def _brackets(text: str, start: int) -> tuple[str | None, tuple[tuple[str, str],
             columns[name] = value
     if not text.startswith("]", at):
         raise wrong(text, at, "expected ']' after the class or the column's value")
-    if len(columns) > MOST_COLUMNS:
-        raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
-    return label, tuple(columns.items()), at + 1
+    return label, columns, at + 1
 
 
 def _value(text: str, start: int) -> tuple[str, int]:

@@ -18,13 +18,15 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
 
+from evalreport.calibration.risks import rising_root
 from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import clopper_pearson_limits
+from evalreport.intervals.at_rates import mover
+from evalreport.intervals.proportions import clopper_pearson_limits, quantile, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
 from evalreport.registry import unknown_name
@@ -39,6 +41,7 @@ __all__ = ["decide", "judge", "outcome_of", "parse"]
 Outcome = Literal["pass", "fail", "undecided"]
 
 _MOST_DECIMALS = 12
+LARGEST_RATIO = 1e6
 _MOST_TIMES = 1000
 
 
@@ -140,7 +143,14 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if len(gate.terms) == 1:
         metric = metric_record(gate, gate.terms[0], results)
         return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+    if gate.ratio:
+        return _decide_ratio(gate, results)
     row, sign = _comparison_record(gate, results)
+    quantity = quantity_of(gate, gate.terms[0], results)
+    if definition(quantity).inference.of_squares and gate.limit != 0:
+        raise UsageError(
+            f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
+        )
     found = Interval(
         method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
     )
@@ -150,6 +160,68 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if sign < 0:
         found = replace(found, low=_negative(found.high), high=_negative(found.low))
     return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+
+
+def _decide_ratio(gate: Gate, results: Results) -> GateRecord:
+    """Decide the ratio of two groups by x - k y against 0, its limits from those of both groups (Zou and Donner 2008).
+
+    Shares of independent examples have Wilson's limits; else an error of each group, and z.
+    """
+    first, second = (metric_record(gate, term, results) for term in gate.terms)
+    limits = ratio_limits(*(_limited(record) for record in (first, second)))
+    value = None if not second.value or first.value is None else first.value / second.value
+    if value is None or limits is None:
+        return gate_record(gate, "undecided", Message("gates.no_ratio"), value=value)
+    low, high = limits
+    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=math.inf if high is None else high)
+    text = Message("gates.ratio", value=value, low=low, high=high if high is not None else math.inf)
+    if outcome == "undecided":
+        text = parts(text, Message("gates.both_answers"))
+    return gate_record(gate, outcome, text, value=value, low=low, high=high)
+
+
+def _limited(record: MetricRecord) -> tuple[float, float, float] | None:
+    """Return a group's value with its limits: Wilson's of a share of independent examples, else value -+ z errors."""
+    if record.value is None or not record.intervals:
+        return None
+    level = record.intervals[0].level
+    if record.trials is not None:
+        low, high = wilson_limits(round(record.value * record.trials), record.trials, level)
+        return record.value, low, high
+    if record.standard_error is None:
+        return None
+    half = quantile(level) * record.standard_error
+    return record.value, record.value - half, record.value + half
+
+
+def ratio_limits(
+    x: tuple[float, float, float] | None, y: tuple[float, float, float] | None
+) -> tuple[float, float | None] | None:
+    """Return all k that x - k y does not rule out, x and y of disjoint groups; None without limits or for y = 0.
+
+    The upper one is None where no k is ruled out from above.
+
+    Examples
+    --------
+    >>> low, high = ratio_limits((0.24, 0.22, 0.26), (0.34, 0.32, 0.36))
+    >>> round(low, 3), round(high, 3)
+    (0.634, 0.784)
+    """
+    if x is None or y is None or y[0] <= 0:
+        return None
+
+    def reach(k: float, side: int) -> float:
+        return mover(x, k, y, 0.0)[side]
+
+    found = []
+    for side in (0, 1):
+        top = 1.0
+        while reach(top, side) > 0 and top < LARGEST_RATIO:
+            top *= 2
+        open_ended = reach(top, side) > 0
+        found.append(None if open_ended else rising_root(lambda k, side=side: -reach(k, side), 0.0, top))
+    low, high = found
+    return (low or 0.0), high
 
 
 def judging_interval(metric: MetricRecord) -> Interval:

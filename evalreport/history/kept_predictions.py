@@ -30,10 +30,10 @@ _ATTEMPTS = ("count", "spread", "passed")
 def packed(predictions: Predictions, options: Options) -> bytes:
     """Return predictions as Parquet bytes.
 
-    Of the metadata, only the columns that the options use (slices, cluster, weight) are kept, since others may hold
-    whole documents or private data.
+    Of the metadata, only the columns that the options use (slices, cluster, weight, grade) are kept, since others may
+    hold whole documents or private data.
     """
-    named = {options.cluster, options.weight}
+    named = {options.cluster, options.weight, options.grade}
     used = {
         name: column
         for name, column in predictions.metadata.items()

@@ -117,6 +117,15 @@ def paired_influence(difference: Difference, level: float) -> Bounds:
     return Bounds(difference.value - half, difference.value + half)
 
 
+def difference_of_squared_errors(difference: Difference) -> float | None:
+    """Return the difference of two models' debiased squared errors, either of which may be below 0."""
+    pair = difference.evidence
+    if not isinstance(pair, PairedRisks):
+        return None
+    a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
+    return None if a is None or b is None else a.value - b.value
+
+
 @interval(
     "Difference of debiased squares",
     of=PairedRisks,

@@ -218,9 +218,9 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
     if estimate.of_seeds and estimate.crossed is None and interval.low is not None:
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
     refused = bool(estimate.metric.inference.no_interval) and interval.low is None
-    if not estimate.defined or refused:
-        return interval
     method = INTERVALS[interval.method]
+    if not estimate.defined or refused or "of_this_metric" in method.needs:
+        return interval
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
     # weakest class speaks for itself.
     at_the_edge = (

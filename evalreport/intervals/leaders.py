@@ -14,8 +14,10 @@ from evalreport.metrics.evidence import (
     Judged,
     PairedProportion,
     PairedRisks,
+    PairedScores,
     Proportion,
     Ranking,
+    Scores,
     TwoProportions,
 )
 from evalreport.metrics.registry import METRICS
@@ -44,7 +46,7 @@ def first_of_metric(estimate: Value) -> str:
 def of_difference(estimate: Value) -> str:
     """Return the metric's interval of a difference; t where that one is of paired proportions, which these are not."""
     own = INTERVALS[estimate.metric.inference.difference_interval]
-    if isinstance(estimate.evidence, PairedRisks):
+    if isinstance(estimate.evidence, PairedRisks | PairedScores):
         return own.name
     if own.by_resampling:
         return general(estimate)
@@ -59,6 +61,11 @@ def general(estimate: Value) -> str:
     """Return the first of ``GENERAL`` that the metric has; where it has none, its first, which is then refused."""
     own = estimate.metric.inference.intervals
     return next((name for name in GENERAL if name in own), own[0] if own else "bootstrap_percentile")
+
+
+def examples_alike(estimate: Value) -> bool:
+    """Whether examples are independent and weigh the same."""
+    return estimate.sampling.alike
 
 
 def far_from_the_ends(estimate: Value) -> bool:
@@ -100,6 +107,8 @@ LEADERS: tuple[Leader, ...] = (
     Leader("newcombe_independent", of=TwoProportions),
     Leader(first_of_metric, of=Risks),
     Leader(of_difference, of=PairedRisks),
+    Leader(first_of_metric, of=Scores, where=examples_alike),
+    Leader(of_difference, of=PairedScores, where=examples_alike),
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_t", "weighted examples"),
     Leader("suite_t", "tasks"),
@@ -151,7 +160,9 @@ def leads_for(name: str) -> str:
     of_metrics = [metric.inference for metric in METRICS.values()]
     chosen: Mapping[Callable[[Value], str], set[str]] = {
         first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
-        of_difference: {n for one in of_metrics if INTERVALS[n := one.difference_interval].of_one_value},
+        of_difference: {
+            n for one in of_metrics if (n := one.difference_interval) and INTERVALS[n].of_one_value
+        },
         general: {*GENERAL},
     }
     found = []

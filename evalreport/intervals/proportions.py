@@ -204,28 +204,38 @@ def tango(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions: all values that the score test does not reject."""
     assert isinstance(difference.evidence, PairedProportion)
     a, b, c, d = difference.evidence.table
-    n, z = a + b + c + d, quantile(level)
+    return Bounds(*tango_limits(b, c, a + b + c + d, level))
+
+
+def tango_limits(first: float, second: float, n: float, level: float) -> tuple[float, float]:
+    """Return Tango's limits of a difference of two paired proportions.
+
+    Parameters
+    ----------
+    first, second
+        Examples on which only the first, only the second succeeds, among n.
+
+    References
+    ----------
+    Tango (1998), Stat Med 17:891.
+    """
+    z = quantile(level)
 
     def score(delta: float) -> float:
         # Tango's equation for the restricted estimate of p_01: A q^2 + B q + C = 0.
-        linear = -b - c + (2 * n - b + c) * delta
-        constant = -c * delta * (1 - delta)
+        linear = -first - second + (2 * n - first + second) * delta
+        constant = -second * delta * (1 - delta)
         q = (math.sqrt(max(linear * linear - 8 * n * constant, 0.0)) - linear) / (4 * n)
         variance = n * (2 * q + delta * (1 - delta))
-        distance = b - c - n * delta
+        distance = first - second - n * delta
         if distance == 0:
             return 0.0  # also where the variance vanishes: no disagreement at all, or all on one side
         return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance)
 
-    estimate_of_delta = (b - c) / n
-    edge = 1 - 1e-12
-    low = (
-        -1.0 if score(-edge) <= z else root(lambda x: score(x) - z, -edge, estimate_of_delta, tolerance=1e-14)
-    )
-    high = (
-        1.0 if score(edge) >= -z else root(lambda x: score(x) + z, estimate_of_delta, edge, tolerance=1e-14)
-    )
-    return Bounds(low, high)
+    centre, edge = (first - second) / n, 1 - 1e-12
+    low = -1.0 if score(-edge) <= z else root(lambda x: score(x) - z, -edge, centre, tolerance=1e-14)
+    high = 1.0 if score(edge) >= -z else root(lambda x: score(x) + z, centre, edge, tolerance=1e-14)
+    return low, high
 
 
 ValueLimits = tuple[float, float, float]

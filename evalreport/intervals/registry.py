@@ -16,8 +16,10 @@ from evalreport.metrics.evidence import (
     PairedProportion,
     PairedRanking,
     PairedRisks,
+    PairedScores,
     Proportion,
     Ranking,
+    Scores,
     TwoProportions,
 )
 from evalreport.metrics.metric import Margins
@@ -72,7 +74,7 @@ class IntervalMethod:
     @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
-        return {PairedProportion, PairedRisks, TwoProportions}.isdisjoint(self.of)
+        return {PairedProportion, PairedRisks, PairedScores, TwoProportions}.isdisjoint(self.of)
 
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
@@ -170,7 +172,9 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Judged: "gold",
     PairedProportion: "agreement",
     PairedRisks: "paired_probabilities",
+    PairedScores: "paired_probabilities",
     Risks: "probabilities",
+    Scores: "probabilities",
     TwoProportions: "independent_proportions",
     Difference: "paired",
     Estimate: "one_model",

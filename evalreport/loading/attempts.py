@@ -157,7 +157,7 @@ def _differing(array: Arrow, question: Indices) -> Indices:
 
 def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
     """Refuse a column that an option names and that is no fact about the question."""
-    named = {options.cluster, options.weight, options.same_input}
+    named = {options.cluster, options.weight, options.same_input, options.grade}
     for name in sorted(rows.metadata):
         if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
             continue

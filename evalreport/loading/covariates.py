@@ -154,7 +154,7 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
         refuse_where((given & ~np.isfinite(values)) | (values < 0), rows, name, "weight_is_no_number")
         return Column(values)
     array = used_only(array)
-    if name == options.cluster:
+    if name in (options.cluster, options.grade):
         return category_column(array)
     if may_be_sliced_by(name, options.slices, options.gates):
         texts = array.dictionary.to_pylist()
@@ -180,6 +180,7 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
         ("--cluster", options.cluster),
         ("--weight", options.weight),
         ("--same-input", options.same_input),
+        ("--grade", options.grade),
     )
     for option, name in named:
         if name is None:

@@ -119,7 +119,8 @@ def about_truth(options: Options) -> Options:
 
 def _may_be_requested(name: str, options: Options) -> bool:
     """Say whether an option mentions a column, alone or in an expression."""
-    texts = (*options.slices, *options.gates, options.cluster, options.weight, options.same_input)
+    columns = (options.cluster, options.weight, options.same_input, options.grade)
+    texts = (*options.slices, *options.gates, *columns)
     return any(text is not None and name in text for text in texts)
 
 

@@ -264,6 +264,8 @@ def _ratio_derivative(state: Logits, weights: Floats) -> Floats:
     undefined=Message("undefined.calibration_error"),
     intervals=("debiased_squares",),
     difference_interval="difference_of_squares",
+    of_squares=True,
+    extensive=True,
     source="Kumar, Liang and Ma (2019), NeurIPS; Sun et al. (2024), arXiv 2408.08998; the interval was chosen by"
     " simulation",
     **OF_RISKS,

@@ -19,8 +19,10 @@ from evalreport.metrics.evidence import (
     PairedProportion,
     PairedRanking,
     PairedRisks,
+    PairedScores,
     Proportion,
     Ranking,
+    Scores,
     TwoProportions,
     TwoSets,
     scaled,
@@ -152,12 +154,14 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
     )
 
 
-def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | Paired:
+def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | PairedScores | Paired:
     first, second = a.evidence, b.evidence
     if isinstance(first, Ranking):
         return PairedRanking(first.positive, first.class_sizes)
     if isinstance(first, Risks) and isinstance(second, Risks):
         return PairedRisks(first, second)
+    if isinstance(first, Scores) and isinstance(second, Scores):
+        return PairedScores(first, second)
     return Paired()
 
 

@@ -115,6 +115,23 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores (n,) of one ranking or probabilities, whether each example is positive, and the declared number.
+
+    Attributes
+    ----------
+    score, y
+        (n,) larger ones more positive; 1 where positive, else 0.
+    at
+        The threshold or the rate that the metric is about.
+    """
+
+    score: Floats
+    y: Floats
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Agreement of the model's groups of examples with the true ones."""
 
@@ -191,6 +208,14 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedScores:
+    """Two models' scores of the same examples, at the same declared number."""
+
+    a: Scores
+    b: Scores
+
+
+@dataclass(frozen=True, slots=True)
 class PairedRisks:
     """Two models' probabilities of the same events."""
 
@@ -221,12 +246,21 @@ OfValue = (
     | Ranking
     | Rows
     | Risks
+    | Scores
     | Groups
     | Judged
     | OverDatasets
 )
 OfDifference = (
-    PairedProportion | PairedMean | PairedRanking | Paired | PairedRisks | TwoProportions | TwoSets | Judged
+    PairedProportion
+    | PairedMean
+    | PairedRanking
+    | Paired
+    | PairedRisks
+    | PairedScores
+    | TwoProportions
+    | TwoSets
+    | Judged
 )
 Evidence = OfValue | OfDifference
 

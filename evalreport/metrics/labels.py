@@ -76,6 +76,7 @@ def _mcc_of_counts(c: Counts) -> Array:
     share_of_right=True,
     iso_slope="counts",
     headline=True,
+    between_groups=True,
 )
 def accuracy(margins: Array) -> Array:
     """Share of examples whose predicted class is the true class."""
@@ -218,6 +219,7 @@ def precision(c: Counts) -> Parts:
 @_share(
     "Recall",
     "TP / (TP + FN)",
+    between_groups=True,
     intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     test="mcnemar_midp",
     recall_slope=1.0,
@@ -404,6 +406,12 @@ def markedness(c: Counts) -> Array:
 def prevalence(c: Counts) -> Parts:
     """Share of the examples that are positive; the same for every model, and always defined."""
     return c.tp + c.fn, _n(c)
+
+
+@_share("Selection rate", "(TP + FP) / n", greater_is_better=None, between_groups=True, **TWO_CLASSES)
+def selection_rate(c: Counts) -> Parts:
+    """Share of the examples that are predicted positive."""
+    return c.tp + c.fp, _n(c)
 
 
 @_share(

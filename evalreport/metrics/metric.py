@@ -114,6 +114,27 @@ class Numbered:
     per_example: Function
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """The number in brackets that a metric needs: of ``recall[at_fpr=0.1]``.
+
+    Attributes
+    ----------
+    begins, name
+        How the spelling begins, and the name of the number: ``recall``, ``at_fpr``.
+    label
+        The metric's label with its number, ``{x}``.
+    """
+
+    begins: str
+    name: str
+    label: str
+
+    def spelled(self, x: float | str) -> str:
+        """Return the spelling with a number."""
+        return f"{self.begins}[{self.name}={x if isinstance(x, str) else f'{x:.12g}'}]"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moments:
     """A function of weighted sums of columns with one number for each example.
@@ -209,6 +230,10 @@ class RowWise:
     risks
         Maps the state to the probabilities of an event and whether it occurred, (n,) each, from which the metric's own
         interval is computed. None elsewhere.
+    scored
+        Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
+    parameter, at
+        The number that it needs in brackets, and the number, in (0, 1), where it is given.
     """
 
     function: Function
@@ -220,6 +245,9 @@ class RowWise:
     proportion: Function | None = None
     why_undefined: Function | None = None
     risks: Function | None = None
+    scored: Function | None = None
+    parameter: Parameter | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,7 +377,9 @@ class Inference:
     intervals
         Names of the honest intervals, the recommended one first.
     difference_interval, test
-        The recommended interval and test of a paired difference on one test set.
+        The recommended interval and test of a paired difference on one test set; test empty: none decides it.
+    of_squares
+        Whether a difference is that of the squares.
     smooth
         False where influence values do not exist, so that there is no ``normal`` and no BCa interval.
     resampled
@@ -365,6 +395,7 @@ class Inference:
 
     intervals: tuple[str, ...] = SMOOTH_INTERVALS
     difference_interval: str = "bootstrap_bca"
+    of_squares: bool = False
     test: str = "permutation"
     smooth: bool = True
     resampled: bool = True
@@ -405,6 +436,8 @@ class Display:
         Names of the pictures that explain it in the report's methods.
     of_calibration
         Whether a run that names it describes how well probabilities are calibrated.
+    between_groups
+        Whether its spread between the groups of a column is described.
     """
 
     label: str
@@ -415,6 +448,7 @@ class Display:
     shown_with: Needs | None = None
     figures: tuple[str, ...] = ()
     of_calibration: bool = False
+    between_groups: bool = False
 
     @property
     def phrase(self) -> str:
@@ -481,6 +515,20 @@ class Metric:
     def numbered(self) -> Numbered | None:
         """The family with a number k that it belongs to, where it still has none."""
         return self.computation.numbered if isinstance(self.computation, Moments) else None
+
+    @property
+    def parameter(self) -> Parameter | None:
+        """The number in brackets that it needs."""
+        return self.computation.parameter if isinstance(self.computation, RowWise) else None
+
+    @property
+    def lacks_parameter(self) -> bool:
+        """Whether it needs a number in brackets and has none."""
+        return (
+            isinstance(self.computation, RowWise)
+            and self.parameter is not None
+            and self.computation.at is None
+        )
 
     @property
     def recall_slope(self) -> float:

@@ -8,11 +8,11 @@ from typing import get_args
 
 from evalreport.errors import UsageError
 from evalreport.metrics.metric import Average, Judgements, Metric, Training
-from evalreport.metrics.registry import JUDGED, METRICS, NUMBERED, PRIMARY, Quantity, definition
+from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, definition, needs_a_number
 from evalreport.options import Task
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.registry import close_names, unknown_name
+from evalreport.registry import closest_names
 from evalreport.texts import Message
 
 
@@ -42,6 +42,8 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         if isinstance(metric.computation, Training):
             continue  # criteria of training rows: no quantity of test predictions
         if isinstance(metric.computation, Judgements) and not predictions.judged:
+            continue
+        if metric.lacks_parameter:
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -90,6 +92,8 @@ def chosen(
     default
         The primary metric where none is named; None: the usual one of the task.
     """
+    with_number = (Quantity(METRICS[name].name) for name in in_gates if needs_a_number(name))
+    in_gate = [q for q in with_number if predictions.task in definition(q).tasks]
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if isinstance(definition(named[0]).computation, Training):
@@ -97,12 +101,12 @@ def chosen(
                 f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
                 " metric of test predictions first, for the verdict to be about"
             )
+        named += [q for q in in_gate if definition(q).parameter is not None]
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
     name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
-    numbered = (Quantity(name) for name in in_gates if NUMBERED.fullmatch(name) and name in METRICS)
-    others = (*available(predictions), *numbered)
-    return tuple(dict.fromkeys((primary, *(q for q in others if predictions.task in definition(q).tasks))))
+    others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
+    return tuple(dict.fromkeys((primary, *others, *in_gate)))
 
 
 def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
@@ -116,20 +120,25 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         Unknown metric, a metric of another task, an average or class that it does not have.
     """
     match = re.fullmatch(
-        r"(?P<metric>\w+(?:[@^]\d+)?)(?:\[class=(?P<label>.*)\])?", text.strip(), flags=re.DOTALL
+        r"(?P<metric>\w+(?:[@^]\d+|\[at(?:_fpr|_rate)?=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
+        text.strip(),
+        flags=re.DOTALL,
     )
     if match is None:
-        if close_names(text, spelled_metrics()):
-            raise UsageError(unknown_name("metric", text, spelled_metrics()))
-        raise UsageError(f"{text!r} is not a metric; write f1, f1_macro or recall[class=3]")
+        raise UsageError(unknown_metric(text))
     name, label, average = match["metric"], match["label"], None
     if name not in METRICS:
         stem, _, last = name.rpartition("_")
         if last in get_args(Average) and stem in METRICS:
             name, average = stem, last
-        elif close_names(text, spelled_metrics()):
-            raise UsageError(unknown_name("metric", text, spelled_metrics()))
+        else:
+            raise UsageError(unknown_metric(name))
     metric = METRICS[name]
+    if metric.lacks_parameter and metric.parameter is not None:
+        raise UsageError(
+            f"metric {name!r} needs a number between 0 and 1: write {metric.parameter.spelled('0.1')!r}"
+        )
+    name = metric.name if metric.parameter is not None else name
     if task not in metric.tasks:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
     if label is not None and label not in classes:
@@ -145,6 +154,24 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
     if task == "multiclass" and metric.averages and label is None:
         return Quantity(name, average or metric.averages[0])
     return Quantity(name, None, label)
+
+
+def unknown_metric(text: str) -> str:
+    """Say that a metric is unknown, with three that are close, or how one with a number is written.
+
+    Examples
+    --------
+    >>> unknown_metric("acuracy")
+    "unknown metric 'acuracy'; did you mean accuracy, max_accuracy or top_5_accuracy? `evalreport list metrics` has all"
+    """
+    parameters = [m.parameter for m in METRICS.values() if m.parameter is not None]
+    begins = text.partition("[")[0]
+    for parameter in parameters:
+        if "[" in text and parameter.begins == begins and f"[{parameter.name}=" in text:
+            return f"metric {text!r} needs a number between 0 and 1: write {parameter.spelled('0.1')!r}"
+    known = [*spelled_metrics(), *(parameter.spelled("0.1") for parameter in parameters)]
+    first, second, third = closest_names(text, known)
+    return f"unknown metric {text!r}; did you mean {first}, {second} or {third}? `evalreport list metrics` has all"
 
 
 def spelled_metrics() -> list[str]:

@@ -19,7 +19,7 @@ from evalreport.engine.histograms import (
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
-from evalreport.metrics.registry import Decorator, Fields, ranking, rows
+from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
@@ -69,6 +69,12 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
 def roc_auc(positives: Array, negatives: Array) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
     return ratio(_won(positives, negatives), positives.sum(0) * negatives.sum(0))
+
+
+@affine("Gini coefficient", "2 AUC - 1", of="roc_auc")
+def gini(auc: float) -> float:
+    """Gini coefficient of the ranking (accuracy ratio): 0 for a random order, 1 for a perfect one."""
+    return 2 * auc - 1
 
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
@@ -462,6 +468,27 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     """
     right = np.maximum((cumulative.found - cumulative.wrong).max(axis=0), 0.0)
     return ratio(right + cumulative.wrong[-1], cumulative.found[-1] + cumulative.wrong[-1])
+
+
+@_at_corners(
+    "Kolmogorov-Smirnov distance",
+    "max over thresholds t of |TPR - FPR| of score >= t",
+    resampled=False,
+    no_interval=Message("no_interval.ks"),
+    binned=None,
+    intervals=(),
+    test="",
+    difference_interval="",
+    undefined=Message("undefined.one_class"),
+    source="Smirnov (1939), Bull Univ Moscou 2:3; as credit scoring uses it: Hand and Henley (1997), JRSS A 160:523",
+)
+def ks(cumulative: CumulativeWeights) -> Floats:
+    """Largest distance between the score distributions of positives and negatives.
+
+    The threshold is chosen on the data that it is measured on, so it flatters.
+    """
+    of_positives = ratio(cumulative.found, cumulative.found[-1:])
+    return np.asarray(np.abs(of_positives - ratio(cumulative.wrong, cumulative.wrong[-1:])).max(axis=0))
 
 
 def _hits(cumulative: CumulativeWeights, cut: Floats) -> Floats:

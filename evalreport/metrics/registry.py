@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
@@ -50,11 +50,13 @@ class Metrics(Registry[Metric]):
     """The registered metrics; those with a number also by their spelling with it, such as ``pass@5``."""
 
     def __getitem__(self, name: str) -> Metric:
-        found = self._entries.get(name) or self._with_number(name)
+        found = self._entries.get(name) or self._with_number(name) or self._with_parameter(name)
         return super().__getitem__(name) if found is None else found
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or (isinstance(name, str) and self._with_number(name) is not None)
+        if super().__contains__(name) or not isinstance(name, str):
+            return super().__contains__(name)
+        return self._with_number(name) is not None or self._with_parameter(name) is not None
 
     def _with_number(self, name: str) -> Metric | None:
         match = NUMBERED.fullmatch(name)
@@ -65,7 +67,25 @@ class Metrics(Registry[Metric]):
                 return _with_number(metric, int(match["number"]))
         return None
 
+    def _with_parameter(self, name: str) -> Metric | None:
+        match = PARAMETERED.fullmatch(name)
+        if match is None:
+            return None
+        for metric in self._entries.values():
+            parameter = metric.parameter
+            if parameter is not None and (parameter.begins, parameter.name) == (
+                match["begins"],
+                match["key"],
+            ):
+                x = float(match["number"])
+                return _with_parameter(metric, x) if 0 < x < 1 else None
+        return None
 
+
+PARAMETERED = re.compile(
+    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
+)
+"""A metric with its number in brackets."""
 NUMBERED = re.compile(r"(?P<begins>[a-z]+[@^])(?P<number>[1-9][0-9]{0,5})")
 METRICS: Registry[Metric] = Metrics("metric")
 
@@ -88,6 +108,32 @@ def _with_number(metric: Metric, k: int) -> Metric:
         # That of k = 1 is the mean outcome.
         display=replace(metric.display, label=name, headline=metric.display.headline and k > 1),
     )
+
+
+@cache
+def _with_parameter(metric: Metric, x: float) -> Metric:
+    """Return a metric with its number in brackets."""
+    computation = metric.computation
+    assert isinstance(computation, RowWise)
+    assert computation.parameter is not None
+    given, parameter = partial(computation.function, at=x), computation.parameter
+    derivative = computation.derivative
+    return replace(
+        metric,
+        name=parameter.spelled(x),
+        computation=replace(
+            computation,
+            function=given,
+            derivative=None if derivative is None else partial(derivative, at=x),
+            at=x,
+        ),
+        display=replace(metric.display, label=parameter.label.format(x=f"{x:g}")),
+    )
+
+
+def needs_a_number(name: str) -> bool:
+    """Say whether a name is of a metric with a number: ``pass@5``, ``recall[at_fpr=0.1]``."""
+    return (NUMBERED.fullmatch(name) or PARAMETERED.fullmatch(name)) is not None and name in METRICS
 
 
 LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}

@@ -12,7 +12,7 @@ from evalreport.engine.distributions import Columns, column_totals, combined, gr
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
-from evalreport.metrics.evidence import EffectiveProportion, Mean, OfValue, Proportion, Ranking, Rows
+from evalreport.metrics.evidence import EffectiveProportion, Mean, OfValue, Proportion, Ranking, Rows, Scores
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
@@ -201,9 +201,11 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    evidence: Proportion | Rows | Risks = Rows(rarest)
+    evidence: Proportion | Rows | Risks | Scores = Rows(rarest)
     if computation.risks is not None and len(states) == 1:
         evidence = Risks(*computation.risks(states[0]), data.units.heavy, data.units.cluster)
+    if computation.scored is not None and computation.at is not None and len(states) == 1:
+        evidence = Scores(*computation.scored(states[0]), computation.at)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rarest)

@@ -86,3 +86,40 @@ class CalibrationTableRecord:
     low: float | None = None
     high: float | None = None
     p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCurveRecord:
+    """One model's net benefit at one threshold of the declared range, with pointwise limits.
+
+    ``treat_all``: the net benefit of flagging everybody; of nobody it is 0. ``minus_all``: the model's less that.
+    ``standardised``: the net benefit over the prevalence. ``avoided``: interventions avoided for each example, compared
+    with treating all, at the same net number of cases found.
+    """
+
+    model: str
+    threshold: float
+    net_benefit: float
+    low: float | None = None
+    high: float | None = None
+    treat_all: float
+    minus_all: float
+    minus_all_low: float | None = None
+    minus_all_high: float | None = None
+    standardised: float | None = None
+    avoided: float
+    avoided_low: float | None = None
+    avoided_high: float | None = None
+    prevalence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCurveDifferenceRecord:
+    """The difference a - b of two models' net benefits at one threshold, with pointwise limits; no test, no verdict."""
+
+    a: str
+    b: str
+    threshold: float
+    difference: float
+    low: float | None = None
+    high: float | None = None

@@ -24,7 +24,12 @@ from evalreport.schema.algorithms import (
     LearningPointRecord,
 )
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
-from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord
+from evalreport.schema.calibration import (
+    CalibrationRecord,
+    CalibrationTableRecord,
+    DecisionCurveDifferenceRecord,
+    DecisionCurveRecord,
+)
 from evalreport.schema.comparisons import (
     AgreementRecord,
     AttemptVarianceRecord,
@@ -55,7 +60,7 @@ from evalreport.schema.judges import (
     JudgeEstimateRecord,
 )
 from evalreport.schema.metrics import BaselineRecord, ConfusionRecord, FoldRecord, MetricRecord
-from evalreport.schema.slices import DisparityRecord
+from evalreport.schema.slices import DisparityRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, Text, english, joined, speaking
 from evalreport.texts.visible import escaped_json
@@ -98,6 +103,7 @@ class Results:
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
+    group_spread: tuple[GroupSpreadRecord, ...] = ()
     baselines: tuple[BaselineRecord, ...] = ()
     folds: tuple[FoldRecord, ...] = ()
     confusion: tuple[ConfusionRecord, ...] = ()
@@ -110,6 +116,8 @@ class Results:
     residuals: tuple[ResidualRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
     calibration_table: tuple[CalibrationTableRecord, ...] = ()
+    decision_curves: tuple[DecisionCurveRecord, ...] = ()
+    decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()

@@ -55,3 +55,28 @@ def distinct_tests(rows: Iterable[DisparityRecord]) -> int:
             of_column = tested.setdefault((row.model, row.slice.column), {})
             of_column[row.slice.value] = of_column.get(row.slice.value, False) or row.p_adjusted is not None
     return sum(min(sum(each.values()), 1 if len(each) == 2 else len(each)) for each in tested.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSpreadRecord:
+    """How far the groups of one column differ on one metric of one model.
+
+    ``sd``: the standard deviation of the groups' shares less what sampling gives, with limits. ``largest_gap``: the
+    largest difference of two groups; ``gap_by_noise`` is its mean, ``gap_by_noise_95`` its 95 % point if all groups
+    were alike. ``groups``: those counted; ``small_groups``: those with fewer than 30 trials, which count as much as
+    the others; ``left_out``: groups with fewer than two trials.
+    """
+
+    model: str
+    metric: str
+    column: str
+    sd: float | None = None
+    sd_low: float | None = None
+    sd_high: float | None = None
+    largest_gap: float | None = None
+    gap_by_noise: float | None = None
+    gap_by_noise_95: float | None = None
+    groups: int | None = None
+    small_groups: int | None = None
+    left_out: tuple[str, ...] = ()
+    reason: Text | None = None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from evalreport.comparisons.decisions import decisions_of
 from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
 from evalreport.comparisons.verdicts import verdict
 from evalreport.intervals.calibration_records import calibration_records
 from evalreport.intervals.records import metric_records
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.evidence import Proportion
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.column_names import TASK
@@ -22,9 +25,10 @@ from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import Results
-from evalreport.schema.slices import DisparityRecord, distinct_tests
+from evalreport.schema.slices import DisparityRecord, GroupSpreadRecord, distinct_tests
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
+from evalreport.slices.group_spread import Shares, spread_records
 from evalreport.slices.slice_estimates import (
     Group,
     Side,
@@ -226,6 +230,7 @@ class Sliced:
     found: tuple[FoundRecord, ...] = ()
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
+    group_spread: tuple[GroupSpreadRecord, ...] = ()
 
 
 def slice_records(
@@ -262,6 +267,7 @@ def slice_records(
     within: list[ComparisonRecord] = []
     of_tasks: list[Within] = []
     calibrated: list[CalibrationRecord] = []
+    of_groups: list[Shares] = []
     sides: list[Side] = []
     primary = samples[0].quantities[0]
     # Tasks of a suite are not compared with each other unless requested: one is harder than another.
@@ -271,11 +277,13 @@ def slice_records(
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
         compared = compared_quantities(quantities, options)
+        shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]] = {}
         for value, rows_inside in zip(division.values, rows_by_slice(division), strict=True):
             group = group_of(
                 predictions, division, value, rows_inside, quantities=quantities, options=options
             )
             metrics += _metric_records(group, predictions, quantities, options)
+            _keep_shares(shares, group, predictions, quantities)
             for sample in group.samples:
                 calibrated += calibration_records(sample, options, within=group.name).records
             pairs = comparisons_within(group, primary, options)
@@ -286,6 +294,7 @@ def slice_records(
                 sides += sides_of(group, samples, compared, predictions, options)
             done += 1
             progress(done / total)
+        of_groups += _shares_of(division, shares)
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
     blocked = any(warning.level == "blocker" for warning in predictions.warnings)
@@ -299,7 +308,10 @@ def slice_records(
     )
     found = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, options)
-    return Sliced(tuple(metrics), tuple(within), disparities, warnings, found, verdicts, tuple(calibrated))
+    return Sliced(
+        tuple(metrics), tuple(within), disparities, warnings, found, verdicts, tuple(calibrated),
+        spread_records(of_groups, options.confidence, options.seed),
+    )  # fmt: skip
 
 
 def with_slices(results: Results, slices: Sliced) -> Results:
@@ -309,11 +321,52 @@ def with_slices(results: Results, slices: Sliced) -> Results:
         found=(*results.found, *slices.found),
         metrics=(*results.metrics, *slices.metrics),
         disparities=slices.disparities,
+        group_spread=slices.group_spread,
         calibration=(*results.calibration, *slices.calibration),
         task_verdicts=slices.task_verdicts,
         comparisons=(*results.comparisons, *slices.comparisons),
         warnings=tuple(dict.fromkeys((*results.warnings, *slices.warnings))),
     )
+
+
+def _keep_shares(
+    shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]],
+    group: Group,
+    predictions: Predictions,
+    quantities: Sequence[Quantity],
+) -> None:
+    """Add one slice's successes and trials of every metric whose spread between groups is described."""
+    for model in predictions.models:
+        for quantity in quantities:
+            if quantity.label is not None or quantity.average is not None or not spread_of(quantity):
+                continue
+            estimate = group.estimate(model.name, quantity)
+            if estimate is None:
+                continue
+            found = estimate.evidence
+            plain = isinstance(found, Proportion)
+            counts = (found.successes, found.trials) if isinstance(found, Proportion) else (0.0, float("nan"))
+            undefined = not plain and estimate.sampling.alike and not estimate.defined
+            # A group without a trial, as one without a positive has no recall, is too small.
+            own = (0.0, 0.0) if undefined else counts
+            shares.setdefault((model.name, quantity), []).append((group.name.value, *own))
+
+
+def spread_of(quantity: Quantity) -> bool:
+    """Say whether the spread of a metric between groups is described."""
+    return definition(quantity).display.between_groups
+
+
+def _shares_of(
+    division: Division, shares: Mapping[tuple[str, Quantity], Sequence[tuple[str, float, float]]]
+) -> list[Shares]:
+    return [
+        Shares(
+            model, quantity.metric, division.column, tuple(name for name, _, _ in own),
+            np.array([x for _, x, _ in own]), np.array([n for _, _, n in own]),
+        )
+        for (model, quantity), own in shares.items()
+    ]  # fmt: skip
 
 
 def _metric_records(

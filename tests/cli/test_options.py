@@ -41,6 +41,8 @@ PROMISED = [
     "--slice",
     "--cluster",
     "--weight",
+    "--thresholds",
+    "--grade",
     "--gate",
     "--detail",
     "--templates",

@@ -106,6 +106,34 @@ def test_a_model_or_a_number_may_stand_on_either_side(text, models, comparator, 
     assert gate.text == text
 
 
+@pytest.mark.parametrize(
+    "text, metrics, slices, limit, ratio",
+    [
+        ("a.net_benefit[at=0.1] >= 0.02", ["net_benefit[at=0.1]"], [()], 0.02, False),
+        ("a.recall[at_fpr=0.1,sex=f] >= 0.7", ["recall[at_fpr=0.1]"], [(("sex", "f"),)], 0.7, False),
+        ("recall[at_fpr=.05][sex=f] >= 0.7", ["recall[at_fpr=.05]"], [(("sex", "f"),)], 0.7, False),
+        ("accuracy >= 0.7", ["accuracy"], [()], 0.7, False),
+        ("f1[sex=f] / f1[sex=m] >= 0.8", ["f1", "f1"], [(("sex", "f"),), (("sex", "m"),)], 0.8, True),
+        ("a.f1[sex=f] <= 1.25 * a.f1[sex=m]", ["f1", "f1"], [(("sex", "f"),), (("sex", "m"),)], 1.25, True),
+    ],
+)
+def test_numbers_in_brackets_ratios_and_a_model_left_out(text, metrics, slices, limit, ratio):
+    """A metric may have a number in brackets, two groups may be divided, and the only model need not be named."""
+    gate = parse(text, models=["a"])
+    assert [term.metric for term in gate.terms] == metrics
+    assert [term.slices for term in gate.terms] == slices
+    assert ({term.model for term in gate.terms}, gate.limit, gate.ratio) == ({"a"}, limit, ratio)
+
+
+@pytest.mark.parametrize(
+    "text", ["f1[sex=f] / f1 >= 0.8", "f1[sex=f] / recall[sex=m] >= 0.8", "f1[sex=f] / f1[sex=f] >= 1"]
+)
+def test_a_ratio_is_of_two_groups(text):
+    """Anything else divided is refused."""
+    with pytest.raises(UsageError, match="a ratio needs"):
+        parse(text, models=["a"])
+
+
 def test_averages_and_classes_are_spelled_as_for_metric():
     """For several classes bare f1 is macro; recall[class=3] is one class's own value."""
     rows = [

@@ -117,7 +117,11 @@ def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
     one, other = values(evaluate(weighted, task, weight="times")), values(evaluate(repeated, task))
     assert one.keys() == other.keys()
     for name, value in one.items():
-        assert same(value, other[name]), name
+        assert name[1] in UNWEIGHTED or same(value, other[name]), name
+
+
+UNWEIGHTED = {"calibration_error"}
+"""Metrics without a value under weights: how much chance adds depends on how many examples there are."""
 
 
 @pytest.mark.parametrize("seed", range(8))

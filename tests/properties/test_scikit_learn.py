@@ -22,6 +22,7 @@ TWO: Mapping[str, Callable[[Labels, Labels], float]] = {
     "error_rate": lambda t, p: 1 - sk.accuracy_score(t, p),
     "balanced_accuracy": sk.balanced_accuracy_score,
     "mean_per_class_error": lambda t, p: 1 - sk.balanced_accuracy_score(t, p),
+    "selection_rate": lambda _, p: float(np.mean(p == "1")),
     "mcc": sk.matthews_corrcoef,
     "cohen_kappa": sk.cohen_kappa_score,
     "precision": lambda t, p: sk.precision_score(t, p, pos_label="1"),
@@ -45,6 +46,10 @@ TWO: Mapping[str, Callable[[Labels, Labels], float]] = {
 }
 SCORED: Mapping[str, Callable[[Labels, Labels], float]] = {
     "roc_auc": lambda t, p: sk.roc_auc_score(t == "1", p),
+    "gini": lambda t, p: 2 * sk.roc_auc_score(t == "1", p) - 1,
+    "ks": lambda t, p: float(
+        np.abs(np.subtract(*sk.roc_curve(t == "1", p, drop_intermediate=False)[:2])).max()
+    ),
     "average_precision": lambda t, p: sk.average_precision_score(t == "1", p),
     "log_loss": lambda t, p: sk.log_loss(t == "1", p),
     "brier": lambda t, p: sk.brier_score_loss(t == "1", p),
@@ -108,6 +113,10 @@ ELSEWHERE = {
             "calibration_in_the_large",
             "calibration_error",
             "observed_expected",
+            "net_benefit",
+            "recall_at_fpr",
+            "precision_at_rate",
+            "recall_at_rate",
             "r2_correlation",
             "rae",
             "rrse",

@@ -1,0 +1,173 @@
+"""Metrics at a threshold that a user declares: net benefit, and recall or precision at a rate of alarms or flags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.metrics.metric import Parameter
+from evalreport.metrics.registry import Fields, rows
+from evalreport.metrics.views import ModelView
+from evalreport.predictions.arrays import Floats
+from evalreport.texts import Message
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores (n,), larger ones more positive, and whether each example is positive (n,), 1 or 0."""
+
+    score: Floats
+    y: Floats
+
+    @cached_property
+    def groups(self) -> tuple[Floats, Floats]:
+        """How many positives and negatives have each distinct score or a larger one, (G + 1,), from 0 on."""
+        return cumulative_groups(self.score, self.y, np.ones(len(self.y)))
+
+
+def cumulative_groups(score: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the weights of positives and of negatives at each distinct score and above, (G + 1,), from 0 on."""
+    group = np.unique(-score, return_inverse=True)[1].ravel()
+    of_each = (np.bincount(group, weights=weight * side) for side in (y, 1 - y))
+    tp, fp = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in of_each)
+    return tp, fp
+
+
+def _scored(view: ModelView) -> Scored:
+    assert view.score is not None
+    return Scored(view.score, (view.true == view.positive_code).astype(np.float64))
+
+
+def _probabilities(view: ModelView) -> Scored:
+    assert view.proba is not None
+    assert view.positive_code is not None
+    return Scored(view.proba[:, view.positive_code], (view.true == view.positive_code).astype(np.float64))
+
+
+AT: Fields = {
+    "tasks": ("binary",),
+    "scored": lambda state: (state.score, state.y),
+    "resampled": False,
+    "test": "",
+}
+
+
+def rows_of_benefit(score: Floats, y: Floats, at: float) -> Floats:
+    """Return what each example (n,) adds to the net benefit at a threshold: 1, -t / (1 - t) or 0."""
+    flagged = score >= at
+    return np.asarray(flagged * (y - at / (1 - at) * (1 - y)))
+
+
+def _benefit_derivative(state: Scored, weights: Floats, *, at: float) -> Floats:
+    added = rows_of_benefit(state.score, state.y, at)
+    totals = weights.sum(axis=1, keepdims=True)
+    return np.asarray((added - (weights * added).sum(axis=1, keepdims=True) / totals) / totals)
+
+
+@rows(
+    "Net benefit",
+    "TP / n - t / (1 - t) FP / n, positive where p >= t",
+    prepare=_probabilities,
+    derivative=_benefit_derivative,
+    needs="probabilities",
+    parameter=Parameter("net_benefit", "at", "Net benefit at {x}"),
+    range=(-float("inf"), 1.0),
+    intervals=("net_benefit_mover", "normal"),
+    difference_interval="net_benefit_tango",
+    source="Vickers and Elkin (2006), Med Decis Making 26:565",
+    **AT,
+)
+def net_benefit(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of true positives less that of false positives, these at the odds of the threshold: net cases found.
+
+    Treating none has 0; treating all the prevalence less the odds times the rest.
+    """
+    added = rows_of_benefit(state.score, state.y, at)
+    return np.asarray((weights * added).sum(axis=1) / weights.sum(axis=1))
+
+
+SLACK = 1e-9
+
+
+def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float:
+    tp, fp = cumulative_groups(score, y, weight)
+    if not tp[-1] or not fp[-1]:
+        return float("nan")
+    return float(tp[np.flatnonzero(fp <= at * fp[-1] + SLACK)[-1]] / tp[-1])
+
+
+@rows(
+    "Recall at a false positive rate",
+    "recall at the lowest threshold whose FPR is at most X",
+    prepare=_scored,
+    needs="scores",
+    parameter=Parameter("recall", "at_fpr", "Recall at FPR {x}"),
+    smooth=False,
+    undefined=Message("undefined.one_class"),
+    intervals=("at_fpr_scan",),
+    difference_interval="at_fpr_mover",
+    source="profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
+    **AT,
+)
+def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of the positives found at the lowest threshold whose false positive rate is at most X.
+
+    A tie is flagged whole or not at all.
+    """
+    return np.array([_recall_at_fpr(state.score, state.y, row, at) for row in weights])
+
+
+def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
+    """Return the positives among the first ``flagged`` examples; those tied there count by their share."""
+    total = tp + fp
+    if flagged >= total[-1]:
+        return float(tp[-1])
+    g = int(np.flatnonzero(total <= flagged)[-1])
+    return float(tp[g] + (flagged - total[g]) / (total[g + 1] - total[g]) * (tp[g + 1] - tp[g]))
+
+
+@rows(
+    "Precision among the highest scores",
+    "share of positives among the X n highest scores, ties shared",
+    prepare=_scored,
+    needs="scores",
+    parameter=Parameter("precision", "at_rate", "Precision in the top {x}"),
+    smooth=False,
+    intervals=("at_rate_scan",),
+    difference_interval="at_rate_mover",
+    source="own combination: Wilson's limits over all counts that agree with the rate",
+    **AT,
+)
+def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of positives among the given share of examples with the highest scores: of an alert queue of that size."""
+    found = []
+    for row in weights:
+        tp, fp = cumulative_groups(state.score, state.y, row)
+        flagged = at * (tp[-1] + fp[-1])
+        found.append(hits_at(tp, fp, flagged) / flagged)
+    return np.array(found)
+
+
+@rows(
+    "Recall among the highest scores",
+    "positives among the X n highest scores / all positives, ties shared",
+    prepare=_scored,
+    needs="scores",
+    parameter=Parameter("recall", "at_rate", "Recall in the top {x}"),
+    smooth=False,
+    undefined=Message("undefined.no_positive"),
+    intervals=("at_rate_scan",),
+    difference_interval="",
+    source="own combination: Wilson's limits over all counts that agree with the rate",
+    **AT,
+)
+def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of all positives found among the given share of examples with the highest scores."""
+    found = []
+    for row in weights:
+        tp, fp = cumulative_groups(state.score, state.y, row)
+        hits = hits_at(tp, fp, at * (tp[-1] + fp[-1]))
+        found.append(hits / tp[-1] if tp[-1] else float("nan"))
+    return np.array(found)
