@@ -471,7 +471,7 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
 
 
 @_at_corners(
-    "Kolmogorov-Smirnov distance",
+    "KS distance",
     "max over thresholds t of |TPR - FPR| of score >= t",
     resampled=False,
     no_interval=Message("no_interval.ks"),
@@ -483,7 +483,7 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     source="Smirnov (1939), Bull Univ Moscou 2:3; as credit scoring uses it: Hand and Henley (1997), JRSS A 160:523",
 )
 def ks(cumulative: CumulativeWeights) -> Floats:
-    """Largest distance between the score distributions of positives and negatives.
+    """Largest distance between the score distributions of positives and negatives (Kolmogorov-Smirnov).
 
     The threshold is chosen on the data that it is measured on, so it flatters.
     """

@@ -52,7 +52,8 @@ def same(ours: float, theirs: float, tolerance: float) -> bool:
 def test_every_metric_is_reached() -> None:
     """The three tables below have every registered metric, except those of tasks with tables of their own."""
     reached = {q.metric for task in SERVED for q in estimates_of(task, ROWS[task]())}
-    assert reached == set(METRICS) - OTHER_TASKS - {"top_5_accuracy"}
+    with_a_number = {name for name, metric in METRICS.items() if metric.lacks_parameter}
+    assert reached == set(METRICS) - OTHER_TASKS - {"top_5_accuracy"} - with_a_number
     assert any(
         q.metric == "top_5_accuracy" for q in estimates_of("multiclass", ROWS["multiclass"](classes=6))
     )
@@ -69,7 +70,9 @@ def test_weights_equal_repetition(task: str) -> None:
     for quantity, estimate in by_weight.items():
         # both sides sum the same terms in another order; the calibration line is an iteration
         loose = 1e-8 if quantity.metric.startswith("calibration") else 1e-11
-        assert same(estimate.value, copied[quantity].value, loose), quantity
+        # How much chance adds depends on how many examples there are: under weights there is no calibration error.
+        weightless = quantity.metric == "calibration_error" and np.isnan(estimate.value)
+        assert weightless or same(estimate.value, copied[quantity].value, loose), quantity
 
 
 @pytest.mark.parametrize("task", SERVED)
