@@ -36,7 +36,6 @@ from evalreport.comparisons.one_sample import one_sample_records
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.roc_dominance import dominance_records
-from evalreport.comparisons.untested import untested_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
@@ -118,8 +117,7 @@ def evaluate(
 
         # Describe
         explored = exploratory_records([c for c in compared if c.quantity != primary], options)
-        untested = untested_records(samples, quantities, options)
-        rows = (*family_rows, *explored, *untested, *one_sample_records(samples, primary, options))
+        rows = (*family_rows, *explored, *one_sample_records(samples, primary, options))
         omnibus = omnibus_records(samples, tested, options)
         algorithms = algorithm_records(whole, loaded, samples, options)
         judge = judge_records(samples, compared, limits, options)

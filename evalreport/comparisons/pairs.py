@@ -17,6 +17,7 @@ from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, recommended, resolved
+from evalreport.intervals.calibration import described_difference
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
@@ -112,7 +113,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         swaps = swap_distributions(
             sample,
             pairs,
-            quantities,
+            [q for q in quantities if not definition(q).untested],
             n_swaps=n_swaps,
             seed=options.seed,
             ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
@@ -132,10 +133,19 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
     """Return the quantities that tests are run on: overall and averaged ones; the others only where named.
 
-    The others are single classes, and metrics that no test tests for equality.
+    The others are single classes, and metrics that no test tests for equality. Of these, differences that have an
+    interval of their own are described.
     """
     directed = (q for q in quantities if definition(q).scale.greater_is_better is not None)
-    return tuple(q for q in directed if named or (q.label is None and not definition(q).untested))
+    kept = {q for q in directed if named or (q.label is None and not definition(q).untested)}
+    return tuple(q for q in quantities if q in kept or _described(q))
+
+
+def _described(quantity: Quantity) -> bool:
+    """Say whether a metric has an interval of the difference of its own, and no test of it."""
+    metric = definition(quantity)
+    own = INTERVALS[metric.inference.difference_interval] if metric.inference.difference_interval else None
+    return bool(metric.untested) and own is not None and "of_this_metric" in own.needs
 
 
 def _pair(
@@ -371,7 +381,7 @@ def _untested(comparison: Comparison, options: Options) -> ComparisonRecord:
         test=None,
         statistic=None,
         p_value=None,
-        difference=None if pair is None else pair.difference.value,
+        difference=None if pair is None else described_difference(pair.difference),
         level=options.confidence,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,

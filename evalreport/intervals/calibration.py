@@ -117,13 +117,14 @@ def paired_influence(difference: Difference, level: float) -> Bounds:
     return Bounds(difference.value - half, difference.value + half)
 
 
-def difference_of_squared_errors(difference: Difference) -> float | None:
-    """Return the difference of two models' debiased squared errors, either of which may be below 0."""
+def described_difference(difference: Difference) -> float:
+    """Return the difference that an interval describes: of debiased squares, which may be below 0, or of the values."""
     pair = difference.evidence
-    if not isinstance(pair, PairedRisks):
-        return None
-    a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
-    return None if a is None or b is None else a.value - b.value
+    if difference.metric.inference.of_squares and isinstance(pair, PairedRisks):
+        a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
+        if a is not None and b is not None:
+            return a.value - b.value
+    return difference.value
 
 
 @interval(

@@ -50,7 +50,7 @@ AT: Fields = {
     "tasks": ("binary",),
     "scored": lambda state: (state.score, state.y),
     "resampled": False,
-    "test": "",
+    "no_test": Message("no_test.describes"),
 }
 
 

@@ -134,7 +134,7 @@ OF_RISKS: Fields = {
     "risks": _risks,
     "needs": "probabilities",
     "resampled": False,
-    "test": "",
+    "no_test": Message("no_test.describes"),
     "of_calibration": True,
 }
 LINE: Fields = {

@@ -377,7 +377,7 @@ class Inference:
     intervals
         Names of the honest intervals, the recommended one first.
     difference_interval, test
-        The recommended interval and test of a paired difference on one test set; test empty: none decides it.
+        The recommended interval and test of a paired difference on one test set; no interval where empty.
     of_squares
         Whether a difference is that of the squares.
     smooth

@@ -477,7 +477,6 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     no_interval=Message("no_interval.ks"),
     binned=None,
     intervals=(),
-    test="",
     difference_interval="",
     undefined=Message("undefined.one_class"),
     source="Smirnov (1939), Bull Univ Moscou 2:3; as credit scoring uses it: Hand and Henley (1997), JRSS A 160:523",
