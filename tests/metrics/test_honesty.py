@@ -12,8 +12,9 @@ from evalreport.metrics.registry import METRICS
 from tests.samples.metrics import ROWS, binary_rows, ids, options
 
 CRITERIA = {"aic", "bic", "mdl", "vc_bound"}
-VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "max_accuracy", "max_error"} | CRITERIA
+VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "ks", "max_accuracy", "max_error"} | CRITERIA
 NOT_SMOOTH = {"eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision", "medae"} | VALUE_ONLY
+NOT_SMOOTH |= {"calibration_error", "recall_at_fpr", "precision_at_rate", "recall_at_rate"}
 
 
 def test_what_is_smooth_and_what_has_no_interval() -> None:
