@@ -585,6 +585,21 @@ def plan(
     )
 
 
+def saved(path: AnyPath) -> Results:
+    """Read saved results: ``Results.from_json`` calls this function.
+
+    Parameters
+    ----------
+    path
+        A results.json, the folder that holds it, or a report.pdf.
+    """
+    from pathlib import Path
+
+    from evalreport.schema.recorded import read_recorded, results_of
+
+    return results_of(read_recorded(Path(path)).content)
+
+
 def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> str:
     """Return results as text: ``results.summary()``, ``repr(results)`` and the HTML of a notebook call this function.
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from evalreport import numbers
 from evalreport.metrics.metric import Metric
-from evalreport.metrics.registry import METRICS, Quantity
+from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
 from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
@@ -311,10 +311,6 @@ class Facts:
             return list(self.ranked[:1])
         sign = self.sign(self.primary)
         return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
-
-
-OF_THE_POSITIVE = frozenset({"precision", "recall", "f1", "f0_5", "f2", "jaccard"})
-"""Metrics that are about the positive class of two."""
 
 
 def metric_words(spelled: str) -> str:

@@ -965,12 +965,13 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
         names = [usual, *(n for n in names if n != usual)]
     found: list[tuple[Pair, str]] = []
     for name in names:
-        if name in ("accuracy", "balanced_accuracy") and not all(
-            _labels_are_given(facts, m) for m in (first, second)
-        ):
-            continue
         quantity = facts.overall(name)
-        pair = None if quantity is None else facts.pair(first, second, quantity)
+        if quantity is None:
+            continue
+        of_labels = facts.metric(quantity).needs == "labels"
+        if of_labels and not all(_labels_are_given(facts, m) for m in (first, second)):
+            continue
+        pair = facts.pair(first, second, quantity)
         if pair is not None and pair.decided and pair.by.low is not None:
             found.append((pair, name))
     alike = _same_ranking(facts, lead)
@@ -994,7 +995,9 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
     pair = None if quantity is None else facts.pair(first, second, quantity)
     if pair is None or quantity is None or not pair.by.holds(0.0):
         return None
-    if usual == "accuracy" and not all(_labels_are_given(facts, m) for m in (first, second)):
+    if facts.metric(quantity).needs == "labels" and not all(
+        _labels_are_given(facts, m) for m in (first, second)
+    ):
         return None
     a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
     key = "not_on" if _values_are_shown(facts, pair, a, b) else "not_on_by"

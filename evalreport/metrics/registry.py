@@ -373,6 +373,9 @@ PRIMARY: dict[Task, str] = {
 }
 """The primary metric by task, unless one is named."""
 
+OF_THE_POSITIVE = frozenset({"precision", "recall", "f1", "f0_5", "f2", "jaccard"})
+"""Metrics that, of two classes, are about the positive one: a sentence names it."""
+
 JUDGED = "mean_gold"
 """The primary metric where people judged some of the answers, unless one is named."""
 

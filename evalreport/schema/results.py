@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalreport.errors import UsageError
@@ -201,9 +200,9 @@ class Results:
         InputError
             There is no results.json, it is no JSON, or a part has another type, which the message names.
         """
-        from evalreport.schema.recorded import read_recorded, results_of
+        import evalreport
 
-        return results_of(read_recorded(Path(path)).content)
+        return evalreport.saved(path)
 
     def summary(self) -> str:
         """Return the verdict, the table and the cautions as Markdown: the text of summary.md."""
