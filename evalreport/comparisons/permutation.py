@@ -374,9 +374,9 @@ def _rank_histograms(sample: Sample, *models: str) -> list[sparse.csr_array]:
     Ranks that no positive of these models holds are merged with their neighbours: only the order of negatives
     relative to positives counts, so AUC and AP do not change, and the work is that of the rarer class.
     """
-    scores = {m.name: m.score for m in sample.predictions.models}
+    outputs = {m.name: m for m in sample.predictions.models}
     positive = sample.rows.orders[models[0]][0].positive
-    ranks = np.stack([-mid_ranks(np.asarray(scores[name])) for name in models])
+    ranks = np.stack([-mid_ranks(view(sample.predictions, outputs[name]).ranked_by) for name in models])
     distinct, code = np.unique(ranks, return_inverse=True)
     code = code.reshape(ranks.shape)
     alone = np.zeros(len(distinct), dtype=bool)
@@ -405,7 +405,8 @@ def _of_rows(sample: Sample, a: str, b: str, quantity: Quantity, draws: Draws) -
     if computation.by_ranks:
         one, other = _ranked(one), _ranked(other)
     apart = _differ(one, other, metric.needs)
-    (state,) = chosen_states((computation.prepare(_below(one, other)),), quantity, predictions)
+    below = replace(_below(one, other), mean_weight=units.mean_weight)
+    (state,) = chosen_states((computation.prepare(below),), quantity, predictions)
 
     def of_block(swapped: Floats) -> tuple[Floats, Floats | None]:
         """Weight the rows that stay with each model and those that move to it."""
@@ -437,7 +438,9 @@ def _ranked(one: ModelView) -> ModelView:
     proba = one.proba
     if proba is not None:
         proba = np.column_stack([mid_ranks(column) for column in np.asarray(proba).T])
-    return replace(one, y_pred=None, proba=proba, score=None if one.score is None else mid_ranks(one.score))
+    return replace(
+        one, y_pred=None, proba=proba, score=None if one.score is None else mid_ranks(one.ranked_by)
+    )
 
 
 def _below(one: ModelView, other: ModelView) -> ModelView:

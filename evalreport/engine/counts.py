@@ -238,11 +238,12 @@ class CumulativeWeights:
     """Cumulative weights of positives (``found``) and negatives (``wrong``), best group first, (g, b) each.
 
     They are the corners of the ROC curve. ``hits`` keeps, by the length of a list, how many positives are among the
-    first.
+    first. ``example``: the mean weight of an example of the data.
     """
 
     found: Floats
     wrong: Floats
+    example: float = 1.0
     hits: dict[float, Floats] = field(default_factory=dict)
 
 
@@ -252,10 +253,11 @@ class Steps:
 
     Between two positives the order of the negatives is of no account to what is measured at the corners of the
     ROC curve, nor to a cut of the ranking, where a negative adds to the length alone. So the work is that of the
-    rarer class.
+    rarer class. ``example``: the mean weight of an example of the data.
     """
 
     order: Order
+    example: float = 1.0
     seen: LastUse[CumulativeWeights] = field(default_factory=LastUse)
 
     def cumulative(self, weights: Floats) -> CumulativeWeights:
@@ -264,7 +266,7 @@ class Steps:
 
     def _cumulative(self, weights: Floats) -> CumulativeWeights:
         found, wrong = running_weights(weights, self.order)
-        return CumulativeWeights(found[1:], wrong[1:])
+        return CumulativeWeights(found[1:], wrong[1:], self.example)
 
 
 @dataclass(frozen=True, slots=True)

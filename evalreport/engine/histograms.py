@@ -72,6 +72,8 @@ class Bins:
         (G,) the same for the area under the precision-recall curve by trapezoids.
     tied
         (G,) whether all scores of the bin are the same.
+    example
+        Mean weight of an example.
     """
 
     code: Codes
@@ -81,6 +83,7 @@ class Bins:
     correction: Floats
     trapezoids: Floats
     tied: npt.NDArray[np.bool_]
+    example: float = 1.0
 
     @property
     def codes(self) -> int:
@@ -126,7 +129,8 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     code_by_row = np.empty(n, dtype=np.int32)
     code_by_row[order.rows] = code
     tied = np.diff(starts, append=len(positives)) == 1
-    return Bins(code_by_row, *_inside(positives, negatives, found, wrong, starts), tied)
+    example = 1.0 if weights is None else float(weights.mean())
+    return Bins(code_by_row, *_inside(positives, negatives, found, wrong, starts), tied, example)
 
 
 def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
@@ -252,7 +256,8 @@ class BinWeights:
     @cached_property
     def cumulative(self) -> CumulativeWeights:
         """In each bin and all above it."""
-        return CumulativeWeights(*running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1])))
+        sums = running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1]))
+        return CumulativeWeights(*sums, self.bins.example)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:

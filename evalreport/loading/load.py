@@ -38,6 +38,7 @@ from evalreport.loading.truth import attach_truth, with_true_values
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.design import Cells, FoundDesign, design_of, with_seeds_as_repeats
 from evalreport.predictions.digest import memory_record
+from evalreport.predictions.subsets import weighing_rows
 from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, Predictions
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -124,7 +125,7 @@ def load(
         if not (is_path(source) or (counted is not None and counted.inputs)):
             inputs = (memory_record(predictions), *inputs)
         predictions = replace(predictions, origin=replace(predictions.origin, inputs=inputs))
-        return checked(with_training_rows(predictions), options)
+        return checked(with_training_rows(weighing_rows(predictions, options.weight)), options)
 
 
 def settled_options(

@@ -390,7 +390,8 @@ def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> t
     held = np.flatnonzero(baseline.totals)
     code = predictions.positive_code if predictions.task == "binary" else None
     proba = np.tile(baseline.shares, (len(held), 1))
-    return ModelView(held, None, proba, None, code, np.zeros(len(held))), baseline.totals[held]
+    tied = ModelView(held, None, proba, None, code, np.zeros(len(held)), mean_weight=units.mean_weight)
+    return tied, baseline.totals[held]
 
 
 COUNTS = ("TP", "FP", "FN", "TN")

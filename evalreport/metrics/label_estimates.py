@@ -263,7 +263,8 @@ def _estimate(
 ) -> Estimate:
     point = tables.point(model)
     values = function(point)
-    value = float(zero_where_undefined(values).mean())
+    low, high = value_range(definition(quantity), predictions)
+    value = min(max(float(zero_where_undefined(values).mean()), low), high)  # sums of weights are rounded
     undefined = bool(np.isnan(values).any())
     slopes = _slopes(function, point) / tables.parts
     derivative, counts = tables.influence(model, slopes)
@@ -273,7 +274,7 @@ def _estimate(
         quantity=quantity,
         value=value,
         reason=definition(quantity).scale.undefined if undefined else None,
-        range=value_range(definition(quantity), predictions),
+        range=(low, high),
         sampling=tables.units.sampling(predictions.n_examples),
         evidence=_evidence(quantity, tables, model, value, predictions),
         influence=Influence(derivative, counts, by_fit),

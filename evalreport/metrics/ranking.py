@@ -368,11 +368,11 @@ def roc_auc_ovo(state: ClassRanks, weights: Floats) -> Floats:
 
 
 FIRST = 10.0
-"""How many examples the metrics ``..._at_10`` look at."""
+"""How many examples the metrics ``..._at_10`` look at, each of mean weight: no unit of the weights matters."""
 
 
 def _steps(view: ModelView) -> Steps:
-    return Steps(view.order.merged)
+    return Steps(view.order.merged, view.mean_weight)
 
 
 FIRST_RANKED: Fields = {
@@ -498,11 +498,14 @@ def _hits(cumulative: CumulativeWeights, cut: Floats) -> Floats:
 
 
 def _first_hits(cumulative: CumulativeWeights) -> tuple[Floats, Floats]:
-    """Return the positives among the first ten, nan where there are not ten, and all positives."""
-    enough = cumulative.found[-1] + cumulative.wrong[-1] >= FIRST * (1 - 1e-12)
+    """Return the positives among the first ten, nan where there are not ten, and all: in examples of mean weight."""
+    cut = FIRST * cumulative.example
+    enough = cumulative.found[-1] + cumulative.wrong[-1] >= cut * (1 - 1e-12)
     if FIRST not in cumulative.hits:
-        cumulative.hits[FIRST] = _hits(cumulative, np.full(cumulative.found.shape[1], FIRST))
-    return np.where(enough, cumulative.hits[FIRST], np.nan), cumulative.found[-1]
+        cumulative.hits[FIRST] = np.minimum(_hits(cumulative, np.full(cumulative.found.shape[1], cut)), cut)
+    return np.where(enough, cumulative.hits[FIRST], np.nan) / cumulative.example, cumulative.found[
+        -1
+    ] / cumulative.example
 
 
 @_at_corners(

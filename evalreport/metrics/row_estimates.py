@@ -78,11 +78,12 @@ def _estimate(
         by_unit = units.influence(derivative)
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
         influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit)
+    low, high = value_range(definition(key[1]), predictions)
     return Estimate(
         model=key[0],
         quantity=key[1],
-        value=value,
-        range=value_range(definition(key[1]), predictions),
+        value=min(max(value, low), high),  # sums of weights are rounded, so that a perfect model may exceed 1
+        range=(low, high),
         sampling=units.sampling(predictions.n_examples),
         evidence=evidence,
         influence=influence,

@@ -174,7 +174,10 @@ def prepare_rows(
     rows = RowData(units, layout, {}, {}, {})
     families = [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
     rows_of_parts = layout.ranked.rows()
-    wholes = {outputs.name: view(predictions, outputs) for outputs in predictions.models}
+    wholes = {
+        outputs.name: replace(view(predictions, outputs), mean_weight=units.mean_weight)
+        for outputs in predictions.models
+    }
     views = {
         m: [whole] if len(rows_of_parts) == 1 else [whole.of(p) for p in rows_of_parts]
         for m, whole in wholes.items()

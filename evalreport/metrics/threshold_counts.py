@@ -184,7 +184,7 @@ def all_threshold_counts(sample: Sample) -> tuple[ThresholdCounts, ...]:
             continue
         if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
             ready = rows.orders.get(outputs.name)
-            order = ready[0] if ready else descending_order(outputs.score, _is(sample, predictions.positive))
+            order = ready[0] if ready else view(predictions, outputs).order
             found.append(count_thresholds(order, model=outputs.name, weights=weights))
         elif predictions.task == "multiclass" and outputs.proba is not None:
             for code, label in enumerate(predictions.classes[:MOST_CLASSES]):

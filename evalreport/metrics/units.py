@@ -171,6 +171,17 @@ class Units:
         weights.flags.writeable = False
         return weights
 
+    @cached_property
+    def mean_weight(self) -> float:
+        """Mean weight of an example: what one of them counts on average."""
+        if self.weight is None:
+            return 1.0
+        return (
+            float(self.weight.mean())
+            if self.times is None
+            else float((self.weight * self.times).sum() / self.times.sum())
+        )
+
     @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""

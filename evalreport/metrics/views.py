@@ -17,7 +17,7 @@ from evalreport.predictions.table import ModelOutputs, Predictions
 class ModelView:
     """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
 
-    ``passes``: attempts at each question and how many of them passed, (n,) each.
+    ``passes``: attempts at each question and how many of them passed, (n,) each. ``mean_weight``: that of the examples.
     """
 
     true: Array | None
@@ -27,20 +27,54 @@ class ModelView:
     positive_code: int | None
     score: Floats | None = None
     passes: tuple[Floats, Floats] | None = None
+    mean_weight: float = 1.0
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
         given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
         true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
         passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
-        return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes)
+        return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes, self.mean_weight)
 
     @cached_property
     def order(self) -> Order:
-        """The ranking by score."""
+        """The ranking by score; scores that only 1 - p has rounded to the same number are ranked by -p.
+
+        So the area does not depend on which class is positive, nor on which of both probabilities was given.
+        """
         assert self.score is not None
         positive = np.asarray(self.true == self.positive_code)
-        return descending_order(self.score, positive)
+        order, other = descending_order(self.score, positive), self._complement
+        if other is None or len(order.starts) == len(order.rows):
+            return order
+        sorted_other = other[order.rows]
+        same_score = np.ones(len(other) - 1, dtype=bool)
+        same_score[order.starts[1:] - 1] = False
+        apart = same_score & (sorted_other[1:] != sorted_other[:-1])
+        if not apart.any():
+            return order
+        rows = np.lexsort((other, -self.score))
+        changes = (self.score[rows][1:] != self.score[rows][:-1]) | (other[rows][1:] != other[rows][:-1])
+        return Order(self.score, rows, np.flatnonzero(np.concatenate([[True], changes])), positive)
+
+    @property
+    def _complement(self) -> Floats | None:
+        """Probability p (n,) of the other of two classes, where the score is 1 - p."""
+        if self.proba is None or self.score is None or self.proba.shape[1] != 2 or self.positive_code is None:
+            return None
+        other = self.proba[:, 1 - self.positive_code]
+        is_rest = np.array_equal(self.score, self.proba[:, self.positive_code]) and np.array_equal(
+            self.score, 1 - other
+        )
+        return other if is_rest else None
+
+    @property
+    def ranked_by(self) -> Floats:
+        """The scores (n,), or numbers in the order of the ranking where that tells equal scores apart."""
+        assert self.score is not None
+        order = self.order
+        groups = len(order.starts)
+        return self.score if groups == len(np.unique(self.score)) else -order.group.astype(np.float64)
 
     @property
     def p_true(self) -> Floats:

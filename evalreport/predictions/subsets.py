@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask, Values
+from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.table import Column, Counts, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
@@ -60,6 +61,35 @@ def test_rows(predictions: Predictions) -> Predictions:
     return subset(predictions, np.flatnonzero(keep)).noted(found=[kept])
 
 
+def weighing_rows(predictions: Predictions, weight: str | None) -> Predictions:
+    """Leave out rows whose weight is 0: they are no examples, so that nothing counts them.
+
+    Parameters
+    ----------
+    weight
+        The column of weights; None: every row weighs 1.
+
+    Returns
+    -------
+    Predictions
+        The same object where no row weighs 0, and for sums of scores, to which such rows have added nothing.
+    """
+    column = None if weight is None else predictions.metadata.get(weight)
+    if column is None or column.categories is not None or predictions.scores is not None:
+        return predictions
+    kept = column.values != 0
+    if kept.all():
+        return predictions
+    if not all(model.present is None or model.present[kept].any() for model in predictions.models):
+        raise InputError.of("weights_all_zero", column=weight)
+    left_out = FoundRecord(
+        what="rows",
+        value=Message("found.weighing_rows.value", n=int(kept.sum()), total=predictions.n),
+        why=Message("found.weighing_rows.why", column=weight),
+    )
+    return alone(predictions, np.flatnonzero(kept)).noted(found=[left_out])
+
+
 # A name that begins with "test" is no test.
 test_rows.__test__ = False  # type: ignore[attr-defined]
 
@@ -92,6 +122,18 @@ def subset(predictions: Predictions, rows: Indices) -> Predictions:
         counts=None
         if predictions.counts is None
         else Counts(predictions.counts.multiplicity[rows], _scores_of(predictions, rows)),
+    )
+
+
+def alone(predictions: Predictions, rows: Indices) -> Predictions:
+    """Return the table of some rows as if there were no other: its ids are those in use."""
+    part = subset(predictions, rows)
+    used, example = np.unique(part.example, return_inverse=True)
+    return replace(
+        part,
+        models=tuple(m for m in part.models if m.present is None or m.present.any()),
+        ids=predictions.ids.take(from_numpy(used)),
+        example=example.astype(np.int64).ravel(),
     )
 
 

@@ -19,10 +19,9 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices
-from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division, divide, divisions, read_slicing
-from evalreport.predictions.subsets import subset
+from evalreport.predictions.subsets import alone
 from evalreport.predictions.table import Notes, Predictions
 from evalreport.schema.metrics import Slice
 from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
@@ -155,22 +154,10 @@ def sampled_alone(
     about these fitted models. Training seeds each predicted the whole slice, and stay.
     """
     part = alone(predictions, rows)
+    part = replace(part, notes=Notes(part.found))
     if not part.models:
         return ()
     return tuple(_pooled(sample) for sample in estimate_models(part, quantities, options))
-
-
-def alone(predictions: Predictions, rows: Indices) -> Predictions:
-    """Return the table of some rows as if there were no other: its ids are those in use."""
-    part = subset(predictions, rows)
-    used, example = np.unique(part.example, return_inverse=True)
-    return replace(
-        part,
-        models=tuple(m for m in part.models if m.present is None or m.present.any()),
-        ids=predictions.ids.take(from_numpy(used)),
-        example=example.astype(np.int64).ravel(),
-        notes=Notes(part.found),
-    )
 
 
 def _pooled(sample: Sample) -> Sample:

@@ -68,6 +68,8 @@ def test_weights_equal_repetition(task: str) -> None:
     copied = estimates_of(task, repeated(rows, times))
     assert by_weight.keys() == copied.keys()
     for quantity, estimate in by_weight.items():
+        if quantity.metric.endswith("_at_10"):
+            continue  # ten examples: one that weighs as much as three is one, its copies are three
         # both sides sum the same terms in another order; the calibration line is an iteration
         loose = 1e-8 if quantity.metric.startswith("calibration") else 1e-11
         # How much chance adds depends on how many examples there are: under weights there is no calibration error.
