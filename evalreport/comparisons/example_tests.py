@@ -17,6 +17,7 @@ from evalreport.engine.distributions import (
 )
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
 from evalreport.intervals.normal import judged_by_t
+from evalreport.metrics.estimate import StudentError
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
@@ -132,16 +133,24 @@ def paired_t(pair: Pair) -> Outcome:
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
 
 
+@comparison_test(
+    "Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference")
+)
+def cluster_t(pair: Pair) -> Outcome:
+    """Difference over its error between clusters, by t: the larger of the robust and the exchangeable error."""
+    return _by_influence(pair, pair.difference.student, Message("reason.one_cluster"))
+
+
 @comparison_test("Cluster-robust t (CR2)", "clusters", beside=("permutation", "bootstrap_difference"))
 def cr2_t(pair: Pair) -> Outcome:
     """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
-    return _by_influence(pair, Message("reason.one_cluster"))
+    return _by_influence(pair, pair.difference.robust, Message("reason.one_cluster"))
 
 
 @comparison_test("t within tasks", "suite", beside=("permutation", "bootstrap_difference"))
 def suite_t(pair: Pair) -> Outcome:
     """Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom."""
-    return _by_influence(pair, Message("reason.one_of_a_task"))
+    return _by_influence(pair, pair.difference.student, Message("reason.one_of_a_task"))
 
 
 @comparison_test("Prediction-powered (PPI++)", "judged")
@@ -149,20 +158,21 @@ def ppi(pair: Pair) -> Outcome:
     """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
     delta = pair.difference
     if judged_by_t(delta):
-        return _by_influence(pair, Message("reason.one_example_or_cluster"))
+        return _by_influence(pair, delta.student, Message("reason.one_example_or_cluster"))
     return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
 
 
 @comparison_test("t under weights", "weights", beside=("permutation", "bootstrap_difference"))
 def weighted_t(pair: Pair) -> Outcome:
     """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
-    return _by_influence(pair, Message("reason.one_example_or_cluster"))
+    return _by_influence(pair, pair.difference.student, Message("reason.one_example_or_cluster"))
 
 
-def _by_influence(pair: Pair, alone: Message) -> Outcome:
+def _by_influence(pair: Pair, found: StudentError | None, alone: Message) -> Outcome:
     """Divide the difference by its error from influence values."""
-    error, df = pair.difference.corrected_error, pair.difference.df
-    return _by_error(pair, None if df is None else error, df, alone)
+    return (
+        Outcome(None, None, reason=alone) if found is None else _by_error(pair, found.error, found.df, alone)
+    )
 
 
 def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message) -> Outcome:

@@ -168,11 +168,12 @@ def permutation(pair: Pair) -> Outcome:
     swapped = pair.swapped()
     value, observed = pair.difference.value, abs(pair.difference.value)
     scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)), ROUNDING)
-    statistic, error = value, pair.difference.corrected_error
-    if swapped.errors is None or error is None:
+    # The error of the swaps: of clusters CR2.
+    statistic, own = value, pair.difference.robust
+    if swapped.errors is None or own is None:
         extreme = np.abs(swapped.differences) >= observed - ROUNDING * scale
     else:
-        statistic = float(_studentised(np.array([value]), np.array([error]), scale)[0])
+        statistic = float(_studentised(np.array([value]), np.array([own.error]), scale)[0])
         ratios = np.abs(_studentised(swapped.differences, swapped.errors, scale))
         extreme = ratios >= abs(statistic) * (1 - NEARLY)
     if swapped.weights is not None:

@@ -260,17 +260,11 @@ def tested_difference(pair: Pair, test: str) -> float:
 OWN_INTERVAL: Mapping[str, str] = {
     "agreement": "newcombe_paired",
     "losses": "t",
-    "judged": "ppi",
-    "clusters": "cr2_t",
-    "weights": "weighted_t",
-    "suite": "suite_t",
-    "placements": "delong",
     "folds": "cv_t",
     "trained_folds": "corrected_t",
     "halves": "corrected_t",
-    "seeds": "seeds_t",
 }
-"""The interval that inverts a test or goes with it, by what the test needs; else the recommended one."""
+"""The interval that goes with a test of another name, by what the test needs; else the recommended one."""
 
 NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
     "agreement": lambda method: PairedProportion in method.of,
@@ -284,7 +278,7 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
     # McNemar's test among the rows of a class has no interval of its own.
     alone = needs == "agreement" and delta.agreement is None
-    own = None if alone else OWN_INTERVAL.get(needs)
+    own = None if alone else test if test in INTERVALS else OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:
         smooth = "bootstrap_bca" if delta.influence is not None else "bootstrap_percentile"

@@ -26,6 +26,7 @@ OfExamples = Literal[
     "recalls",
     "judged",
     "clusters",
+    "examples_of_clusters",
     "weights",
     "suite",
     "placements",
@@ -45,7 +46,7 @@ OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
 OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
 """About right and wrong answers, or labels, of single examples."""
-OF_UNITS: tuple[Needs, ...] = ("judged", "seeds", "suite", "clusters", "weights")
+OF_UNITS: tuple[Needs, ...] = ("judged", "seeds", "suite", "clusters", "examples_of_clusters", "weights")
 """About rows that people judged in part, several trainings, tasks, clusters or weighted examples."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""

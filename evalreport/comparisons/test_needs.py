@@ -161,6 +161,7 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "recalls": _no_recalls,
     "judged": lambda pair: interval_lacks(INTERVALS["ppi"], pair.difference),
     "clusters": lambda pair: interval_lacks(INTERVALS["cr2_t"], pair.difference),
+    "examples_of_clusters": lambda pair: interval_lacks(INTERVALS["cluster_t"], pair.difference),
     "weights": lambda pair: interval_lacks(INTERVALS["weighted_t"], pair.difference),
     "suite": lambda pair: interval_lacks(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,

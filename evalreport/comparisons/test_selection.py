@@ -96,6 +96,7 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("seeds_t", "training seeds", where=its_interval_leads),
     LeadingTest("weighted_t", "weighted examples", where=its_interval_leads),
     LeadingTest("suite_t", "tasks", where=its_interval_leads),
+    LeadingTest("cluster_t", "clusters", where=its_interval_leads),
     LeadingTest("cr2_t", "clusters", where=its_interval_leads),
     LeadingTest("ppi", of=Judged, where=its_interval_leads),
     LeadingTest("two_proportions_z", "test sets of their own", TwoProportions),

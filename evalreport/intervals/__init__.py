@@ -1,6 +1,6 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import at_rates, calibration, normal, proportions
+from evalreport.intervals import at_rates, calibration, clusters, normal, proportions
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
@@ -12,6 +12,7 @@ __all__ = [
     "all_intervals",
     "at_rates",
     "calibration",
+    "clusters",
     "leading",
     "leads_as_proportion",
     "limits",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evalreport.engine.counts import effective_clusters
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
     ALIKE,
@@ -95,19 +96,23 @@ def of_average_precision(estimate: Estimate, ranking: Ranking, level: float) -> 
 
 
 def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
-    """Return Clopper and Pearson's interval with n = G* where all examples of all clusters are right, or all wrong.
+    """Return Clopper and Pearson's interval with n = G* where the value lies at an end of its range in every cluster.
 
-    G* is the effective number of clusters if their examples are wholly alike, as they are here. Nothing else says how
-    far a value may be that does not vary between clusters: no limits, with the reason.
+    G* is the effective number of clusters if their examples are wholly alike, as they are here. Nothing says how far
+    another value may be that does not vary between clusters: no limits, with the reason.
     """
     if estimate.sampling.n_units < 2:
         return Bounds(None, None, ONE_CLUSTER)
-    at_an_end, found = min(estimate.value, 1 - estimate.value) <= NEGLIGIBLE, estimate.evidence
-    if not isinstance(found, EffectiveProportion) or not found.trials or not at_an_end:
+    (low, high), found, sizes = estimate.range, estimate.evidence, estimate.sampling.sizes
+    if not (math.isfinite(low) and math.isfinite(high)):
         return Bounds(None, None, ALIKE)
-    clusters = found.trials
-    limits = clopper_pearson_limits(clusters if estimate.value > NEGLIGIBLE else 0.0, clusters, level)
-    return Bounds(*limits, Message("limits.alike_clusters"))
+    assert sizes is not None
+    share = (estimate.value - low) / (high - low)
+    trials = found.trials if isinstance(found, EffectiveProportion) else effective_clusters(sizes)
+    if not trials or min(share, 1 - share) > NEGLIGIBLE:
+        return Bounds(None, None, ALIKE)
+    limits = clopper_pearson_limits(trials if share > NEGLIGIBLE else 0.0, trials, level)
+    return Bounds(*(low + (high - low) * limit for limit in limits), Message("limits.alike_clusters"))
 
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
@@ -297,7 +302,7 @@ def _width(bounds: Bounds) -> float:
 
 
 def _wide(bounds: Bounds) -> bool:
-    return _width(bounds) > NEGLIGIBLE
+    return _width(bounds) > NEGLIGIBLE * max(abs(bounds.low or 0.0), abs(bounds.high or 0.0))
 
 
 def all_intervals(estimate: Estimate, named: Sequence[str], level: float) -> tuple[Interval, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evalreport.calibration.risks import Risks
 from evalreport.intervals.registry import INTERVALS, Value, missing
 from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Judged,
@@ -19,6 +20,7 @@ from evalreport.metrics.evidence import (
     Ranking,
     Scores,
     TwoProportions,
+    WeightedF1,
 )
 from evalreport.metrics.registry import METRICS
 from evalreport.registry import summary_of
@@ -89,7 +91,7 @@ class Leader:
     drawn
         What is drawn, a key of ``DRAWN``.
     of
-        The type of evidence, or ``Difference`` for any difference; ``object`` for any.
+        The type of evidence, or ``Estimate`` or ``Difference`` for any evidence of those; ``object`` for any.
     where
         A further condition.
     """
@@ -110,8 +112,11 @@ LEADERS: tuple[Leader, ...] = (
     Leader(first_of_metric, of=Scores, where=examples_alike),
     Leader(of_difference, of=PairedScores, where=examples_alike),
     Leader("wilson", "weighted examples", EffectiveProportion),
+    Leader("weighted_wilson", "weighted examples", WeightedF1),
     Leader("weighted_t", "weighted examples"),
     Leader("suite_t", "tasks"),
+    Leader("cluster_wilson", "clusters", Estimate),
+    Leader("cluster_t", "clusters"),
     Leader("cr2_t", "clusters"),
     Leader("ppi", of=Judged),
     Leader("t", "data sets"),

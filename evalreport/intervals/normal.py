@@ -13,7 +13,7 @@ from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
 from evalreport.metrics.difference import Difference
-from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.estimate import Estimate, StudentError
 from evalreport.metrics.evidence import Judged, PairedRanking, Ranking
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
@@ -45,7 +45,7 @@ def normal(estimate: Estimate | Difference, level: float) -> Bounds:
 )
 def t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
-    return _student(estimate, level)
+    return student(estimate, estimate.student, level)
 
 
 @interval(
@@ -93,7 +93,7 @@ def weighted_t(estimate: Estimate | Difference, level: float) -> Bounds:
     The error is from weighted influence values with the factor n / (n - 1). Of weighted clusters they are added up
     by cluster, and there are G - 1 degrees of freedom.
     """
-    return _student(estimate, level)
+    return student(estimate, estimate.student, level)
 
 
 @interval(
@@ -107,37 +107,23 @@ def suite_t(estimate: Estimate | Difference, level: float) -> Bounds:
     The variances of the tasks add, each from the task's own examples (of clusters CR2), with Satterthwaite's degrees
     of freedom; of metrics that are no mean by influence values. It says nothing about other tasks.
     """
-    return _student(estimate, level)
+    return student(estimate, estimate.student, level)
 
 
-@interval(
-    "Cluster-robust t (CR2)",
-    needs=("some_interval", "one_task", "influence", "no_gold", "clusters", "equal_weights"),
-    source="CR2: Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Tipton (2018), J Bus Econ Stat"
-    " 36:672",
-)
-def cr2_t(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Value plus or minus t bias-reduced cluster-robust errors (CR2), with Satterthwaite's degrees of freedom.
-
-    Clusters may be of unequal size: a large one counts for less than its examples. Of metrics that are no mean the
-    influence values are taken for the examples' own, so the degrees of freedom are approximate.
-    """
-    return _student(estimate, level)
-
-
-def _student(estimate: Estimate | Difference, level: float) -> Bounds:
+def student(estimate: Estimate | Difference, found: StudentError | None, level: float) -> Bounds:
     """Return the value plus or minus t errors; reasons where there is no error, and where it is 0."""
     if estimate.derivative is None:
         return NOT_SMOOTH
-    error, df, clustered = estimate.corrected_error, estimate.df, estimate.sampling.clusters is not None
-    if estimate.sampling.tasks is not None and not error:
-        return Bounds(None, None, Message("limits.one_of_a_task" if error is None else "limits.alike_tasks"))
-    if error is None or df is None:
-        return Bounds(None, None, ONE_CLUSTER if clustered else Message("limits.one_example"))
-    if error == 0 and clustered and not estimate.over_datasets:
+    of_tasks, clustered = estimate.sampling.tasks is not None, estimate.sampling.clusters is not None
+    if found is None:
+        alone = "one_of_a_task" if of_tasks else "one_cluster" if clustered else "one_example"
+        return Bounds(None, None, Message(f"limits.{alone}"))
+    if found.error == 0 and of_tasks:
+        return Bounds(None, None, Message("limits.alike_tasks"))
+    if found.error == 0 and clustered and not estimate.over_datasets:
         return Bounds(None, None, ALIKE)
-    half = t_quantile((1 + level) / 2, df) * error
-    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
+    half = t_quantile((1 + level) / 2, found.df) * found.error
+    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if found.error == 0 else None)
 
 
 @interval(
@@ -152,7 +138,7 @@ def ppi(estimate: Estimate | Difference, level: float) -> Bounds:
     variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
     variances add (divisors n - 1), by t with Satterthwaite's degrees of freedom.
     """
-    return _student(estimate, level) if judged_by_t(estimate) else normal(estimate, level)
+    return student(estimate, estimate.student, level) if judged_by_t(estimate) else normal(estimate, level)
 
 
 def judged_by_t(estimate: Estimate | Difference) -> bool:

@@ -16,6 +16,7 @@ from evalreport.metrics.evidence import (
     PairedProportion,
     Proportion,
     TwoProportions,
+    WeightedF1,
 )
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.predictions.arrays import Floats
@@ -161,6 +162,29 @@ def wilson_f1(estimate: Estimate, level: float) -> Bounds:
         return NO_TRIALS
     low, high = wilson_limits(found.true_positives, found.total, level)
     return Bounds(rising[1](low), rising[1](high))
+
+
+@interval(
+    "Wilson on the Jaccard scale, weighted",
+    of=WeightedF1,
+    needs=("some_interval", "one_task", "weights"),
+    source="Korn and Graubard (1998), Survey Methodology 24:193; F1 = 2J / (1 + J): this combination was chosen by"
+    " simulation",
+)
+def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
+    """Wilson's interval of J = TP / (TP + FP + FN) under weights, mapped to F1 = 2J / (1 + J).
+
+    The trials are the smaller of two effective numbers, Kish's and Korn and Graubard's; Student's t takes the place of
+    z, with one degree of freedom less than Kish's number of all examples.
+    """
+    computation, found = estimate.metric.computation, estimate.evidence
+    assert isinstance(found, WeightedF1)
+    assert isinstance(computation, ClassCounts)
+    assert computation.monotone_of is not None
+    if found.units <= 1:
+        return Bounds(None, None, Message("limits.one_example"))
+    limits = score_limits(found.jaccard, found.trials, t_quantile((1 + level) / 2, found.units - 1))
+    return Bounds(*(float(computation.monotone_of[1](limit)) for limit in limits))
 
 
 def _phi(a: float, b: float, c: float, d: float) -> float:

@@ -21,6 +21,7 @@ from evalreport.metrics.evidence import (
     Ranking,
     Scores,
     TwoProportions,
+    WeightedF1,
 )
 from evalreport.metrics.metric import Margins
 from evalreport.registry import Registry, summary_of
@@ -142,6 +143,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "influence": lambda _, e: e.influence is not None,
     "no_gold": lambda _, e: not isinstance(e.evidence, Judged),
     "clusters": lambda _, e: e.sampling.clusters is not None and not e.over_datasets,
+    "examples_of_clusters": lambda _, e: e.examples_known,
     "weights": lambda _, e: e.sampling.weighted,
     "tasks": lambda _, e: e.sampling.tasks is not None,
     "one_task": lambda _, e: e.sampling.tasks is None,
@@ -163,12 +165,14 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     ),
     "macro_f1": lambda m, e: m.name in e.metric.inference.intervals and e.quantity.average == "macro",
     "auc": lambda _, e: e.metric.is_auc,
+    "bounded": lambda _, e: all(map(math.isfinite, e.range)),
 }
 """What intervals need of an estimate beside its evidence; the reason for a missing one is the text of its name."""
 
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     F1Counts: "jaccard",
+    WeightedF1: "jaccard",
     Judged: "gold",
     PairedProportion: "agreement",
     PairedRisks: "paired_probabilities",

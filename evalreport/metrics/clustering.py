@@ -384,15 +384,22 @@ def _estimate(
         by_sum = gradient(
             lambda moved: metric.computation.function(Overlap(*np.moveaxis(moved, -1, 0))), sums
         )
-        slopes = units.influence(table.slopes(by_sum)[table.cell])
-        influence = Influence(slopes, np.broadcast_to(1.0, len(slopes)))
+        by_example = table.slopes(by_sum)[table.cell]
+        slopes = units.influence(by_example)
+        influence = Influence(
+            slopes,
+            np.broadcast_to(1.0, len(slopes)),
+            by_example=None if units.cluster is None else lambda: by_example,
+        )
     return Estimate(
         model=model,
         quantity=quantity,
         value=float(_values(quantity, sums)),
         reason=reason,
         range=value_range(metric, predictions),
-        sampling=Sampling(n=predictions.n_examples, sizes=units.sizes, n_effective=units.n_effective),
+        sampling=Sampling(
+            n=predictions.n_examples, sizes=units.sizes, times=units.times, n_effective=units.n_effective
+        ),
         evidence=Groups(),
         influence=influence,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import in_parts
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, Sampled
+from evalreport.metrics.estimate import Estimate, Sampled, StudentError
 from evalreport.metrics.evidence import (
     Evidence,
     Judged,
@@ -93,24 +94,22 @@ class Difference(Sampled):
         """Whether the errors of two test sets are not of like examples, so that their variances are added."""
         return self.sampling.two_sets and (self.sampling.sizes is not None or self.sampling.weighted)
 
-    @cached_property
-    def corrected_error(self) -> float | None:
-        """As of a single value; of two test sets with clusters or weights the root of the added variances."""
-        if not self._by_side:
-            return super().corrected_error
-        first, second = self.a.corrected_error, self.b.corrected_error
-        return None if first is None or second is None else float(np.hypot(first, second))
+    @property
+    def examples_known(self) -> bool:
+        """As of a single value; of two test sets of both."""
+        if self.sampling.two_sets:
+            return self.a.examples_known and self.b.examples_known
+        return super().examples_known
 
     @cached_property
-    def df(self) -> float | None:
+    def student(self) -> StudentError | None:
         """As of a single value; of two test sets with clusters or weights Welch's."""
-        if self.corrected_error is None or not self._by_side:
-            return super().df
-        each = [((side.corrected_error or 0.0) ** 2, side.df or 1.0) for side in (self.a, self.b)]
-        total = sum(variance for variance, _ in each)
-        if total == 0:
-            return min(df for _, df in each)
-        return total**2 / sum(variance**2 / df for variance, df in each)
+        return _welch(self.a.student, self.b.student) if self._by_side else super().student
+
+    @cached_property
+    def robust(self) -> StudentError | None:
+        """As of a single value; of two test sets with clusters or weights Welch's."""
+        return _welch(self.a.robust, self.b.robust) if self._by_side else super().robust
 
     @property
     def of_base(self) -> Difference:
@@ -134,6 +133,16 @@ class Difference(Sampled):
             evidence=scaled(self.evidence, 1 / scale.slope),
             fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
         )
+
+
+def _welch(first: StudentError | None, second: StudentError | None) -> StudentError | None:
+    """Return the root of the added variances, with Welch's degrees of freedom."""
+    if first is None or second is None:
+        return None
+    error = float(np.hypot(first.error, second.error))
+    if error == 0:
+        return StudentError(0.0, min(first.df, second.df))
+    return StudentError(error, error**4 / (first.error**4 / first.df + second.error**4 / second.df))
 
 
 def paired_difference(a: Estimate, b: Estimate) -> Difference:
@@ -169,10 +178,19 @@ def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influenc
     one, other = a.influence, b.influence
     if one is None or other is None:
         return None
-    values, first, second = _subtracted(one.values, other.values), one.by_fit, other.by_fit
-    if not by_fit or first is None or second is None:
-        return Influence(values, one.counts)
-    return Influence(values, one.counts, lambda: _subtracted(first(), second()))
+    return Influence(
+        _subtracted(one.values, other.values),
+        one.counts,
+        _of_both(one.by_fit, other.by_fit) if by_fit else None,
+        # Models trained with seeds of their own do not have the same rows.
+        _of_both(one.by_example, other.by_example) if by_fit or a.fits is None else None,
+    )
+
+
+def _of_both(
+    first: Callable[[], Floats] | None, second: Callable[[], Floats] | None
+) -> Callable[[], Floats] | None:
+    return None if first is None or second is None else lambda: _subtracted(first(), second())
 
 
 def _replicates(a: Estimate, b: Estimate) -> Floats | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
 from evalreport.engine.distributions import parts_of
 from evalreport.metrics.evidence import (
@@ -21,6 +22,7 @@ from evalreport.metrics.evidence import (
     Rows,
     Table,
     Undefined,
+    WeightedF1,
 )
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity, definition
@@ -29,6 +31,14 @@ from evalreport.metrics.seeds import Crossed, SeedTerm, crossed, seed_term
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True)
+class StudentError:
+    """A standard error and its degrees of freedom."""
+
+    error: float
+    df: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +101,8 @@ class Sampled:
 
         A model with one seed adds no term: what training it again would change is then not included.
         """
-        of_examples, df = self.corrected_error, self.df
-        if not self.of_seeds or of_examples is None or df is None:
+        of_examples = self.robust
+        if not self.of_seeds or of_examples is None:
             return None
         terms: list[SeedTerm | None] = []
         for side in self._seeded:
@@ -101,30 +111,64 @@ class Sampled:
                 return None
             several = len(side.fits.values) > 1
             terms.append(seed_term(side.fits.values, side.influence.by_fit()) if several else None)
-        return crossed(of_examples**2, df, terms)
+        return crossed(of_examples.error**2, of_examples.df, terms)
 
     @property
     def standard_error(self) -> float | None:
-        """Influence values with divisor n; of clusters CR2, under weights with the factor u / (u - 1) of the units.
+        """Influence values with divisor n; of clusters, under weights and in suites that of Student's t.
 
-        With training seeds the error over examples and seeds; of a suite over the examples within its tasks.
+        With training seeds the error over examples and seeds.
         """
         if self.crossed is not None:
             return self.crossed.error
         return self._error(1.0) if self.sampling.alike else self.corrected_error
 
-    @cached_property
+    @property
     def corrected_error(self) -> float | None:
-        """The error of Student's t: influence values with divisor n - 1, of clusters CR2 (``engine.effective``)."""
-        return None if self._freedom is None else self._error(self._freedom.factors)
+        """The error of Student's t; None where there is none."""
+        return None if self.student is None else self.student.error
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom of ``corrected_error``; None where there is no such error."""
+        return None if self.student is None else self.student.df
 
     @cached_property
-    def df(self) -> float | None:
-        """Degrees of freedom of ``corrected_error``: Satterthwaite's of clusters and tasks, n_eff - 1 under weights.
+    def student(self) -> StudentError | None:
+        """The error of Student's t: of clusters as ``engine.cluster_variance``, else as ``robust``."""
+        if self.of_clusters is None:
+            return self.robust
+        error = self._rounded(float(np.sqrt(self.of_clusters.variance)))
+        return StudentError(error, self.of_clusters.df)
 
-        Else n - 1, of weighted clusters G - 1; of two test sets Welch's. None where there is no such error.
+    @cached_property
+    def of_clusters(self) -> ClusterVariance | None:
+        """The variance over clusters whose examples count the same; None in other samplings."""
+        sampling, influence = self.sampling, self.influence
+        if influence is None or influence.by_example is None:
+            return None
+        if sampling.sizes is None or sampling.weighted or sampling.tasks is not None or sampling.two_sets:
+            return None
+        derivative = influence.by_example()
+        times = 1.0 if sampling.times is None else sampling.times
+        squares = float((times * derivative**2).sum())
+        return variance_of_clusters(influence.values, sampling.sizes, squares)
+
+    @property
+    def examples_known(self) -> bool:
+        """Whether the influence of the single examples of each cluster is known."""
+        return self.influence is not None and self.influence.by_example is not None
+
+    @cached_property
+    def robust(self) -> StudentError | None:
+        """The error from influence values with divisor n - 1, of clusters CR2; None where there is none.
+
+        The degrees of freedom are Satterthwaite's of clusters and tasks, n_eff - 1 under weights, else n - 1, of
+        weighted clusters G - 1.
         """
-        return None if self._freedom is None else self._freedom.df
+        freedom = self._freedom
+        error = None if freedom is None else self._error(freedom.factors)
+        return None if freedom is None or error is None else StudentError(error, freedom.df)
 
     @cached_property
     def _freedom(self) -> Freedom | None:
@@ -145,8 +189,10 @@ class Sampled:
     def _error(self, factors: Floats | float) -> float | None:
         if self.influence is None:
             return None
-        error = self.influence.error(factors)
-        # Derivatives that cancel up to rounding are no spread.
+        return self._rounded(self.influence.error(factors))
+
+    def _rounded(self, error: float) -> float:
+        """Return an error, 0 where derivatives cancel up to rounding, which is no spread."""
         scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
         return error if error > 1e-13 * scale else 0.0
 
@@ -230,7 +276,7 @@ class Estimate(Sampled):
     def table(self) -> Table | None:
         """The table of counts of a label metric, else None."""
         found = self.evidence
-        if isinstance(found, Proportion | EffectiveProportion | F1Counts | OverDatasets):
+        if isinstance(found, Proportion | EffectiveProportion | F1Counts | WeightedF1 | OverDatasets):
             return found.table
         return found if isinstance(found, Table) else None
 

@@ -78,6 +78,24 @@ class F1Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightedF1:
+    """F1 of one class under weights, by its Jaccard index J = TP / (TP + FP + FN).
+
+    Attributes
+    ----------
+    trials
+        Effective number of examples behind J.
+    units
+        Kish's effective number of all examples.
+    """
+
+    jaccard: float
+    trials: float
+    units: float
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class Mean:
     """A mean over examples that is no proportion."""
 
@@ -242,6 +260,7 @@ OfValue = (
     | Proportion
     | EffectiveProportion
     | F1Counts
+    | WeightedF1
     | Mean
     | Ranking
     | Rows

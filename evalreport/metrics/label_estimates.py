@@ -23,7 +23,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
-from evalreport.metrics.evidence import EffectiveProportion, F1Counts, Proportion, Table
+from evalreport.metrics.evidence import EffectiveProportion, F1Counts, Proportion, Table, WeightedF1
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sampling import Influence
@@ -48,6 +48,8 @@ class LabelTables:
         Distinct combinations of truth, labels and weight; None with parts, clusters or tasks, where units are drawn.
     columns
         By model, (atoms, parts 3 K): what one draw of each atom (cell or unit) adds to which margins.
+    rows
+        By model, (n, parts 3 K): what one example of each row adds, where clusters of examples are drawn; else empty.
     tables
         By model, the K x K counts over all rows, each with its weight.
     """
@@ -57,6 +59,7 @@ class LabelTables:
     parts: int
     cells: Cells | None
     columns: tuple[sparse.csr_array, ...]
+    rows: tuple[sparse.csr_array, ...]
     tables: tuple[Floats, ...]
 
     @classmethod
@@ -75,13 +78,14 @@ class LabelTables:
                 margin_columns(cells.true, labels, k, weight=cells.weight) for labels in cells.predicted
             )
             tables = tuple(counted(cells.true, labels, cells.weighed, k) for labels in cells.predicted)
-            return cls(names, units, 1, cells, columns, tables)
-        columns = tuple(
-            units.gather(margin_columns(true, labels, k, part=parts.codes, n_parts=parts.count))
-            for labels in predicted
+            return cls(names, units, 1, cells, columns, (), tables)
+        rows = tuple(
+            margin_columns(true, labels, k, part=parts.codes, n_parts=parts.count) for labels in predicted
         )
+        columns = tuple(units.gather(table) for table in rows)
         tables = tuple(counted(true, labels, units.base, k) for labels in predicted)
-        return cls(names, units, parts.count, None, columns, tables)
+        kept = () if units.cluster is None or units.attempts else rows
+        return cls(names, units, parts.count, None, columns, kept, tables)
 
     @property
     def n_classes(self) -> int:
@@ -117,6 +121,12 @@ class LabelTables:
         if self.units.strata is not None:
             by_atom = within(by_atom, self.cells.counts, self.cells.true)
         return by_atom, self.cells.counts
+
+    def by_example(self, model: int, slopes: Floats) -> Callable[[], Floats] | None:
+        """Return a function that makes the derivatives (n,) by the weight of one example; None without clusters."""
+        if not self.rows:
+            return None
+        return lambda: np.asarray(self.rows[model] @ slopes.ravel())
 
     def by_part(self, model: int, slopes: Floats) -> Floats:
         """Return derivatives (units, parts) by the multiplicity of a unit in one part, of slopes (parts, 3, K)."""
@@ -277,7 +287,7 @@ def _estimate(
         range=(low, high),
         sampling=tables.units.sampling(predictions.n_examples),
         evidence=_evidence(quantity, tables, model, value, predictions),
-        influence=Influence(derivative, counts, by_fit),
+        influence=Influence(derivative, counts, by_fit, tables.by_example(model, slopes)),
         replicates=np.concatenate(replicates),
     )
 
@@ -289,7 +299,7 @@ def _slopes(function: Callable[[Floats], Floats], point: Floats) -> Floats:
 
 def _evidence(
     quantity: Quantity, tables: LabelTables, model: int, value: float, predictions: Predictions
-) -> Table | Proportion | EffectiveProportion | F1Counts:
+) -> Table | Proportion | EffectiveProportion | F1Counts | WeightedF1:
     """Return the counts of a proportion or of F1 where examples are alike, else effective trials or the table alone."""
     point, units = tables.point(model), tables.units
     function = table_function(quantity, predictions)
@@ -308,11 +318,53 @@ def _evidence(
             found = base.proportion(counts_of(quantity, predictions)(point[0]))
             return F1Counts(float(found[0]), float(found[1]), table)
         return table
+    if tables.cells is not None and tables.cells.weight is not None:
+        found_f1 = _weighted_f1(quantity, tables, model, predictions, table)
+        if found_f1 is not None:
+            return found_f1
     by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
     if units.task is not None or trials_of is None or not by_weight:
         return table
     by_unit, times = tables.influence(model, _slopes(lambda margins: trials_of(margins)[1], point))
     return EffectiveProportion(units.effective(by_unit, times), table)
+
+
+def _weighted_f1(
+    quantity: Quantity, tables: LabelTables, model: int, predictions: Predictions, table: Table
+) -> WeightedF1 | None:
+    """Return the effective number of weighted examples behind F1 of one class; None of other metrics, and for 0/0.
+
+    It is the smaller of Kish's number of the examples in TP + FP + FN, d^2 / sum w^2, and of Korn and Graubard's
+    J (1 - J) / V, with V = n / (n - 1) sum (w ([in TP] - J [in TP + FP + FN]) / d)^2. J of 0 or 1 has the first alone.
+    """
+    computation, units = definition(quantity).computation, tables.units
+    below = computation.monotone_of if isinstance(computation, ClassCounts) else None
+    assert tables.cells is not None
+    assert tables.cells.weight is not None
+    if below is None or quantity.average is not None or units.n_effective is None:
+        return None
+    base, counts, point = METRICS[below[0]].computation, counts_of(quantity, predictions), tables.point(model)
+    assert isinstance(base, ClassCounts)
+    assert base.proportion is not None
+    proportion = base.proportion
+    right, total = (float(sums) for sums in proportion(counts(point[0])))
+    if not total:
+        return None
+    # Each example's weight where it is counted, else 0.
+    of_right, of_total = (
+        tables.influence(
+            model, _slopes(lambda margins, which=which: proportion(counts(margins))[which], point)
+        )[0]
+        for which in (0, 1)
+    )
+    times, jaccard = tables.cells.counts, right / total
+    kish_number = total**2 / float((times * of_total**2).sum())
+    n = float(times[tables.cells.weight > 0].sum())
+    squares = float((times * ((of_right - jaccard * of_total) / total) ** 2).sum())
+    trials = kish_number
+    if 0 < jaccard < 1 and n > 1:
+        trials = min(kish_number, jaccard * (1 - jaccard) / (n / (n - 1) * squares))
+    return WeightedF1(jaccard, trials, units.n_effective, table)
 
 
 def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:

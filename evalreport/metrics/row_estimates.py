@@ -77,7 +77,9 @@ def _estimate(
     if derivative is not None:
         by_unit = units.influence(derivative)
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
-        influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit)
+        whole = units.cluster is None or units.attempts or definition(key[1]).needs == "passes"
+        by_example = None if whole else lambda: derivative
+        influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit, by_example)
     low, high = value_range(definition(key[1]), predictions)
     return Estimate(
         model=key[0],

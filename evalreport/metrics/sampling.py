@@ -22,6 +22,8 @@ class Sampling:
         Examples.
     sizes
         (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
+    times
+        (n,) examples in each row of a table of counts; None: one.
     tasks
         (u,) task of each unit of a suite, within which units are drawn; of what people say the rows with gold and those
         without apart. None: no suite.
@@ -35,6 +37,7 @@ class Sampling:
 
     n: int
     sizes: Floats | None = None
+    times: Floats | None = None
     tasks: Indices | None = None
     n_effective: float | None = None
     only_sums: bool = False
@@ -73,11 +76,15 @@ class Influence:
         (u,) units in each atom.
     by_fit
         Training seeds: makes the derivatives (u, J) by the multiplicity of a unit in one fit; rows sum to ``values``.
+    by_example
+        Clusters of examples: makes the derivatives (n,) by the weight of one example of each row. None of other units,
+        and of questions with attempts.
     """
 
     values: Floats
     counts: Floats
     by_fit: Callable[[], Floats] | None = None
+    by_example: Callable[[], Floats] | None = None
 
     @cached_property
     def powers(self) -> tuple[float, float, float]:
@@ -95,9 +102,12 @@ class Influence:
 
     def scaled(self, factor: float) -> Influence:
         """Return the influence on the value in other units."""
-        by_fit = self.by_fit
+        by_fit, by_example = self.by_fit, self.by_example
         return Influence(
-            self.values * factor, self.counts, None if by_fit is None else lambda: by_fit() * factor
+            self.values * factor,
+            self.counts,
+            None if by_fit is None else lambda: by_fit() * factor,
+            None if by_example is None else lambda: by_example() * factor,
         )
 
 

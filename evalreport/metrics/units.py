@@ -138,6 +138,8 @@ class Units:
     times
         (n,) number of examples of each row of a table of counts: such units are drawn by distinct cell, or as clusters
         where the table has them. None: one.
+    attempts
+        Whether a unit is a question, and its examples the attempts at it.
     """
 
     n: int
@@ -146,6 +148,7 @@ class Units:
     strata: Indices | None = None
     task: Indices | None = None
     times: Floats | None = None
+    attempts: bool = False
 
     @property
     def plain(self) -> bool:
@@ -215,7 +218,9 @@ class Units:
 
     def sampling(self, n: int) -> Sampling:
         """Say how the units behind a value of n examples are drawn."""
-        return Sampling(n=n, sizes=self.sizes, tasks=self.tasks, n_effective=self.n_effective)
+        return Sampling(
+            n=n, sizes=self.sizes, times=self.times, tasks=self.tasks, n_effective=self.n_effective
+        )
 
     @property
     def trials_effective(self) -> float | None:
@@ -348,12 +353,13 @@ def units_of(
     UsageError
         Where class counts are declared as fixed and there are no classes, or units are not single examples.
     """
-    codes = None
+    codes, attempts = None, False
     if cluster is not None:
         column = (predictions.metadata.get(cluster) or predictions.keys[cluster]).values
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
     elif predictions.n > len(predictions.ids) or predictions.design == "seeds":
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
+        attempts = "attempt" in predictions.keys
     suite, task = predictions.tasks, None
     if suite is not None:
         task = suite.values.astype(np.int64)
@@ -374,7 +380,7 @@ def units_of(
             )
         strata = predictions.y_true.astype(np.int64)
     times = None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64)
-    return Units(predictions.n, codes, weights, strata, task, times)
+    return Units(predictions.n, codes, weights, strata, task, times, attempts)
 
 
 def _weights(predictions: Predictions, column: str) -> Floats:

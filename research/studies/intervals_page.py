@@ -123,16 +123,29 @@ CHOICE = (
         "`bootstrap_percentile`",
     ),
     (
-        "anything smooth with `--cluster`, or where ids occur repeatedly; its differences",
-        "`cr2_t`",
-        "bias-reduced error of unequal clusters, Satterthwaite's degrees of freedom; where every cluster is all right"
-        " (all wrong) `clopper_pearson` with n = effective number of clusters",
-        "`normal` with the same error, the bootstrap of whole clusters",
+        "values in a bounded range with `--cluster`, or where ids occur repeatedly",
+        "`cluster_wilson`",
+        "Wilson's limits on the number of trials that the variance between clusters shows: the larger of the robust and"
+        " the exchangeable variance; where every cluster is at an end of the range `clopper_pearson` with n = effective"
+        " number of clusters",
+        "`cluster_t`, `cr2_t`, the bootstrap of whole clusters",
+    ),
+    (
+        "other values with `--cluster`, and differences",
+        "`cluster_t`",
+        "Student's t with the same variance and degrees of freedom; attempts at questions have `cr2_t`",
+        "`cr2_t`, the bootstrap of whole clusters",
     ),
     (
         "shares of examples with `--weight`",
         "`wilson`",
         "on Kish's effective number of examples; of weighted clusters on Korn and Graubard's",
+        "`weighted_t`",
+    ),
+    (
+        "F1 of one class with `--weight`",
+        "`weighted_wilson`",
+        "Wilson's limits of the Jaccard index on its effective number of examples, mapped",
         "`weighted_t`",
     ),
     (

@@ -55,7 +55,7 @@ CELLS = tuple(
 
 def counted(cell: Unequal, generator: np.random.Generator, number: int) -> Mapping[str, float]:
     """Say whether the pair is decided, called equivalent, and whether a gate at the true value passes or fails."""
-    method = "cr2_t" if cell.clusters else "weighted_t"
+    method = "cluster_t" if cell.clusters else "weighted_t"
     results = er.evaluate(
         draw(cell, generator), metrics=[cell.metric], intervals=[method], tests=[method], resamples=2, seed=number,
         margin=cell.margin, gates=[f"a.{cell.metric} >= {ACCURACY}"], cluster="group" if cell.clusters else None,

@@ -221,7 +221,7 @@ def test_clusters_are_groups_of_questions() -> None:
         for m, x in (("a", a), ("b", b))
     }
     options = {"cluster": "topic", "metrics": ("mean_outcome",)}
-    found, expected = row(run(many, **options), "cr2_t"), row(run(one, **options), "cr2_t")
+    found, expected = (row(run(source, **options), "cluster_t") for source in (many, one))
     assert (found.difference, found.p_value, found.df) == pytest.approx(
         (expected.difference, expected.p_value, expected.df), abs=1e-12
     )

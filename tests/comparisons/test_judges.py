@@ -36,7 +36,7 @@ def test_all_models_together_are_clustered_by_question() -> None:
     """Three answers to one question are alike: kappa over all of them has the interval of clusters."""
     whole = next(r for r in favoured().judge_agreement if r.model is None)
     assert whole.n_gold == 450
-    assert whole.kappa_method == "cr2_t"
+    assert whole.kappa_method == "cluster_wilson"
 
 
 def test_the_difference_of_the_bias_is_tested_on_common_rows() -> None:

@@ -192,7 +192,7 @@ def test_whole_clusters_change_sides(kind: str) -> None:
     for model in source.values():
         model["site"] = [f"s{u}" for u in unit]
     found = row(run(source, metrics=(metric,), cluster="site", tests=("permutation",)), "permutation")
-    assert not found.recommended, "it stands beside cr2_t"
+    assert not found.recommended, "it stands beside cluster_t"
     assert found.p_value == pytest.approx(
         enumerated(truth, a, b, value, unit, mean=kind == "values"), abs=1e-12
     )

@@ -76,8 +76,8 @@ def test_perfect_on_five_clusters_is_five_successes() -> None:
 
 
 @pytest.mark.parametrize("metric", ["f1", "balanced_accuracy", "mcc", "roc_auc", "log_loss"])
-def test_what_does_not_vary_between_clusters_has_no_limits(metric: str) -> None:
-    """Perfect everywhere, and no proportion: no limits and the reason; the same of a difference between twins."""
+def test_what_does_not_vary_between_clusters_is_as_sure_as_five_successes(metric: str) -> None:
+    """Perfect everywhere: G* of G* on the metric's range; no limits without a range, nor of a difference of twins."""
     truth = np.arange(500) % 2
     source = labels(truth, a=truth, b=truth)
     for model in source.values():
@@ -86,21 +86,27 @@ def test_what_does_not_vary_between_clusters_has_no_limits(metric: str) -> None:
     results = run(source, metrics=(metric,), cluster="site", margin=0.05)
     for record in results.metrics:
         assert record.standard_error == 0
-        assert (record.intervals[0].low, record.intervals[0].high) == (None, None)
-        assert "no variation between groups" in record.intervals[0].reason
-    found = row(results, "cr2_t")
+        found = record.intervals[0]
+        if metric == "log_loss":
+            assert (found.low, found.high) == (None, None)
+            assert "no variation between groups" in found.reason
+        else:
+            least = {"mcc": -1.0}.get(metric, 0.0)
+            assert (found.low, found.high) == pytest.approx((least + (1 - least) * 0.025 ** (1 / 5), 1))
+            assert found.method == "clopper_pearson"
+    found = row(results, "cluster_t")
     assert (found.difference, found.p_value, found.low, found.high) == (0, 1, None, None)
     assert results.verdicts[0].verdict == "undecided"
 
 
 def test_the_same_difference_in_every_cluster_has_no_p_value() -> None:
-    """One of four examples more in each of six clusters: the error is 0, so nothing says how sure 1/4 is."""
-    first, second = np.tile([1, 1, 1, 0], 6), np.tile([1, 1, 0, 0], 6)
-    source = outcomes(a=first, b=second)
+    """1/4 more on each example of six clusters: the error is 0, so nothing says how sure 1/4 is."""
+    second = np.tile([0.5, 0.25, 0.0, 0.75], 6)
+    source = outcomes(a=second + 0.25, b=second)
     for model in source.values():
         model["site"] = [f"s{i // 4}" for i in range(24)]
     results = run(source, cluster="site")
-    found = row(results, "cr2_t")
+    found = row(results, "cluster_t")
     assert found.recommended
     assert (found.p_value, found.low, found.high) == (None, None, None)
     assert found.reason
@@ -119,7 +125,7 @@ def test_one_cluster_is_refused(weight: str | None) -> None:
         assert record.standard_error is None
         assert (record.intervals[0].low, record.intervals[0].high) == (None, None)
         assert record.intervals[0].reason == "one cluster: no standard error"
-    found = row(results, "weighted_t" if weight else "cr2_t")
+    found = row(results, "weighted_t" if weight else "cluster_t")
     assert (found.p_value, found.low, found.high) == (None, None, None)
 
 
@@ -189,7 +195,7 @@ def test_tests_that_assume_alike_examples_are_refused_by_name() -> None:
     grouped = run(source, metrics=("roc_auc",), cluster="site", tests=("delong",))
     assert row(grouped, "delong").p_value is None
     assert "independent" in row(grouped, "delong").reason
-    assert row(grouped, "cr2_t").recommended
+    assert row(grouped, "cluster_t").recommended
     for option in ({"weight": "times"}, {"cluster": "site"}):
         refused = row(run(source, metrics=("accuracy",), tests=("paired_t",), **option), "paired_t")
         assert refused.p_value is None

@@ -131,13 +131,13 @@ def test_hall_keeps_to_units() -> None:
 
 
 def test_signed_means_and_clusters_keep_their_intervals() -> None:
-    """A mean of signed errors leads with t; whole clusters lead with CR2, whatever the losses."""
+    """A mean of signed errors leads with t; whole clusters lead with theirs, whatever the losses."""
     errors = np.random.default_rng(7).normal(size=60)
     assert recommended(estimated(with_errors(errors), Quantity("bias_error"))) == "t"
     clusters = Units(60, np.repeat(np.arange(12), 5))
     for metric in ("mae", "rmse"):
         estimate = estimated(with_errors(errors), Quantity(metric), clusters)
-        assert recommended(estimate) == "cr2_t"
+        assert recommended(estimate) == "cluster_t"
         assert limits(estimate, "hall", 0.95).low is None
 
 
@@ -227,7 +227,7 @@ def test_clusters_and_weights_do_not_lead_by_class() -> None:
     clusters = Units(100, np.repeat(np.arange(20), 5))
     weights = Units(100, weight=np.linspace(1, 2, 100))
     for quantity in (Quantity("balanced_accuracy"), Quantity("f1", average="macro")):
-        assert recommended(estimated(predictions, quantity, clusters)) == "cr2_t"
+        assert recommended(estimated(predictions, quantity, clusters)) == "cluster_wilson"
         assert recommended(estimated(predictions, quantity, weights)) == "weighted_t"
 
 

@@ -177,8 +177,8 @@ def test_whole_clusters_of_examples_are_drawn() -> None:
     """With --cluster Student's t by clusters leads, as for every other metric."""
     source = groups_of(200, seed=3, noise={"a": 0.2, "b": 0.5})
     found = evalreport.evaluate(source, task="clustering", cluster="ward", resamples=100)
-    assert {r.intervals[0].method for r in found.metrics} == {"cr2_t"}
-    assert {r.test for r in found.comparisons if r.recommended} == {"cr2_t"}
+    assert {r.intervals[0].method for r in found.metrics} == {"cluster_wilson"}
+    assert {r.test for r in found.comparisons if r.recommended} == {"cluster_t"}
 
 
 def test_intervals_hold_where_groups_are_filled_and_are_refused_where_not() -> None:

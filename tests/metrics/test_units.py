@@ -72,21 +72,19 @@ def bell_mccaffrey(
 
 def test_clusters_are_judged_by_bell_and_mccaffreys_matrices() -> None:
     """Mean loss and its paired difference by unequal clusters: error, df, limits and p are those of the matrix form."""
-    results = run(source(site=sites()), metrics=("mae",), cluster="site")
+    results = run(
+        source(site=sites()), metrics=("mae",), cluster="site", intervals=("cr2_t",), tests=("cr2_t",)
+    )
     losses = {"a": np.abs(A - TRUTH), "b": np.abs(B - TRUTH)}
     for record in results.metrics:
         error, df = bell_mccaffrey(np.ones((N, 1)), losses[record.model], SITE, np.ones(1))
-        assert record.standard_error == pytest.approx(error, rel=1e-9)
         half = stats.t.ppf(0.975, df) * error
-        leading = record.intervals[0]
-        assert leading.method == "cr2_t"
-        assert (leading.low, leading.high) == pytest.approx(
-            (record.value - half, record.value + half), rel=1e-9
-        )
+        named = record.intervals[1]
+        assert named.method == "cr2_t"
+        assert (named.low, named.high) == pytest.approx((record.value - half, record.value + half), rel=1e-9)
     difference = losses["a"] - losses["b"]
     error, df = bell_mccaffrey(np.ones((N, 1)), difference, SITE, np.ones(1))
     found = row(results, "cr2_t")
-    assert found.recommended
     assert found.df == pytest.approx(df, rel=1e-9)
     assert found.statistic == pytest.approx(difference.mean() / error, rel=1e-9)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(difference.mean()) / error, df), rel=1e-9)
@@ -94,8 +92,9 @@ def test_clusters_are_judged_by_bell_and_mccaffreys_matrices() -> None:
     assert (found.low, found.high) == pytest.approx(
         (difference.mean() - half, difference.mean() + half), rel=1e-9
     )
-    (verdict,) = results.verdicts
-    assert (verdict.low, verdict.high) == pytest.approx((found.low, found.high), rel=1e-12)
+    (verdict,), leading = results.verdicts, row(results, "cluster_t")
+    assert leading.recommended
+    assert (verdict.low, verdict.high) == pytest.approx((leading.low, leading.high), rel=1e-12)
 
 
 def estimates(columns: Source, metric: str, mu0: float, task: str) -> tuple[Estimate | Difference, Units]:
@@ -124,13 +123,13 @@ def test_reference_values_of_cr2(record: Mapping[str, Any]) -> None:
         metric, task = "mean_outcome", "outcome"
     estimate, units = estimates(columns, metric, inputs["mu0"], task)
     assert units.sizes is not None
-    assert estimate.corrected_error is not None
-    assert estimate.df is not None
+    assert estimate.robust is not None
+    error, df = estimate.robust.error, estimate.robust.df
     limits = INTERVALS["cr2_t"].function(estimate, inputs["level"])
-    t = abs(estimate.value - inputs["mu0"]) / estimate.corrected_error
+    t = abs(estimate.value - inputs["mu0"]) / error
     found = {
-        "estimate": estimate.value, "se": estimate.standard_error, "df": estimate.df,
-        "low": limits.low, "high": limits.high, "p_two_sided": 2 * stats.t.sf(t, estimate.df),
+        "estimate": estimate.value, "se": error, "df": df,
+        "low": limits.low, "high": limits.high, "p_two_sided": 2 * stats.t.sf(t, df),
         "gstar_rho1": units.clusters_effective, "gstar_rho0": kish(units.sizes),
         "n_clusters": estimate.sampling.clusters,
     }  # fmt: skip
@@ -152,7 +151,7 @@ def test_reference_values_of_cr2_through_a_run(record: Mapping[str, Any]) -> Non
     columns = outcomes(a=a, b=b)
     for model in columns.values():
         model["g"] = [f"g{g}" for g in inputs["cluster"]]
-    results = run(columns, cluster="g")
+    results = run(columns, cluster="g", tests=("cr2_t",))
     found = row(results, "cr2_t")
     for name, expected in (("df", "df"), ("p_value", "p_two_sided")):
         assert agrees(getattr(found, name), value[expected]), name
@@ -239,7 +238,8 @@ def test_two_test_sets_of_unlike_units_have_welchs_degrees_of_freedom(option: st
     columns = source(site=sites(), times=TIMES.tolist())
     columns["b"]["id"] = [f"other {name}" for name in ids(N)]
     column = {"cluster": "site", "weight": "times"}[option]
-    results = run(columns, metrics=("mae",), join="independent", **{option: column})
+    test = {"cluster": "cr2_t", "weight": "weighted_t"}[option]
+    results = run(columns, metrics=("mae",), join="independent", tests=(test,), **{option: column})
     if option == "cluster":
         parts = [bell_mccaffrey(np.ones((N, 1)), np.abs(m - TRUTH), SITE, np.ones(1)) for m in (A, B)]
     else:
@@ -247,8 +247,8 @@ def test_two_test_sets_of_unlike_units_have_welchs_degrees_of_freedom(option: st
         parts = [(r.standard_error or 0, df) for r in results.metrics]
     variances = [error**2 for error, _ in parts]
     df = sum(variances) ** 2 / sum(v**2 / d for v, (_, d) in zip(variances, parts, strict=True))
-    found = row(results, "cr2_t" if option == "cluster" else "weighted_t")
-    assert found.recommended
+    found = row(results, test)
+    assert found.recommended == (option == "weight")
     assert found.df == pytest.approx(df, rel=1e-9)
     assert found.statistic == pytest.approx(found.difference / np.sqrt(sum(variances)), rel=1e-9)
 
@@ -263,7 +263,7 @@ def test_smooth_metrics_are_judged_by_linearised_values(metric: str) -> None:
     said = np.where(RANDOM.random(24)[SITE] < 0.4, 1 - truth, truth)
     columns = labels(truth, a=said)
     columns["a"]["site"] = sites()
-    (record,) = run(columns, metrics=(metric,), cluster="site").metrics
+    (record,) = run(columns, metrics=(metric,), cluster="site", intervals=("cr2_t",)).metrics
     functions = {
         "f1": sk.f1_score, "mcc": sk.matthews_corrcoef, "balanced_accuracy": sk.balanced_accuracy_score,
         "recall": sk.recall_score,
@@ -274,10 +274,9 @@ def test_smooth_metrics_are_judged_by_linearised_values(metric: str) -> None:
 
     influence = np.array([(moved(i, 1e-4) - moved(i, -1e-4)) / 2e-4 for i in range(N)])
     error, df = bell_mccaffrey(np.ones((N, 1)), N * influence, SITE, np.ones(1))
-    assert record.standard_error == pytest.approx(error, rel=1e-5)
-    leading = record.intervals[0]
-    assert leading.method == "cr2_t"
-    assert leading.high - leading.low == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=1e-5)
+    found = record.intervals[1]
+    assert found.method == "cr2_t"
+    assert found.high - record.value == pytest.approx(stats.t.ppf(0.975, df) * error, rel=1e-5)
 
 
 def test_equal_clusters_have_the_usual_error() -> None:
@@ -285,12 +284,11 @@ def test_equal_clusters_have_the_usual_error() -> None:
     site, losses = np.repeat(np.arange(10), 6), RANDOM.random(60)
     columns = outcomes(a=losses)
     columns["a"]["g"] = [f"g{g}" for g in site]
-    (record,) = run(columns, cluster="g").metrics
+    (record,) = run(columns, cluster="g", intervals=("cr2_t",)).metrics
     fit = sm.OLS(losses, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": site}, use_t=True)
-    assert record.standard_error == pytest.approx(fit.bse[0], rel=1e-9)
     assert record.clusters_effective == pytest.approx(10, rel=1e-12)
-    half = stats.t.ppf(0.975, 9) * record.standard_error
-    assert record.intervals[0].high - record.value == pytest.approx(half, rel=1e-9)
+    half = stats.t.ppf(0.975, 9) * fit.bse[0]
+    assert record.intervals[1].high - record.value == pytest.approx(half, rel=1e-9)
 
 
 def test_weights_are_repetitions_for_the_value_only() -> None:
@@ -322,11 +320,11 @@ def test_cluster_bootstrap_has_the_cluster_error() -> None:
     results = run(
         data, metrics=("accuracy",), cluster="site", resamples=4000, intervals=("bootstrap_normal",)
     )
-    record = results.metrics[0]
+    (record,), right = results.metrics, (truth == said) - np.mean(truth == said)
     found = next(i for i in record.intervals if i.method == "bootstrap_normal")
     spread = (found.high - found.low) / (2 * stats.norm.ppf(0.975))
-    assert spread == pytest.approx(record.standard_error * np.sqrt(23 / 24), rel=0.1)
-    assert record.intervals[0].method == "cr2_t"
+    assert spread == pytest.approx(np.sqrt((np.bincount(SITE, right) ** 2).sum()) / N, rel=0.1)
+    assert record.intervals[0].method == "cluster_wilson"
 
 
 # --- what the intervals hold ----------------------------------------------------------------------------------------
