@@ -133,9 +133,7 @@ def paired_t(pair: Pair) -> Outcome:
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
 
 
-@comparison_test(
-    "Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference")
-)
+@comparison_test("Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference"))
 def cluster_t(pair: Pair) -> Outcome:
     """Difference over its error between clusters, by t: the larger of the robust and the exchangeable error."""
     return _by_influence(pair, pair.difference.student, Message("reason.one_cluster"))

@@ -14,10 +14,6 @@ Cell = tuple[str, int, str, str, str]
 ONE_OUTCOME = (
     "three failures alone have the chance 6.1 %, so coverage jumps there; `clopper_pearson` guarantees 95 %"
 )
-SKEWED_CLUSTERS = (
-    "clusters of very unlike size whose values are skewed: the few largest seldom hold the tail; the report warns by"
-    " the effective number of clusters"
-)
 CHANCE_OF_A_JUDGE = "chance: `ppi` covered 94.6 % in 10,000 further data sets of this cell"
 CHANCE_OF_A_SUITE = "chance: `suite_t` covered 94.0 % in 40,000 further data sets of this cell"
 CHANCE = "chance: `logit` covered 94.7 % in 10,000 further data sets of this cell"
@@ -28,10 +24,6 @@ Where = tuple[str, int, str, str]
 _LISTED: Mapping[str, Mapping[Where, tuple[str, ...]]] = {
     ONE_OUTCOME: {
         ("p = 0.99", 100, "value", "a"): ("accuracy",),
-    },
-    SKEWED_CLUSTERS: {
-        ("clusters, 400 to 10, skewed", 8, "value", "a"): ("accuracy", "f1", "mcc"),
-        ("clusters, 400 to 10, skewed", 20, "value", "a"): ("accuracy", "f1", "mcc"),
     },
     CHANCE: {
         ("prevalence 0.1, AUC 0.85", 1000, "value", "a"): ("roc_auc",),

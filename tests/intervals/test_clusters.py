@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.engine.cluster_variance import variance_of_clusters
+from evalreport.engine.distributions import t_quantile
+from evalreport.intervals.proportions import score_limits
 from tests.reference.third_round import assert_agrees, each
 from tests.samples.pairs import Source, labels, row, run, values
 
@@ -149,3 +152,38 @@ def test_slices_of_clusters_lead_with_the_same_rules() -> None:
             other.intervals[0].low,
             other.intervals[0].high,
         )
+
+
+SETS = 3000
+"""Data sets of a simulation: a share of 95 % has a Monte Carlo standard error of 0.4 points, one of 3 % of 0.3."""
+
+
+@pytest.mark.parametrize("clusters", [8, 20])
+def test_values_and_differences_hold_on_skewed_clusters_of_400_down_to_10_examples(clusters: int) -> None:
+    """Accuracy 0.8, correlation 0.2: at least 93 % hold, on both sides of the truth at most 4 % of the values miss.
+
+    A gate at the bar passes wrongly where the whole interval of the value lies above it. CR2 alone holds 91 %.
+    """
+    random = np.random.default_rng(80 + clusters)
+    sizes = np.round(np.geomspace(400, 10, clusters))
+    n, truth = int(sizes.sum()), 0.8
+    below = above = missed = 0
+    for _ in range(SETS):
+        chances = [random.beta(4 * truth, 4 * (1 - truth), clusters) for _ in "ab"]
+        first, second = (random.binomial(sizes.astype(int), chance).astype(float) for chance in chances)
+        value = first.sum() / n
+        found = variance_of_clusters((first - sizes * value) / n, sizes, value * (1 - value) / n)
+        assert found is not None
+        low, high = score_limits(value, value * (1 - value) / found.variance, t_quantile(0.975, found.df))
+        below, above = below + (high < truth), above + (low > truth)
+        difference, moved = value - second.sum() / n, first - second
+        # Answers of the two models are independent within a cluster: the expected sum of squared differences.
+        shares = first / sizes, second / sizes
+        squares = float((sizes * sum(share * (1 - share) for share in shares) + moved**2 / sizes).sum())
+        squares = squares / n**2 - difference**2 / n
+        of_both = variance_of_clusters((moved - sizes * difference) / n, sizes, squares)
+        assert of_both is not None
+        missed += abs(difference) > t_quantile(0.975, of_both.df) * of_both.variance**0.5
+    assert (below + above) / SETS < 0.07
+    assert missed / SETS < 0.07
+    assert max(below, above) / SETS < 0.04

@@ -117,7 +117,12 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
             assert OTHER_SIZES.get(name, {30, 1000}) <= sizes[name], name
 
 
-OTHER_SIZES = {"cr2_t": {8, 100}, "weighted_t": {200, 1000}, "ppi": {30, 500}, "suite_t": {5, 30}}
+OTHER_SIZES = {
+    **{name: {8, 100} for name in ("cr2_t", "cluster_t", "cluster_wilson")},
+    **{name: {200, 1000} for name in ("weighted_t", "weighted_wilson")},
+    "ppi": {30, 500},
+    "suite_t": {5, 30},
+}
 """The smallest and the largest number of clusters, of weighted examples, of human outcomes, and of tasks."""
 
 NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds", "of_this_metric"}
