@@ -370,8 +370,8 @@ def _side(
     return replace(
         nothing,
         estimate=_light(own) if own.derivative is not None else own,
-        error=None if own.derivative is None else own.corrected_error,
-        df=own.df,
+        error=None if own.robust is None else own.robust.error,
+        df=None if own.robust is None else own.robust.df,
         both=_both(own, of_all),
         with_whole=shares,
     )
