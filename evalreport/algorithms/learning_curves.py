@@ -354,7 +354,7 @@ def _of_losses(tables: Sequence[Predictions], quantity: Quantity, options: Optio
     found: list[Limits] = []
     for point, error in zip(points, errors, strict=True):
         value, half = float(point.losses.mean()), quantile(options.confidence) * float(error)
-        if half > NEGLIGIBLE * max(1.0, abs(value)):
+        if half > NEGLIGIBLE * abs(value):
             found.append((value, float(error), max(value - half, bottom), min(value + half, top)))
             continue
         # Nothing varies at this point: at an end of [0, 1] Wilson's limits say how far it may be, elsewhere nothing.

@@ -269,7 +269,7 @@ def over_examples(
     if by is None:
         return Precision(None, None, None, "none")
     error = float(np.sqrt((by.factors * deviations**2).sum())) / n
-    if error <= NEGLIGIBLE * max(1.0, abs(mean)):
+    if error <= NEGLIGIBLE * abs(mean):
         low, high = without_spread(centre, units, level, limits)
         return Precision(0.0, low, high, "none" if low is None else "wilson")
     half = t_quantile((1 + level) / 2, by.df) * error

@@ -17,7 +17,7 @@ import numpy as np
 from evalreport.comparisons.pairs import Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.engine.distributions import Array
-from evalreport.engine.ranks import mid_ranks
+from evalreport.engine.ranks import equalised, mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -305,7 +305,8 @@ def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Siz
     differences = losses[:, 0] - losses[:, 1]
     gains = differences if pair.greater_is_better else -differences
     yield from _standardised(differences, level)
-    yield from _by_ranks(gains, comparison.a, comparison.b, "example")
+    compared = float(np.abs(losses).max(initial=0.0))
+    yield from _by_ranks(gains, compared, comparison.a, comparison.b, "example")
 
 
 def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
@@ -315,7 +316,9 @@ def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
         return
     gains = fits.values if pair.greater_is_better else -fits.values
     yield from _standardised(fits.values, None)
-    yield from _by_ranks(gains, comparison.a, comparison.b, fits.kind.removesuffix("s"))
+    rows = pair.difference.rows
+    compared = 0.0 if rows is None else rows.compared
+    yield from _by_ranks(gains, compared, comparison.a, comparison.b, fits.kind.removesuffix("s"))
 
 
 def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
@@ -336,15 +339,16 @@ def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
     yield ("cohen_d", d, limits, Message("effect.standardised", d=d, decimals=2))
 
 
-def _by_ranks(gains: Floats, a: str, b: str, unit: str) -> Iterator[Sized]:
+def _by_ranks(gains: Floats, compared: float, a: str, b: str, unit: str) -> Iterator[Sized]:
     """Yield the matched-pairs rank-biserial correlation (Kerby 2014) and wins plus half the ties."""
-    moved = gains[np.abs(gains) > 1e-10]
+    gains = equalised(gains, compared)
+    moved = gains[gains != 0]
     if len(moved):
         ranks = mid_ranks(np.abs(moved))
         favourable = float(ranks[moved > 0].sum() / ranks.sum())
         text = Message("effect.rank_shares", a=a, b=b)
         yield "rank_biserial", 2 * favourable - 1, NO_LIMITS, text
-    wins, losses = int((gains > 1e-10).sum()), int((gains < -1e-10).sum())
+    wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
     ties = len(gains) - wins - losses
     text = Message(f"effect.wins_by_{unit}", a=a, b=b, wins=wins, losses=losses)
     if ties:

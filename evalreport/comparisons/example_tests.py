@@ -15,7 +15,7 @@ from evalreport.engine.distributions import (
     normal_tail,
     t_tail,
 )
-from evalreport.engine.ranks import mid_ranks, signed_rank_tail, standardised
+from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
 from evalreport.intervals.normal import judged_by_t
 from evalreport.metrics.estimate import StudentError
 from evalreport.metrics.evidence import TwoProportions
@@ -84,7 +84,7 @@ def two_proportions_z(pair: Pair) -> Outcome:
     h = 2 * math.asin(math.sqrt(x1 / n1)) - 2 * math.asin(math.sqrt(x2 / n2))
     difference = x1 / n1 - x2 / n2
     pooled = (x1 + x2) / (n1 + n2)
-    if abs(difference) <= 1e-15:
+    if abs(difference) <= 1e-15:  # shares lie in [0, 1]
         return Outcome(0.0, 1.0, None, "cohen_h", 0.0)
     statistic = difference / math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
     return Outcome(statistic, probability(2 * normal_tail(abs(statistic))), None, "cohen_h", h)
@@ -186,20 +186,19 @@ def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message)
     return Outcome(statistic, probability(2 * tail), df)
 
 
-DECIMALS = 10
-
-
-def rounded_blocks(pair: Pair) -> Floats:
-    """Return the difference on each block, (m,), rounded as the rank tests read them."""
-    return np.round(pair.blocks, DECIMALS) + 0.0
+def ranked_blocks(pair: Pair) -> Floats:
+    """Return the difference on each block, (m,), as the rank tests read them: those that agree are equal."""
+    rows = pair.difference.rows
+    assert rows is not None
+    return equalised(pair.blocks, rows.compared)
 
 
 def _counted_blocks(pair: Pair) -> tuple[Floats, Floats]:
-    """Return the rounded differences, (m,), and how many blocks have each."""
+    """Return the differences, (m,), those that agree being equal, and how many blocks have each."""
     rows = pair.difference.rows
     assert rows is not None
     times = np.ones(len(rows.values)) if rows.counts is None else rows.counts
-    return np.round(rows.values, DECIMALS) + 0.0, times
+    return equalised(rows.values, rows.compared), times
 
 
 @comparison_test(
@@ -262,7 +261,7 @@ def delong(pair: Pair) -> Outcome:
     if error is None:
         return Outcome(None, None, reason=Message("reason.too_few_to_place"))
     if error == 0:
-        if abs(value) < 1e-15:
+        if abs(value) < 1e-15:  # areas lie in [0, 1]
             return Outcome(0.0, 1.0)
         return Outcome(None, None, reason=Message("reason.no_spread_of_placements"))
     statistic = value / error

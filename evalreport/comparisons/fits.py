@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from evalreport.comparisons.example_tests import DECIMALS, rounded_blocks
+from evalreport.comparisons.example_tests import ranked_blocks
 from evalreport.comparisons.permutation import Distribution, Key
 from evalreport.comparisons.registry import (
     TESTS,
@@ -22,7 +22,7 @@ from evalreport.comparisons.registry import (
 from evalreport.comparisons.unit_swaps import swap_patterns
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
 from evalreport.engine.draws import stream
-from evalreport.engine.ranks import mid_ranks_of_rows
+from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -139,7 +139,7 @@ def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
 
 
 ROUNDING = 1e-12
-"""Differences closer than this are the same number written by another order of additions."""
+"""Differences closer than this share of the values are the same number by another order of additions."""
 NEARLY = 1e-9
 """Statistics that differ by this share are equal: their errors are sums in another order."""
 
@@ -152,7 +152,8 @@ def bootstrap_difference(pair: Pair) -> Outcome:
     used = pair.difference.replicates_used
     if pair.independent and pair.difference.value == 0:
         return Outcome(0.0, 1.0)  # separate draws of equal values lie about 0 unevenly by chance alone
-    tail = min(int((used <= ROUNDING).sum()), int((used >= -ROUNDING).sum()))
+    rounding = ROUNDING * max(abs(pair.a.value), abs(pair.b.value))
+    tail = min(int((used <= rounding).sum()), int((used >= -rounding).sum()))
     return Outcome(pair.difference.value, probability(2 * (1 + tail) / (len(used) + 1)))
 
 
@@ -167,7 +168,7 @@ def permutation(pair: Pair) -> Outcome:
         return Outcome(None, None, reason=Message("reason.cannot_be_swapped"))
     swapped = pair.swapped()
     value, observed = pair.difference.value, abs(pair.difference.value)
-    scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)), ROUNDING)
+    scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)))
     # The error of the swaps: of clusters CR2.
     statistic, own = value, pair.difference.robust
     if swapped.errors is None or own is None:
@@ -217,7 +218,7 @@ def bayes_correlated_t(pair: Pair) -> Outcome:
 def bayes_signed_rank(pair: Pair) -> Outcome:
     """How often, over draws of weights, averages of two differences lie mostly below, within or above the margin."""
     rope = pair.margin or 0.0
-    z = np.sort(np.append(rounded_blocks(pair), 0.0))
+    z = np.sort(np.append(ranked_blocks(pair), 0.0))
     at_zero = int(np.searchsorted(z, 0.0))
     # One draw serves every pair, and counted from the other end it serves b - a: swapped models mirror exactly.
     drawn, prior = _drawn(pair.seed, len(z))
@@ -399,9 +400,9 @@ def ranked_models(sample: Sample, quantity: Quantity, *, lower_is_better: bool) 
         by = "folds" if fits is None else fits.kind
     if values is None or np.isnan(values).any():
         return None
-    rounded = np.round(values, DECIMALS)
+    numbers = equal_in_rows(values)
     greater = greater_is_better(quantity, lower_is_better=lower_is_better)
-    return Ranked(models, mid_ranks_of_rows(-rounded if greater else rounded), by, counts)
+    return Ranked(models, mid_ranks_of_rows(-numbers if greater else numbers), by, counts)
 
 
 def _by_fit(sample: Sample, models: Sequence[str], quantity: Quantity) -> Floats | None:

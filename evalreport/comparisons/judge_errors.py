@@ -82,7 +82,7 @@ def _mean(values: Floats, rows: _Rows) -> _Mean:
     if units < 2:
         return _Mean(mean, None, 0)
     error = math.sqrt(units / (units - 1) * float((sums**2).sum()))
-    return _Mean(mean, error if error > 1e-12 * max(abs(mean), 1.0) else 0.0, units - 1)
+    return _Mean(mean, error if error > 1e-12 * float(np.abs(values).max()) else 0.0, units - 1)
 
 
 def agreement_records(sample: Sample, options: Options) -> Iterator[JudgeAgreementRecord]:

@@ -199,7 +199,8 @@ def why_not(first: Estimate, second: Estimate) -> Message | None:
 def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion | PairedMean:
     """Return the evidence of a mean over examples, from both models' values (m, 2)."""
     values, counts = examples.values, examples.counts
-    differences = CountedRows(values[:, 0] - values[:, 1], counts)
+    compared = float(np.abs(values).max(initial=0.0))
+    differences = CountedRows(values[:, 0] - values[:, 1], counts, compared)
     if not (isinstance(delta.a.evidence, Proportion) and isinstance(delta.b.evidence, Proportion)):
         return PairedMean(differences)
     scale = delta.metric.scale.affine_of

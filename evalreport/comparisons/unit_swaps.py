@@ -205,9 +205,16 @@ class Moved:
     products: Products | None = None
 
 
+EQUAL = 1e-12
+"""Numbers of the two models that agree to this share of the largest are equal: the rest is rounding."""
+
+
 def _change(one: sparse.csr_array, other: sparse.csr_array) -> tuple[sparse.csr_array, list[Floats]]:
     """Return each unit's change of the first model's sums if it changes sides, (units, p), and both sums (p,)."""
     change = sparse.csr_array(other - one)
+    # Equal numbers may differ by rounding, which would make a unit that changes nothing one more to swap.
+    largest = np.maximum(*(abs(table).max(axis=0).toarray().ravel() for table in (one, other)))
+    change.data[np.abs(change.data) <= EQUAL * largest[change.indices]] = 0.0
     change.eliminate_zeros()
     change.sort_indices()
     return change, [np.asarray(table.sum(axis=0)).ravel() for table in (one, other)]

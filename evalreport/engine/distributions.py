@@ -516,7 +516,7 @@ def slopes_at(
     it serves where numbers are compared and none is shown. ``axes``: how many axes a point's statistics have.
     """
     found = np.empty_like(points)
-    step = 1e-30 * max(1.0, float(np.abs(points).max(initial=0.0)))
+    step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
     for index in np.ndindex(points.shape[points.ndim - axes :]):
         moved = points.astype(np.complex128)
         moved[(..., *index)] += 1j * step

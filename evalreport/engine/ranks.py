@@ -241,6 +241,50 @@ def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Float
     return found, wrong
 
 
+AGREEMENT = 1e-10
+"""Numbers that agree to this share of the largest value compared are equal: the rest is rounding."""
+
+
+def equalised(differences: Floats, compared: float = 0.0) -> Floats:
+    """Return differences (m,) with 0 for those that are rounding, and one size for sizes that agree.
+
+    Parameters
+    ----------
+    compared
+        The largest size of the numbers that were subtracted; that of the differences where these are larger.
+
+    Examples
+    --------
+    >>> equalised(np.array([0.7 - 0.6, 0.1 - 0.2, 1e-14]), 0.7).tolist() == [0.1 - 2**-56, -0.1 + 2**-56, 0.0]
+    True
+    """
+    if not len(differences):
+        return differences
+    sizes = np.abs(differences)
+    order = np.argsort(sizes, kind="stable")
+    ascending = sizes[order]
+    apart = np.diff(ascending, prepend=0.0) > AGREEMENT * max(compared, float(ascending[-1]))
+    group = np.cumsum(apart)
+    lowest, highest = (np.full(int(group[-1]) + 1, fill) for fill in (np.inf, 0.0))
+    np.minimum.at(lowest, group, ascending)
+    np.maximum.at(highest, group, ascending)
+    common = np.zeros(len(lowest))
+    common[1:] = lowest[1:] + (highest[1:] - lowest[1:]) / 2
+    found = np.empty(len(sizes))
+    found[order] = common[group]
+    return np.sign(differences) * found + 0.0
+
+
+def equal_in_rows(values: Floats) -> Floats:
+    """Number the values (m, k) of each row in ascending order, those that agree alike."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    apart = np.diff(ascending, axis=1) > AGREEMENT * np.abs(values).max(axis=1, keepdims=True)
+    numbers = np.zeros(values.shape)
+    np.put_along_axis(numbers, order[:, 1:], np.cumsum(apart, axis=1).astype(np.float64), axis=1)
+    return numbers
+
+
 def mid_ranks(score: Floats, times: Floats | None = None) -> Floats:
     """Return each score's mid-rank within its model, 1 for the smallest; ties share the mean of their ranks.
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.engine.distributions import root, t_quantile
-from evalreport.engine.ranks import LARGEST_EXACT, signed_rank_distribution, signed_rank_tail
+from evalreport.engine.ranks import LARGEST_EXACT, equalised, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
@@ -338,10 +338,15 @@ def bootstrap_bca(estimate: Estimate | Difference, level: float) -> Bounds:
     return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
 
 
+NEARLY_EQUAL = 1e-12
+"""Replicates that agree with the value to this share of the values compared are equal to it."""
+
+
 def _share_below(estimate: Estimate | Difference) -> float:
     """Share of replicates below the value; those equal to it, up to rounding, count half."""
     used = estimate.replicates_used
-    tied = np.isclose(used, estimate.value, rtol=1e-12, atol=1e-14)
+    sides = (estimate.a, estimate.b) if isinstance(estimate, Difference) else (estimate,)
+    tied = np.abs(used - estimate.value) <= NEARLY_EQUAL * max(abs(side.value) for side in sides)
     return float(((used < estimate.value) & ~tied).mean() + tied.mean() / 2)
 
 
@@ -376,7 +381,7 @@ def hodges_lehmann(difference: Difference, level: float) -> Bounds:
     """All shifts that the Wilcoxon signed-rank test does not reject, from the averages of two differences."""
     assert difference.rows is not None
     try:
-        differences = np.round(difference.rows.expanded(), 10)
+        differences = equalised(difference.rows.expanded(), difference.rows.compared)
     except TooManyRowsError as error:
         return Bounds(None, None, Message("limits.many_differences", n=error.n, most=MOST_EXPANDED))
     m = len(differences)
@@ -403,7 +408,9 @@ def _limit_with_ties(differences: Floats, level: float) -> float | None:
     need not rise from each of these stretches to the next: so they are looked at from the lowest up.
     """
     averages = np.unique(_averages(differences))
-    between = np.concatenate([[averages[0] - 1], (averages[:-1] + averages[1:]) / 2])
+    between = np.concatenate(
+        [[averages[0] - (np.ptp(averages) or abs(averages[0]) or 1.0)], (averages[:-1] + averages[1:]) / 2]
+    )
     for index, shift in enumerate(between):
         if signed_rank_tail(shift - differences) > (1 - level) / 2 * (1 + 1e-12):
             return float(averages[index - 1]) if index else None

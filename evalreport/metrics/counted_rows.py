@@ -31,10 +31,13 @@ class CountedRows:
         (m,) or (m, k): a number, or one for each of k models.
     counts
         (m,) how many examples have each row; None: one.
+    compared
+        Of differences: the largest size of the numbers that were subtracted, whose rounding they carry.
     """
 
     values: Floats
     counts: Floats | None = None
+    compared: float = 0.0
 
     @property
     def n(self) -> int:

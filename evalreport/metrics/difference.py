@@ -76,7 +76,11 @@ class Difference(Sampled):
     def rows(self) -> CountedRows | None:
         """The differences by fit where there are several fits, else by example where the metric is their mean."""
         if self.fits is not None:
-            return None if np.isnan(self.fits.values).any() else CountedRows(self.fits.values)
+            if np.isnan(self.fits.values).any():
+                return None
+            sides = (side.fits for side in (self.a, self.b))
+            compared = max((float(np.abs(one.values).max()) for one in sides if one is not None), default=0.0)
+            return CountedRows(self.fits.values, compared=compared)
         evidence = self.evidence
         return evidence.differences if isinstance(evidence, PairedProportion | PairedMean) else None
 

@@ -288,5 +288,6 @@ def scaled(evidence: Evidence, factor: float) -> Evidence:
     """Return the evidence of a difference in other units: the examples' differences times a factor."""
     if isinstance(evidence, PairedProportion | PairedMean):
         rows = evidence.differences
-        return replace(evidence, differences=replace(rows, values=rows.values * factor))
+        scaled_rows = replace(rows, values=rows.values * factor, compared=rows.compared * abs(factor))
+        return replace(evidence, differences=scaled_rows)
     return evidence

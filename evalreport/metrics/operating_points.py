@@ -125,7 +125,7 @@ def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
     """Return the index of the highest threshold with the best value, and how many thresholds are as good."""
     signed = values if greater_is_better else -values
     best = signed.max()
-    equal = np.flatnonzero(signed >= best - 1e-12 * max(1.0, abs(float(best))))
+    equal = np.flatnonzero(signed >= best - 1e-12 * float(np.abs(signed).max()))
     return int(equal[0]), len(equal)
 
 

@@ -63,9 +63,10 @@ def quantile_edges(values: Floats, n_bins: int, times: Indices | None = None) ->
         return tuple(map(float, edges))
     # Two digits finer than the spread are enough for a reader, if they keep every bin filled.
     spread = float(ordered[-1] - ordered[0])
-    if not math.isfinite(spread):
+    if not 1e-290 < spread < math.inf:
         return tuple(map(float, edges))
-    for decimals in range(max(2 - math.floor(math.log10(spread)), 0), MOST_DECIMALS):
+    least = max(2 - math.floor(math.log10(spread)), 0)
+    for decimals in range(least, least + MOST_DECIMALS):
         rounded = np.unique(np.round(edges, decimals))
         codes = bin_codes(ordered, rounded)
         if len(rounded) == len(edges) and len(np.unique(codes)) == len(edges) + 1:

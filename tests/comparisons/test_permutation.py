@@ -337,5 +337,5 @@ def test_without_a_named_test_only_the_primary_metric_has_more_than_one() -> Non
     assert len(primary) > 1
     others = [c for c in plain.comparisons if c.metric != "accuracy" and c.b]
     assert others
-    assert all(c.recommended for c in others)
+    assert all(c.leads for c in others)
     assert len(every.comparisons) > 2 * len(plain.comparisons)

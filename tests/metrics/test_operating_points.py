@@ -121,7 +121,7 @@ def test_one_sided_metrics_are_registered():
     one_sided = {name for name, m in METRICS.items() if getattr(m.computation, "one_sided", False)}
     assert one_sided == {
         *("fnr", "fpr", "npv", "precision", "prevalence", "recall", "specificity"),
-        *("rule_confidence", "rule_lift", "rule_support"),
+        *("rule_confidence", "rule_lift", "rule_support", "selection_rate"),
     }
     assert not any(has_a_best_threshold(METRICS[name]) for name in one_sided)
 
