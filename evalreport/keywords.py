@@ -91,6 +91,9 @@ class RunKeywords(TypedDict, total=False):
         Column with the same value for repeated measurements of one input: their spread is the noise.
     kohavi_wolpert : bool
         Also decompose 0-1 loss after Kohavi and Wolpert (always: after Domingos).
+    between_runs : float
+        Of audits: how much runs differ by themselves, as the standard deviation of the primary metric
+        (default: by the accepted runs).
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -126,6 +129,7 @@ class RunKeywords(TypedDict, total=False):
     noise: float | None
     same_input: str | None
     kohavi_wolpert: bool
+    between_runs: float | None
 
 
 class ReportKeywords(TypedDict, total=False):

@@ -181,6 +181,7 @@ class Options:
     noise: float | None = _option(None, "number", "X", "0.09", group="Analysis")
     same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
     kohavi_wolpert: bool = _option(False, "flag", "", "false", group="Analysis")
+    between_runs: float | None = _option(None, "number", "X", "0.01", group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,6 +455,11 @@ def check_ranges(options: Options) -> None:
     if options.margin is not None and options.margin <= 0:
         raise UsageError(
             f"margin must be greater than 0, not {options.margin:g}: the smallest difference that matters"
+        )
+    if options.between_runs is not None and options.between_runs < 0:
+        raise UsageError(
+            f"between_runs must be at least 0, not {options.between_runs:g}: the standard deviation of the primary"
+            " metric between runs"
         )
     if options.noise is not None and options.noise < 0:
         raise UsageError(f"noise is a variance and must be at least 0, not {options.noise:g}")

@@ -14,7 +14,7 @@ from evalreport.analysis import analysed, evaluate
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
-from evalreport.audit.past import Past, accepted_with, new_examples, past_of
+from evalreport.audit.past import NewExamples, Past, accepted_with, new_examples, past_of
 from evalreport.audit.run_values import to_keep
 from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
@@ -179,6 +179,7 @@ def audit(
     options: Options,
     history: History,
     series: str = "default",
+    time: datetime | None = None,
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -186,6 +187,11 @@ def audit(
     """Analyse a run as ``evaluate`` does, compare it with the series' past, and decide its gates.
 
     Nothing is written: ``record`` adds it to the history. Hold the lock of the series around both.
+
+    Parameters
+    ----------
+    time
+        When the predictions were made, with its time zone; None: now.
 
     Raises
     ------
@@ -206,7 +212,8 @@ def audit(
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)
     # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
-    past = past_of(history, series, before, again)
+    moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
+    past = past_of(history, series, before, again, time=moment)
     past = replace(past, new_examples=new_examples(predictions, options, history, past))
     results = evaluate(
         loaded,
@@ -219,7 +226,7 @@ def audit(
     # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
     return Audited(
-        results, to_json(results), summary_of(results),
+        results, to_json(results), summary_of(results, past.new_examples),
         predictions, options, series, identity, before, past, again,
     )  # fmt: skip
 
@@ -248,7 +255,8 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
         )
     # The runs that were accepted when the audit was made, not those that are accepted now.
     then = accepted_with(run) or (run.id,)
-    past = past_of(history, series, replace(standing(history, series), accepted=then), run)
+    moment = datetime.fromisoformat(run.time)
+    past = past_of(history, series, replace(standing(history, series), accepted=then), run, time=moment)
     past = replace(past, new_examples=new_examples(now.predictions, now.options, history, past))
     return _compared(now, past)
 
@@ -349,8 +357,9 @@ def timestamp(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def summary_of(results: Results) -> JsonObject:
+def summary_of(results: Results, new: NewExamples | None = None) -> JsonObject:
     """Return the facts of a run for lists and charts, so that these need not read its results."""
+    sample = () if new is None else new.sample
     values = {}
     for row in results.metrics:
         if Quantity.of(row).spelled == results.shown_metric and row.slice is None:
@@ -365,7 +374,7 @@ def summary_of(results: Results) -> JsonObject:
         "values": values,
         "gates": dict(Counter(gate.outcome for gate in results.gates)),
         "warnings": len(results.warnings),
-        "evidence": to_keep(results.evidence),
+        "evidence": to_keep(results.evidence) or ({"ids": list(sample)} if sample else {}),
         "headline": None if results.headline is None else str(results.headline.text),
         "tone": None if results.headline is None else results.headline.tone,
     }

@@ -73,16 +73,19 @@ def audit_command(
 
     check_series(series)
     history = open_history(url, create=True)
+    time = run_time(settings.output.time)
     with locked(history, series, wait=wait, say=say if loud else None):
-        audited = _audit(models, settings, history, series)
+        audited = _audit(models, settings, history, series, time)
         failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
-        _record(audited, history, run_time(settings.output.time), code, loud=loud, state=context.obj)
+        _record(audited, history, time, code, loud=loud, state=context.obj)
     say_gates(audited.results.gates, settings.output)
     return code
 
 
-def _audit(models: tuple[Path | str, ...], settings: Settings, history: History, series: str) -> Audited:
+def _audit(
+    models: tuple[Path | str, ...], settings: Settings, history: History, series: str, time: datetime
+) -> Audited:
     """Analyse the run, compare it with the history, and print alarms and changes."""
     from evalreport.audit.auditing import audit
     from evalreport.schema.audit import ALARMS
@@ -95,6 +98,7 @@ def _audit(models: tuple[Path | str, ...], settings: Settings, history: History,
             options=settings.options,
             history=history,
             series=series,
+            time=time,
             jobs=settings.output.jobs,
             memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
@@ -236,8 +240,8 @@ def diff_runs(before: int, after: int, url: str) -> int:
 def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
     """Pin runs as the accepted ones of their series.
 
-    Name at least seven good nights together: the alarm compares later nights with all of them. `accepted` in a gate is
-    the newest of them from now on. Earlier acceptances stay in the history.
+    Name at least three good runs together: the alarm compares later runs with all of them. `accepted` in a gate is the
+    newest of them from now on. Earlier acceptances stay in the history.
     """
     from evalreport.audit.auditing import timestamp
     from evalreport.history.store import accept

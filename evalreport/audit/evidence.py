@@ -12,7 +12,7 @@ from evalreport.engine.distributions import normal_tail
 from evalreport.predictions.arrays import Floats, Indices
 
 HORIZON = 365
-"""Runs since the accepted ones within which a drop may begin; a later drop is treated as an earlier one."""
+"""Runs within which a drop may begin, where a series does not say how many a year has."""
 AT_ONCE = 0.25
 """Prior weight of a drop right after the accepted runs; the rest is spread evenly over the horizon."""
 SHORTEST = 3
@@ -25,7 +25,9 @@ LEAST_CORRELATED = 4
 """Runs below which their serial correlation has no test."""
 
 
-def drop_evidence(accepted: Floats, later: Floats, errors: Floats | None = None) -> tuple[Floats, Indices]:
+def drop_evidence(
+    accepted: Floats, later: Floats, errors: Floats | None = None, *, horizon: int = HORIZON
+) -> tuple[Floats, Indices]:
     """Return the logarithm of the evidence that later values are lower, and where the drop began.
 
     For a drop that began after tau runs, B is the likelihood ratio of the values' location and scale invariants, with
@@ -45,6 +47,8 @@ def drop_evidence(accepted: Floats, later: Floats, errors: Floats | None = None)
         (..., A + t) standard errors of these values from their examples alone. SS is then at least what they explain,
         and D at most as certain as they allow, since values of few examples or few mistakes are neither normal nor
         of one variance. That makes the evidence smaller, never larger.
+    horizon
+        Runs since the accepted ones within which a drop may begin; a later drop is treated as an earlier one.
 
     Returns
     -------
@@ -53,13 +57,13 @@ def drop_evidence(accepted: Floats, later: Floats, errors: Floats | None = None)
     """
     before, t = accepted.shape[-1], later.shape[-1]
     values, variances = _scaled(np.concatenate([accepted, later], axis=-1), errors)
-    starts = np.arange(min(t - SHORTEST + 1, HORIZON))
-    reserve = (1 - AT_ONCE) * max(HORIZON - t, 0) / HORIZON
+    starts = np.arange(min(t - SHORTEST + 1, horizon))
+    reserve = (1 - AT_ONCE) * max(horizon - t, 0) / horizon
     if before + t < SHORTEST or not len(starts):
         e = reserve if t and before + t >= SHORTEST else 1.0
         return np.full(values.shape[:-1], math.log(e)), np.zeros(values.shape[:-1], dtype=np.int64)
     a, b = before + starts, t - starts
-    weights = np.full(len(starts), (1 - AT_ONCE) / HORIZON)
+    weights = np.full(len(starts), (1 - AT_ONCE) / horizon)
     weights[0] += AT_ONCE
     early, late = _split(values, a)
     difference = late / b - early / a

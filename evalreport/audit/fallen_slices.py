@@ -1,16 +1,37 @@
-"""The question which slices became worse since the accepted run."""
+"""The question which slices became worse since the accepted runs, by the one-run alarm of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
-from evalreport.audit.past import Past
-from evalreport.audit.sequential_test import is_worse, share_of_look, unresolved
+from evalreport.audit.past import NewExamples, Past
+from evalreport.audit.run_alarm import Comparison
+from evalreport.audit.run_values import Measured, value_on_new
+from evalreport.audit.sequential_test import (
+    Spending,
+    accepted_values,
+    compare_values,
+    fall_on_same,
+    is_worse,
+    on_same_examples,
+    spending_of,
+    unresolved,
+)
 from evalreport.comparisons.adjustment import adjust
-from evalreport.history.run_differences import ModelChange, Present, change_since, quantity_of
+from evalreport.history.run_differences import (
+    ModelChange,
+    Present,
+    Reference,
+    change_on_shared,
+    change_since,
+    quantity_of,
+    rows_inside,
+)
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import MetricRecord
@@ -22,7 +43,7 @@ MOST_JUDGED = 40
 
 
 def fallen_slices(now: Present, past: Past) -> Results:
-    """Answer for every slice of every model whether its primary metric became worse since the accepted run."""
+    """Answer for every slice of every model whether its primary metric became worse since the accepted runs."""
     reference, new = past.references.get("accepted"), past.new_examples
     if reference is None or new is None:
         return now.results
@@ -30,10 +51,63 @@ def fallen_slices(now: Present, past: Past) -> Results:
     rows = [r for r in now.results.metrics if r.slice is not None and Quantity.of(r) == quantity]
     if not rows:
         return now.results
-    chosen = _largest_changes(rows, reference.results["metrics"])
-    found = [(row, change_since(reference, now, row.model, quantity, within=row.slice)) for row in chosen]
-    records = _records(found, len(rows), now, quantity, reference.run.id, new.look)
+    same = on_same_examples(now, past)
+    found = []
+    for row in _largest_changes(rows, reference.results["metrics"]):
+        change = change_since(reference, now, row.model, quantity, within=row.slice)
+        if same:
+            fall = _fall_on_same(reference, now, row, quantity, change)
+        else:
+            fall = _fall(now, past, new, row, quantity)
+        found.append((row, change, fall))
+    records = _records(found, len(rows), now, quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """The one-sided p-value of a slice's fall, its test, and whether it fell; ``reason``: why there is no p-value."""
+
+    test: str | None = None
+    p_value: float | None = None
+    fell: bool = False
+    reason: Text | None = None
+
+
+def _fall_on_same(
+    reference: Reference, now: Present, row: MetricRecord, quantity: Quantity, change: ModelChange
+) -> Fall:
+    """Compare a slice pair by pair with the accepted run."""
+    if not change.paired:
+        change = change_on_shared(reference, now, row.model, quantity, within=row.slice)
+    p = fall_on_same(change, quantity, now)
+    worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
+    return Fall(change.test, p, worse, change.reason if p is None else None)
+
+
+def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantity: Quantity) -> Fall:
+    """Compare a slice's value on new examples with its values at the accepted runs."""
+    place = row.slice
+    assert place is not None
+    if new.reason is not None:
+        return Fall(reason=new.reason)
+
+    def within(predictions: Predictions) -> Mask | None:
+        return rows_inside(predictions, place, now.options)
+
+    today = value_on_new(
+        now.predictions, row.model, quantity, now.options, new.new, within=within(now.predictions)
+    )
+    if not isinstance(today, Measured):
+        return Fall(reason=today)
+    values = accepted_values(now, past, new, row.model, quantity, within=within)
+    accepted = [value for value in values if isinstance(value, Measured)]
+    if not accepted:
+        return Fall(reason=Message("night.none_accepted", why=next(iter(values), Message("night.lost"))))
+    found = compare_values(accepted, today, now)
+    if not isinstance(found, Comparison):
+        return Fall(reason=found)
+    return Fall("run_alarm", found.p_value, found.fall > 0)
 
 
 def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:
@@ -56,26 +130,26 @@ def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject])
 
 
 def _records(
-    found: Sequence[tuple[MetricRecord, ModelChange]],
+    found: Sequence[tuple[MetricRecord, ModelChange, Fall]],
     family: int,
     now: Present,
     quantity: Quantity,
     run: int,
     look: int,
+    spending: Spending,
 ) -> list[AuditRecord]:
-    """Adjust by Holm over all slices and models (p = 1 where not compared) and for the looks."""
-    tested = [change.p_value for _, change in found if change.p_value is not None]
+    """Adjust by Holm over all slices and models (p = 1 where not compared) and for the place of this run."""
+    tested = [fall.p_value for _, _, fall in found if fall.p_value is not None]
     adjusted = iter(adjust([*tested, *[1.0] * (family - len(found))], "holm"))
-    share, alpha = share_of_look(look), 1 - now.options.confidence
     records = []
-    for row, change in found:
-        uncut = None if change.p_value is None else next(adjusted) / share
+    for row, change, fall in found:
+        uncut = None if fall.p_value is None else spending.adjusted(next(adjusted), models=1)
         p = None if uncut is None else min(1.0, uncut)
-        worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
-        alarm = worse and p is not None and p <= alpha
+        alarm = fall.fell and p is not None and p <= spending.alpha
         unclear = None
-        if worse and not alarm and uncut is not None and change.p_value is not None:
-            unclear = unresolved(change.test, change.p_value, uncut / alpha, now)
+        of_resamples = fall.test not in (None, "run_alarm") and change.p_value is not None
+        if fall.fell and not alarm and uncut is not None and of_resamples and change.p_value is not None:
+            unclear = unresolved(fall.test, change.p_value, uncut / spending.alpha, now)
         assert row.slice is not None
         records.append(
             AuditRecord(
@@ -83,8 +157,8 @@ def _records(
                 about=f"{row.model}, {row.slice.column} = {row.slice.value}",
                 run=run,
                 look=look,
-                test=change.test,
-                p_value=change.p_value,
+                test=fall.test,
+                p_value=fall.p_value,
                 p_adjusted=p,
                 effect="difference",
                 effect_size=change.difference,
@@ -92,7 +166,7 @@ def _records(
                 high=change.high,
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
-                reason=change.reason or unclear,
+                reason=fall.reason or change.reason or unclear,
                 statistic=None,
                 details=_then_and_now(change),
             )

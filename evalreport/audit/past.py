@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
@@ -30,7 +32,7 @@ SAMPLE = 64
 
 @dataclass(frozen=True, slots=True)
 class NewExamples:
-    """The examples (with ``--cluster``: clusters) of a run that neither the accepted runs nor a run since held.
+    """The examples (with ``--cluster``: clusters) of a run that no earlier run of the series held.
 
     Attributes
     ----------
@@ -39,7 +41,7 @@ class NewExamples:
     look
         The number of times the series was compared with these accepted runs, this time included.
     in_accepted
-        For each accepted run, the units that no accepted run before it held; None: its predictions are not kept.
+        For each accepted run, the units that no run before it held; None: its predictions are not kept.
     sample
         Digests of some of the new units, for later runs.
     assumed
@@ -57,6 +59,35 @@ class NewExamples:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a run in its series, which decides what share of the permitted error it may spend.
+
+    Attributes
+    ----------
+    before
+        How many earlier runs were compared with accepted ones, so that some model had a p-value.
+    horizon
+        How many runs a year of the series holds.
+    models
+        The most models of any earlier run.
+    """
+
+    before: int = 0
+    horizon: int = 365
+    models: int = 0
+
+    @property
+    def t(self) -> int:
+        """The number of this comparison within its year of ``horizon`` runs, counted from 1."""
+        return self.before % self.horizon + 1
+
+    @property
+    def year(self) -> int:
+        """How many years of ``horizon`` comparisons are over."""
+        return self.before // self.horizon
+
+
+@dataclass(frozen=True, slots=True)
 class Past:
     """What a series held before this run.
 
@@ -71,7 +102,9 @@ class Past:
     pruned
         The number of a reference whose run was removed from the history.
     new_examples
-        The examples of this run that are new since the accepted runs; None: no run is accepted.
+        The examples of this run that no earlier one held; None: not looked for yet.
+    place
+        The place of this run in the series.
     """
 
     runs: tuple[Run, ...] = ()
@@ -79,9 +112,12 @@ class Past:
     accepted: tuple[tuple[Run, Predictions | None], ...] = ()
     pruned: Mapping[Name, int] = field(default_factory=dict)
     new_examples: NewExamples | None = None
+    place: Place = Place()
 
 
-def past_of(history: History, series: str, standing: Standing, again: Run | None) -> Past:
+def past_of(
+    history: History, series: str, standing: Standing, again: Run | None, *, time: datetime | None = None
+) -> Past:
     """Return the earlier runs that a run of the series is compared with.
 
     Parameters
@@ -91,6 +127,8 @@ def past_of(history: History, series: str, standing: Standing, again: Run | None
     again
         The recorded run, when the same run is audited again. It is compared with the runs that it was compared with
         then, so that it ends the same, except that a run accepted since replaces the one accepted then.
+    time
+        When the predictions of this run were made; None: unknown.
     """
     known = {run.id: run for run in runs(history, series)}
     accepted, last = standing.accepted, standing.last
@@ -108,8 +146,10 @@ def past_of(history: History, series: str, standing: Standing, again: Run | None
         for number in sorted({*accepted, *wanted.values()})
         if number in known
     }
+    before = tuple(run for run in known.values() if again is None or run.id < again.id)
     return Past(
-        runs=tuple(run for run in known.values() if again is None or run.id < again.id),
+        runs=before,
+        place=_place_after(before, time),
         references={
             name: Reference(name, known[number], json.loads(results_of(history, number)), kept[number])
             for name, number in wanted.items()
@@ -141,66 +181,130 @@ def _predictions_of(history: History, run: Run) -> Predictions | None:
     return None if content is None else unpacked(content)
 
 
-def new_examples(
-    predictions: Predictions, options: Options, history: History, past: Past
-) -> NewExamples | None:
-    """Find the examples that are new since the accepted runs; None where no run is accepted.
+def _place_after(before: Sequence[Run], time: datetime | None) -> Place:
+    """Return the place of a run after others; its year is as long as the first run that was compared found it."""
+    counts = [int(evidence_kept(run).get("compared", 0)) for run in before]
+    horizons = [horizon for run in before if (horizon := evidence_kept(run).get("horizon"))]
+    if horizons:
+        horizon = int(horizons[0])
+    else:
+        times = [datetime.fromisoformat(run.time) for run in before]
+        horizon = horizon_of([*times, time] if time is not None else times)
+    models = [len(run.summary.get("models", ())) for run in before]
+    return Place(before=max(counts, default=0), horizon=horizon, models=max(models, default=0))
 
-    Of the runs since, only those are read whose kept digests match an example that still seems new.
+
+def new_examples(predictions: Predictions, options: Options, history: History, past: Past) -> NewExamples:
+    """Find the examples that no earlier run of the series held.
+
+    Of the earlier runs only those are read whose kept digests match an example that still seems new.
 
     Raises
     ------
     HistoryError
         The history cannot be read.
     """
-    if not past.accepted:
-        return None
-    since = runs_with_same_accepted(past)
-    look = 1 + max((look_of(run) for run in since), default=0)
+    stored = _Stored(history, options, {run.id: kept for run, kept in past.accepted})
+    look = 1 + max((look_of(run) for run in runs_with_same_accepted(past)), default=0)
     keys, _ = units_of(predictions, options)
-    found = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, options))
+    found = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, stored))
     if options.cluster is None and _has_row_numbers(predictions):
         return replace(found, assumed=True)
-    new = found.new
     if options.cluster is None and any(own is not None and _has_row_numbers(own) for _, own in past.accepted):
         found = replace(found, assumed=True)
-    for _, kept in past.accepted:
-        new = new if kept is None else new & ~_held_by(kept, keys, options)
-    unkept = [run for run, kept in past.accepted if kept is None]
-    digests = np.zeros(len(keys), dtype=np.uint64)
-    if since or unkept:
-        digests = np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
-    unseen = np.sort(digests[new])
-    for run in (*unkept, *reversed(since)):
-        if not len(unseen) or (evidence_kept(run) and not _holds_any(unseen, _digests_kept(run))):
-            continue
-        earlier = _predictions_of(history, run)
-        if earlier is None:
-            reason = Message("night.not_kept", run=run.id)
-            return replace(found, new=np.zeros(len(keys), dtype=bool), reason=reason)
-        new = new & ~_held_by(earlier, keys, options)
-        unseen = np.sort(digests[new])
+    newest = max((run.id for run, _ in past.accepted), default=0)
+    new, unknown = stored.not_held(keys, past.runs, forgotten_before=newest)
+    if unknown is not None:
+        reason = Message("night.not_kept", run=unknown.id)
+        return replace(found, new=np.zeros(len(keys), dtype=bool), reason=reason)
     rows = np.flatnonzero(new)
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).astype(np.int64))]
     return replace(found, new=new, sample=tuple(digest_of(keys[int(row)].as_py()) for row in chosen))
 
 
-def _new_in_accepted(past: Past, options: Options) -> tuple[Mask | None, ...]:
-    """Return, for each accepted run, a mask of its units that no accepted run before it held."""
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The predictions of earlier runs, read when they are needed, and what they held."""
+
+    history: History
+    options: Options
+    read: dict[int, Predictions | None]
+
+    def predictions(self, run: Run) -> Predictions | None:
+        """Return the predictions of a run; None: they are not kept."""
+        if run.id not in self.read:
+            self.read[run.id] = _predictions_of(self.history, run)
+        return self.read[run.id]
+
+    def not_held(
+        self, keys: pa.Array, runs_before: Sequence[Run], *, forgotten_before: int = 0
+    ) -> tuple[Mask, Run | None]:
+        """Return which keys no run held, and the first run that may have held some and cannot be read.
+
+        A run from before ``forgotten_before`` that kept neither predictions nor digests is passed over.
+        """
+        new = np.ones(len(keys), dtype=bool)
+        if not runs_before:
+            return new, None
+        digests = np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
+        unseen = np.sort(digests)
+        for run in reversed(runs_before):
+            kept = _digests_kept(run)
+            known = bool(len(kept)) and run.id not in self.read
+            if not len(unseen) or (known and not _holds_any(unseen, kept)):
+                continue
+            earlier = self.predictions(run)
+            if earlier is None:
+                if not len(kept) and run.id < forgotten_before:
+                    continue
+                return new, run
+            new &= ~_held_by(earlier, keys, self.options)
+            unseen = np.sort(digests[new])
+        return new, None
+
+
+def _new_in_accepted(past: Past, stored: _Stored) -> tuple[Mask | None, ...]:
+    """Return, for each accepted run, a mask of its units that no run before it held; None: not known."""
     masks: list[Mask | None] = []
-    before: list[Predictions] = []
-    for _, own in past.accepted:
+    options = stored.options
+    for run, own in past.accepted:
         if own is None or not _has_units(own, options):
             masks.append(None)
             continue
         keys, _ = units_of(own, options)
-        mask = np.ones(len(keys), dtype=bool)
+        mask: Mask | None = np.ones(len(keys), dtype=bool)
         if options.cluster is not None or not _has_row_numbers(own):
-            for earlier in before:
-                mask &= ~_held_by(earlier, keys, options)
+            before = [other for other in past.runs if other.id < run.id]
+            mask, unknown = stored.not_held(keys, before, forgotten_before=run.id)
+            mask = mask if unknown is None else None
         masks.append(mask)
-        before.append(own)
     return tuple(masks)
+
+
+def shared_ids(today: Predictions, earlier: Predictions | None) -> Mask | None:
+    """Return which rows of a run are of examples that an earlier run held, too; None where ids do not tell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if earlier is None or _has_row_numbers(today) or _has_row_numbers(earlier):
+        return None
+    known = earlier.ids.cast(pa.large_string())
+    held = pc.is_in(today.ids.cast(pa.large_string()), value_set=known).to_numpy(zero_copy_only=False)
+    return np.asarray(held, dtype=np.bool_)[today.example]
+
+
+def answers_digest(predictions: Predictions) -> str:
+    """Return a digest of all models' answers and truths, by id: the same where a run repeats an earlier one."""
+    digest = hashlib.blake2b(digest_size=12)
+    for key in predictions.ids.to_pylist():
+        digest.update(str(key).encode("utf-8", "surrogatepass") + b"\0")
+    columns = [predictions.example, predictions.y_true]
+    for model in predictions.models:
+        digest.update(model.name.encode("utf-8", "surrogatepass"))
+        columns += [model.y_pred, model.score, model.proba, model.outcome, model.present]
+    for column in columns:
+        digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
 
 
 def runs_with_same_accepted(past: Past) -> list[Run]:
@@ -212,6 +316,11 @@ def runs_with_same_accepted(past: Past) -> list[Run]:
 def look_of(run: Run) -> int:
     """Return the number of the look at its accepted runs that a run was; 0 where it kept none."""
     return int(evidence_kept(run).get("look", 0))
+
+
+def year_of(run: Run, place: Place) -> int:
+    """Return in which year of ``place.horizon`` comparisons an earlier run was compared."""
+    return max(int(evidence_kept(run).get("compared", 0)) - 1, 0) // place.horizon
 
 
 def evidence_kept(run: Run) -> JsonObject:

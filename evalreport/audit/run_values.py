@@ -9,11 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.past import evidence_kept, units_of
+from evalreport.audit.run_alarm import Scale
 from evalreport.errors import UsageError
 from evalreport.history.store import Run
+from evalreport.intervals import INTERVALS, leading, recommended
+from evalreport.intervals.proportions import quantile
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.fits import each_apart
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.probabilities import SQUARES
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.subsets import subset
@@ -24,6 +29,8 @@ from evalreport.texts import Message, Text
 
 LEAST_NEW = 10
 """New examples below which a run has no value of its own."""
+LEVEL = 0.95
+"""Level of the interval that the one-run alarm takes a value's standard error from."""
 DIVISIBLE = frozenset({"test-set", "seeds"})
 """Designs whose new examples can be analysed without the others; in other designs a run is new as a whole or not."""
 
@@ -37,10 +44,46 @@ class RunValue:
     n: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A metric's value on some rows of one run, with what the one-run alarm needs.
+
+    Attributes
+    ----------
+    value
+        The value with the standard error of its influence values, and the number of units.
+    from_interval
+        The standard error by the recommended interval, (high - low) / (2 z), which is never 0; None: no interval.
+    least_n
+        The number of units; of a metric of classes the number of rows of the rarest class.
+    scale
+        What values of the metric mean on these rows.
+    """
+
+    value: RunValue
+    from_interval: float | None
+    least_n: int
+    scale: Scale
+
+
 def value_on_new(
-    predictions: Predictions, model: str, quantity: Quantity, options: Options, new: Mask
-) -> RunValue | Text:
-    """Return a model's value on the units that are new, or the reason why it has none."""
+    predictions: Predictions,
+    model: str,
+    quantity: Quantity,
+    options: Options,
+    new: Mask,
+    *,
+    within: Mask | None = None,
+) -> Measured | Text:
+    """Return a model's value on the units that are new, or the reason why it has none.
+
+    Parameters
+    ----------
+    new
+        (units,) which units are new.
+    within
+        (n,) the rows of a slice; None: all rows.
+    """
     if not new.all() and predictions.design not in DIVISIBLE:
         return Message("night.indivisible", design=predictions.design)
     outputs = next((m for m in predictions.models if m.name == model), None)
@@ -48,19 +91,63 @@ def value_on_new(
         return Message("night.no_model", model=model)
     _, unit = units_of(predictions, options)
     inside = new[unit] if outputs.present is None else new[unit] & outputs.present
+    if within is not None:
+        inside = inside & within
     n = len(np.unique(unit[inside]))
     if n < LEAST_NEW:
         return Message("night.too_few", n=n, least=LEAST_NEW)
     part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
     try:
-        # A value and its standard error need no replicates; 1 is the smallest number allowed.
-        sample = estimate_table(part, [quantity], replace(options, resamples=1), seed=options.seed)
+        estimate = _estimate(part, model, quantity, options)
     except UsageError as error:
         return Message("night.refused", why=str(error))
-    estimate = sample.estimates[model, quantity]
     if not math.isfinite(estimate.value):
         return estimate.reason or Message("night.undefined", metric=quantity.spelled)
-    return RunValue(float(estimate.value), estimate.standard_error or 0.0, n)
+    limits = leading(estimate, LEVEL)
+    half = None if limits.low is None or limits.high is None else (limits.high - limits.low) / 2
+    return Measured(
+        value=RunValue(float(estimate.value), estimate.standard_error or 0.0, n),
+        from_interval=half / quantile(LEVEL) if half else None,
+        least_n=_least_n(part, quantity, n),
+        scale=_scale(estimate, quantity, options),
+    )
+
+
+def _estimate(part: Predictions, model: str, quantity: Quantity, options: Options) -> Estimate:
+    """Estimate a value; replicates are drawn only where its interval needs them."""
+    for resamples in (1, options.resamples):
+        sample = estimate_table(part, [quantity], replace(options, resamples=resamples), seed=options.seed)
+        estimate = sample.estimates[model, quantity]
+        if not INTERVALS[recommended(estimate)].by_resampling:
+            break
+    return estimate
+
+
+def _least_n(part: Predictions, quantity: Quantity, n: int) -> int:
+    metric = definition(quantity)
+    if metric.is_mean or part.y_true is None or not part.classes:
+        return n
+    counts = np.bincount(part.y_true[part.y_true >= 0])
+    return min(n, int(counts[counts > 0].min()))
+
+
+def _scale(estimate: Estimate, quantity: Quantity, options: Options) -> Scale:
+    metric = definition(quantity)
+    least, greatest = estimate.range
+    without_direction = metric.scale.greater_is_better is None
+    spread = None
+    if metric.is_mean and estimate.influence is not None and not math.isfinite(least):
+        rows = estimate.value + estimate.influence.values * len(estimate.influence.values)
+        spread = float(rows.std()) if rows.min() < 0 < rows.max() else None
+    return Scale(
+        greater_is_better=None
+        if without_direction
+        else greater_is_better(quantity, lower_is_better=options.lower_is_better),
+        least=float(least),
+        greatest=float(greatest),
+        squared=metric.is_mean and metric.losses == SQUARES,
+        sd_of_rows=spread,
+    )
 
 
 def kept_value(run: Run, model: str, quantity: Quantity) -> RunValue | None:
@@ -80,4 +167,7 @@ def to_keep(records: Sequence[EvidenceRecord]) -> JsonObject:
         "accepted": list(first.accepted),
         "ids": list(first.id_sample),
         "models": models,
+        "compared": first.compared,
+        "horizon": first.horizon,
+        "answers": first.answers,
     }

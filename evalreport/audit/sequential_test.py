@@ -1,29 +1,48 @@
 """The question whether a model became worse than at its accepted runs, answered at every run of a series.
 
-New examples at each look: the runs' values are compared with those of the accepted runs, or with a declared floor. The
-same examples again: the paired test of this look, at its share of the permitted error. Anything else is not decided,
-since a test of one look would take the variation between runs for a change.
+Two rules share the permitted error. The one-run alarm compares this run with the accepted ones: on other examples by
+its value, on the same examples pair by pair. The mixture beside it gathers evidence of a smaller change that lasts,
+over the runs of other examples since. A limit that a gate declares for every night replaces both by bets against it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
-from evalreport.audit.past import NewExamples, Past, look_of, runs_with_same_accepted
-from evalreport.audit.run_values import RunValue, kept_value, value_on_new
+from evalreport.audit.past import (
+    NewExamples,
+    Past,
+    answers_digest,
+    evidence_kept,
+    look_of,
+    runs_with_same_accepted,
+    shared_ids,
+    year_of,
+)
+from evalreport.audit.run_alarm import (
+    Comparison,
+    compare_run,
+    one_sided,
+    same_rows_between_runs,
+    share_of_run,
+)
+from evalreport.audit.run_values import Measured, RunValue, kept_value, value_on_new
 from evalreport.comparisons import TESTS
 from evalreport.comparisons.pairs import draws_for
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import Present
+from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
+from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.numbers import decimals_of
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
@@ -32,6 +51,8 @@ from evalreport.texts import Message, Text, parts
 LEAST_COUNT = 2
 """A p-value by resampling of at most LEAST_COUNT / (replicates + 1) may only be that large for want of replicates."""
 TOLERANCE = 1e-6
+LEAST_ROWS = 2
+"""Rows (of a metric of classes: of the rarest class) below which a run is compared with nothing."""
 LOOKS_A_YEAR = 365
 
 
@@ -64,36 +85,119 @@ def without_direction(quantity: Quantity) -> bool:
     return definition(quantity).scale.greater_is_better is None
 
 
-def _by_spending(now: Present, look: int, change: HistoryRecord, quantity: Quantity) -> AuditRecord:
-    """Compare the p-value of this look's pairs with the look's share of the permitted error.
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What one run may spend of the permitted error.
 
-    Both runs answer the same examples, so their difference holds no variation between sets of examples.
+    Attributes
+    ----------
+    t
+        The number of this comparison in its year, counted from 1.
+    models
+        The most models of any run so far, among which the error is divided.
+    alpha
+        The permitted error of a year; each of the two rules has half of it.
     """
-    row = _answer("worse", look, change, test=change.test, alarm=False)
-    if change.p_value is None:
-        reason = change.reason or Message("spending.no_test")
+
+    t: int
+    horizon: int
+    models: int
+    alpha: float
+
+    def adjusted(self, p_value: float, *, models: int | None = None) -> float:
+        """Return the p-value of a one-run comparison that is an alarm at or below alpha; not cut at 1."""
+        return p_value * 2 * (self.models if models is None else models) / share_of_run(self.t, self.horizon)
+
+    @property
+    def level(self) -> float:
+        """The p-value at or below which a run is alarming."""
+        return self.alpha / 2 * share_of_run(self.t, self.horizon) / self.models
+
+
+def spending_of(now: Present, past: Past) -> Spending:
+    """Return what a run may spend; a run that repeats an earlier one's answers has that one's place."""
+    before = _repeated(now, past)
+    place = past.place if before is None else replace(past.place, before=before)
+    return Spending(
+        t=place.t,
+        horizon=place.horizon,
+        models=max(place.models, len(now.results.models)),
+        alpha=1 - now.options.confidence,
+    )
+
+
+def _repeated(now: Present, past: Past) -> int | None:
+    """Return how many comparisons came before the one that a run repeats, answer by answer; None: it is a new one."""
+    if not on_same_examples(now, past):
+        return None
+    digest = answers_digest(now.predictions)
+    for run in runs_with_same_accepted(past):
+        kept = evidence_kept(run)
+        if kept.get("answers") == digest and kept.get("compared"):
+            return int(kept["compared"]) - 1
+    return None
+
+
+def on_same_examples(now: Present, past: Past) -> bool:
+    """Return whether at least half of the examples are those of the newest accepted run."""
+    reference = past.references.get("accepted")
+    if reference is None:
+        return False
+    shared = shared_ids(now.predictions, reference.predictions)
+    return shared is not None and bool(shared.mean() >= HALF)
+
+
+def fall_on_same(found: ModelChange, quantity: Quantity, now: Present) -> float | None:
+    """Return the one-sided p-value of a fall on the same examples; None where the change has no test."""
+    lower_is_better = now.options.lower_is_better
+    worse = is_worse(quantity, found.difference, lower_is_better=lower_is_better)
+    between = now.options.between_runs
+    if between is not None:
+        if found.low is None or found.high is None or found.difference is None or found.n is None:
+            return None
+        error = (found.high - found.low) / 2 / quantile(now.options.confidence)
+        fall = abs(found.difference) if worse else -abs(found.difference)
+        return same_rows_between_runs(fall, error, found.n, between)
+    if found.p_value is None or without_direction(quantity):
+        return found.p_value
+    return one_sided(found.p_value, worse=worse)
+
+
+def _by_pairs(
+    now: Present, look: int, change: HistoryRecord, quantity: Quantity, found: ModelChange, spending: Spending
+) -> AuditRecord:
+    """Compare this run's answers with those of the accepted run on the same examples."""
+    row = _answer("worse", look, change, test=found.test, alarm=False)
+    p = fall_on_same(found, quantity, now)
+    if p is None:
+        reason = found.reason or Message("spending.no_test")
         return replace(row, text=Message("audit.not_decided", why=reason), reason=reason)
-    alpha, models = 1 - now.options.confidence, len(now.results.models)
-    uncut = change.p_value * models / share_of_look(look)
+    uncut = spending.adjusted(p)
     adjusted = min(1.0, uncut)
-    worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
-    alarm = worse and adjusted <= alpha
-    unclear = None if alarm or not worse else unresolved(change.test, change.p_value, uncut / alpha, now)
+    worse = is_worse(quantity, found.difference, lower_is_better=now.options.lower_is_better)
+    alarm = worse and adjusted <= spending.alpha
+    unclear = None
+    if worse and not alarm and now.options.between_runs is None and found.p_value is not None:
+        unclear = unresolved(found.test, found.p_value, uncut / spending.alpha, now)
     verdict = "worse" if alarm else "undecided" if unclear else "not_worse"
-    if change.difference and not worse:  # the p-value is two-sided, and may be small
+    if found.difference and not worse:
         verdict = "better"
     text = parts(
-        Message(f"spending.said.{verdict}", p=change.p_value, adjusted=adjusted, look=look),
-        change.text,
-        Message("alarm.promise_of_floor", alpha=alpha),
+        Message(f"spending.said.{verdict}", p=p, level=spending.level, digits=2),
+        found.how,
+        _promise_of_runs(spending, now.options.between_runs)
+        if now.options.between_runs is not None
+        else Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon),
     )
+    details = {"t": spending.t, "horizon": spending.horizon}
     return replace(
         row,
-        p_value=change.p_value,
+        p_value=p,
         p_adjusted=adjusted,
         effect="difference",
-        effect_size=change.difference,
+        effect_size=found.difference,
         alarm=alarm,
+        details=details,
         text=text if unclear is None else parts(text, unclear),
         reason=unclear,
     )
@@ -202,8 +306,10 @@ def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     return Floor(gate.text, gate.limit, best)
 
 
-ENOUGH_ACCEPTED = 7
-"""Accepted runs, a week of them, from which on a drop right after them is found soon."""
+HALF = 0.5
+"""Share of a run's examples that are those of the accepted run, from which on these are compared pair by pair."""
+ENOUGH_ACCEPTED = 3
+"""Accepted runs from which on a fall right after them is found soon."""
 CORRELATED = 0.05
 """The p-value at which a warning says that the accepted runs depend on each other."""
 
@@ -214,58 +320,108 @@ class Series:
 
     Attributes
     ----------
+    accepted
+        The accepted runs' values.
     later, looks
         The values since the accepted runs, this run's included, and the look of each.
     today
         This run's value, or the reason why it has none.
-    spent
-        The share of the permitted error that looks at the same examples spent before the first later value.
     left_out
         The number of accepted runs without new examples of their own.
     assumed
         Examples are taken as new because they have no ids.
     """
 
-    accepted: tuple[RunValue, ...]
+    accepted: tuple[Measured, ...]
     later: tuple[RunValue, ...]
     looks: tuple[int, ...]
-    today: RunValue | Text
-    spent: float
+    today: Measured | Text
     left_out: int
     assumed: bool
 
 
 def worse_than_accepted(now: Present, past: Past) -> Results:
-    """Answer for every model whether it is worse than at the accepted runs, over all looks and in this look alone."""
+    """Answer for every model whether it is worse than at the accepted runs, by this run and over the runs since."""
     reference, new = past.references.get("accepted"), past.new_examples
     if reference is None or new is None:
         return now.results
     quantity = parse(now.results.shown_metric, now.predictions.task, now.results.classes)
     floors = _declared_floors(now, quantity)
+    spending, same = spending_of(now, past), on_same_examples(now, past)
     rows: list[AuditRecord] = []
     evidence: list[EvidenceRecord] = []
     for change in now.results.history:
-        if change.reference != reference.name:
+        if change.reference != reference.name or change.status == "gone":
             continue
-        series = _series(now, past, new, change, quantity)
+        series = _series(now, past, new, change, quantity, same=same)
         if isinstance(series, Series):
             floor = floors.get(change.model)
             row = (
-                _against_accepted(now, new.look, change, quantity, series)
+                _against_accepted(now, new.look, change, quantity, series, spending)
                 if floor is None
-                else _against_floor(now, new.look, change, series, floor)
+                else _against_floor(now, past, new.look, change, series, floor)
             )
-        elif change.paired:
-            row = _by_spending(now, new.look, change, quantity)
+        elif same:
+            found = _paired_change(reference, now, change, quantity)
+            row = _by_pairs(now, new.look, change, quantity, found, spending)
         else:
             row = _answer("worse", new.look, change, test=None, alarm=False)
             row = replace(row, text=Message("audit.not_decided", why=series), reason=series)
-        record = _evidence(now, past, new.look, change, quantity, series)
-        # The sample of ids is the whole run's; it is kept in the first model's record.
-        evidence.append(replace(record, id_sample=new.sample if not evidence else ()))
+        evidence.append(_evidence(now, past, new.look, change, quantity, series))
         rows += [row, _this_look(new.look, change)]
-    results = replace(now.results, audit=(*now.results.audit, *rows), evidence=tuple(evidence))
+    results = replace(
+        now.results,
+        audit=(*now.results.audit, *rows),
+        evidence=_with_place(evidence, rows, now, past, new, same=same),
+    )
     return replace(results, warnings=(*_cautions(rows), *results.warnings))
+
+
+def _with_place(
+    evidence: list[EvidenceRecord],
+    rows: Sequence[AuditRecord],
+    now: Present,
+    past: Past,
+    new: NewExamples,
+    *,
+    same: bool,
+) -> tuple[EvidenceRecord, ...]:
+    """Add the place of the run in its series, and what later runs know it by, to the first model's record."""
+    if not evidence:
+        return ()
+    compared = any(row.question == "worse" and row.p_value is not None for row in rows)
+    unchanged = all(row.status == "same" for row in now.results.history if row.reference == "accepted")
+    moves = compared and not unchanged and _repeated(now, past) is None
+    first = replace(
+        evidence[0],
+        id_sample=new.sample,
+        compared=past.place.before + moves,
+        horizon=past.place.horizon if compared else None,
+        answers=answers_digest(now.predictions) if same else None,
+    )
+    return (first, *evidence[1:])
+
+
+def _paired_change(
+    reference: Reference, now: Present, change: HistoryRecord, quantity: Quantity
+) -> ModelChange:
+    """Return the change on the examples of both runs; of the same examples it is known already."""
+    if not change.paired:
+        return change_on_shared(reference, now, change.model, quantity)
+    return ModelChange(
+        value=change.value,
+        reference_value=change.reference_value,
+        difference=change.difference,
+        low=change.low,
+        high=change.high,
+        method=change.interval_method,
+        test=change.test,
+        p_value=change.p_value,
+        paired=True,
+        how=change.text,
+        reason=change.reason,
+        n=change.n,
+    )
 
 
 def _series(
@@ -274,112 +430,230 @@ def _series(
     new: NewExamples,
     change: HistoryRecord,
     quantity: Quantity,
+    *,
+    same: bool,
 ) -> Series | Text:
     """Collect a model's values on new examples, or return the reason why there are none."""
     if change.value is None and change.reason is not None:
         return change.reason
-    today: RunValue | Text = new.reason or value_on_new(
+    if same:
+        return Message("night.same_examples")
+    today: Measured | Text = new.reason or value_on_new(
         now.predictions, change.model, quantity, now.options, new.new
     )
     if not new.new.any() and new.reason is None:
         today = Message("night.all_seen")
-    kept = [(look_of(run), kept_value(run, change.model, quantity)) for run in runs_with_same_accepted(past)]
+    kept = [
+        (look_of(run), kept_value(run, change.model, quantity))
+        for run in runs_with_same_accepted(past)
+        if year_of(run, past.place) == past.place.year
+    ]
     later = [(look, value) for look, value in kept if value is not None]
-    if isinstance(today, RunValue):
-        later.append((new.look, today))
+    if isinstance(today, Measured):
+        later.append((new.look, today.value))
     elif not later:
         return today
-    alike = (now.predictions.task, now.predictions.positive)
-    found = [
-        value_on_new(own, change.model, quantity, now.options, mask)
-        for (_, own), mask in zip(past.accepted, new.in_accepted, strict=True)
-        if own is not None and mask is not None and (own.task, own.positive) == alike
-    ]
-    accepted = tuple(value for value in found if isinstance(value, RunValue))
+    found = accepted_values(now, past, new, change.model, quantity)
+    accepted = tuple(value for value in found if isinstance(value, Measured))
     if not accepted:
-        return Message("night.none_accepted", why=next(iter(found), Message("night.lost")))
+        why = next((value for value in found if not isinstance(value, Measured)), Message("night.lost"))
+        return Message("night.none_accepted", why=why)
     return Series(
         accepted=accepted,
         later=tuple(value for _, value in later),
         looks=tuple(look for look, _ in later),
         today=today,
-        spent=sum(share_of_look(look) for look, _ in kept if look < later[0][0]),
         left_out=len(past.accepted) - len(accepted),
         assumed=new.assumed,
     )
 
 
+def accepted_values(
+    now: Present,
+    past: Past,
+    new: NewExamples,
+    model: str,
+    quantity: Quantity,
+    *,
+    within: Callable[[Predictions], Mask | None] | None = None,
+) -> list[Measured | Text]:
+    """Return a model's value at each accepted run, on the examples that no run before it held, or why it has none.
+
+    Parameters
+    ----------
+    within
+        Returns the rows of a slice in an accepted run; None: it has none there.
+    """
+    alike = (now.predictions.task, now.predictions.positive)
+    found: list[Measured | Text] = []
+    for (_, own), mask in zip(past.accepted, new.in_accepted, strict=True):
+        if own is None or mask is None or (own.task, own.positive) != alike:
+            continue
+        rows = None if within is None else within(own)
+        if within is None or rows is not None:
+            found.append(value_on_new(own, model, quantity, now.options, mask, within=rows))
+    return found
+
+
+def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) -> Comparison | Text:
+    """Compare a run's value with those of the accepted runs, or return the reason why that cannot be."""
+    errors = [value.from_interval for value in (*accepted, today)]
+    least_n = min(value.least_n for value in (*accepted, today))
+    if None in errors:
+        return Message("night.no_interval")
+    if least_n < LEAST_ROWS:
+        return Message("night.too_rare", n=least_n)
+    return compare_run(
+        [(v.value.value, v.from_interval or 0.0) for v in accepted],
+        (today.value.value, today.from_interval or 0.0),
+        of=today.scale,
+        least_n=least_n,
+        between_runs=now.options.between_runs,
+    )
+
+
 def _against_accepted(
-    now: Present, look: int, change: HistoryRecord, quantity: Quantity, series: Series
+    now: Present,
+    look: int,
+    change: HistoryRecord,
+    quantity: Quantity,
+    series: Series,
+    spending: Spending,
 ) -> AuditRecord:
-    """Compare the later values with the accepted ones, by evidence averaged over a drop's beginning and size."""
-    log_e, start = _evidence_of_change(now, quantity, series)
-    row = _by_evidence(now, look, change, series, log_e=log_e, test="night_alarm")
-    then = [value.value for value in series.accepted]
-    since = [value.value for value in series.later]
-    details: dict[str, float] = {
-        "accepted_nights": len(then),
-        "nights": len(since),
-        "change_look": series.looks[start],
-    }
-    correlation = serial_correlation(np.array(then))
-    if correlation is not None:
-        details |= {"lag1_correlation": correlation[0], "lag1_p_value": correlation[1]}
-    earlier = Message("alarm.accepted", n=len(then))
-    if series.left_out:
-        earlier = Message("alarm.accepted_but", accepted=earlier, n=series.left_out)
-    recent = series.later[start if row.alarm else 0 :]
-    finding = Message(
-        "alarm.worse" if row.alarm else "alarm.not_worse",
-        metric=change.metric,
-        then=_mean(series.accepted),
-        accepted=earlier,
-        now=_mean(recent),
-        nights=Message("alarm.nights", n=len(recent)),
-        look=series.looks[start],
+    """Compare this run's value with the accepted ones, and the values since with them."""
+    one = (
+        compare_values(series.accepted, series.today, now)
+        if isinstance(series.today, Measured)
+        else series.today
     )
-    dependence = (
-        Message("alarm.correlation", r=correlation[0], p=correlation[1], n=len(then), decimals=2)
-        if correlation is not None
-        else Message("alarm.correlation_unknown")
-    )
+    log_e, start = _evidence_of_change(now, quantity, series, spending.horizon)
+    e = math.exp(min(log_e, 700.0))
+    lasting = min(1.0, 2 * spending.models / e)
+    alone = min(1.0, spending.adjusted(one.p_value)) if isinstance(one, Comparison) else None
+    by_run = alone is not None and alone <= lasting
+    alarm = min(lasting, 1.0 if alone is None else alone) <= spending.alpha
+    row = _answer("worse", look, change, test="run_alarm" if by_run else "night_alarm", alarm=alarm)
+    then, since = [v.value for v in series.accepted], list(series.later)
+    correlation = serial_correlation(np.array([value.value for value in then]))
     return replace(
         row,
+        statistic=one.z if by_run and isinstance(one, Comparison) else e,
+        p_value=one.p_value if by_run and isinstance(one, Comparison) else min(1.0, 1 / e),
+        p_adjusted=alone if by_run else lasting,
         effect="difference",
-        effect_size=float(np.mean(since)) - float(np.mean(then)),
-        details=details,
+        effect_size=float(np.mean([v.value for v in since])) - float(np.mean([v.value for v in then]))
+        if not by_run or not isinstance(series.today, Measured)
+        else series.today.value.value - float(np.mean([v.value for v in then])),
+        details=_details(series, spending, one, e, start, correlation),
         text=parts(
-            finding, *_about_evidence(now, series, log_e), dependence, promise(now.options.confidence)
+            _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run),
+            *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
+            promise(now.options.confidence)
+            if not isinstance(one, Comparison)
+            else _promise_of_runs(spending, one.promised),
         ),
+        reason=one if not isinstance(one, Comparison) else None,
+    )
+
+
+def _details(
+    series: Series,
+    spending: Spending,
+    one: Comparison | Text,
+    e: float,
+    start: int,
+    correlation: tuple[float, float] | None,
+) -> dict[str, float]:
+    details: dict[str, float] = {
+        "accepted_nights": len(series.accepted),
+        "nights": len(series.later),
+        "change_look": series.looks[start],
+        "t": spending.t,
+        "horizon": spending.horizon,
+        "evidence": e,
+    }
+    if isinstance(one, Comparison):
+        details |= {
+            "reference": one.reference,
+            "z": one.z,
+            "df": one.df,
+            "p_run": one.p_value,
+            "between_runs": one.between,
+            "least_between_runs": one.least,
+        }
+        if one.estimated is not None:
+            details["estimated_between_runs"] = one.estimated
+    if correlation is not None:
+        details |= {"lag1_correlation": correlation[0], "lag1_p_value": correlation[1]}
+    return details
+
+
+def _finding(
+    change: HistoryRecord,
+    series: Series,
+    one: Comparison | Text,
+    start: int,
+    spending: Spending,
+    *,
+    alarm: bool,
+    by_run: bool,
+) -> Message:
+    """Say what was found: of this run, or of the runs since a change began."""
+    earlier = Message("alarm.accepted", n=len(series.accepted))
+    if series.left_out:
+        earlier = Message("alarm.accepted_but", accepted=earlier, n=series.left_out)
+    known = {"metric": change.metric, "then": _mean([v.value for v in series.accepted]), "accepted": earlier}
+    if isinstance(one, Comparison) and isinstance(series.today, Measured) and (by_run or not alarm):
+        key = "alarm.run_worse" if alarm else "alarm.run_not_worse"
+        now = _mean([series.today.value])
+        return Message(
+            key, now=now, n=series.today.value.n, p=one.p_value, level=spending.level, digits=2, **known
+        )
+    recent = series.later[start if alarm else 0 :]
+    nights = Message("alarm.nights", n=len(recent))
+    key = "alarm.worse" if alarm else "alarm.not_worse"
+    return Message(key, now=_mean(recent), nights=nights, look=series.looks[start], **known)
+
+
+def _promise_of_runs(spending: Spending, between: float) -> Message:
+    """Return the sentence about the error rate of the alarm, and its condition."""
+    return Message(
+        "alarm.promise", alpha=spending.alpha, horizon=spending.horizon, between=between, decimals=3
     )
 
 
 def promise(confidence: float) -> Message:
-    """Return the sentence about the error rate of the alarm, and its condition."""
-    return Message("alarm.promise", alpha=1 - confidence)
+    """Return the sentence about the error rate of the alarm without the figures of one run."""
+    return Message("alarm.promise_of_series", alpha=1 - confidence)
 
 
-def _evidence_of_change(now: Present, quantity: Quantity, series: Series) -> tuple[float, int]:
+def _evidence_of_change(now: Present, quantity: Quantity, series: Series, horizon: int) -> tuple[float, int]:
     """Return log e of a change for the worse, and the number of later values before its likeliest beginning."""
-    every = (*series.accepted, *series.later)
+    every = (*(v.value for v in series.accepted), *series.later)
     values, errors = np.array([v.value for v in every]), np.array([v.error for v in every])
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     signs = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
     found = []
     for sign in signs:
         accepted, later = np.split(sign * values, [len(series.accepted)])
-        log_e, start = drop_evidence(accepted, later, errors)
+        log_e, start = drop_evidence(accepted, later, errors, horizon=horizon)
         found.append((float(log_e), int(start)))
     return float(np.logaddexp.reduce([log_e for log_e, _ in found])) - math.log(len(found)), max(found)[1]
 
 
 def _against_floor(
-    now: Present, look: int, change: HistoryRecord, series: Series, floor: Floor
+    now: Present, past: Past, look: int, change: HistoryRecord, series: Series, floor: Floor
 ) -> AuditRecord:
     """Bet against the declared floor, which needs no independence of the runs."""
     values = np.array([value.value for value in series.later])
     log_e = floor_evidence(values, floor.value, floor.best)
-    row = _by_evidence(now, look, change, series, log_e=log_e, test="night_bet")
+    e = math.exp(min(log_e, 700.0))
+    # Pairs of the same examples at an earlier run had half of the error.
+    paired = any(evidence_kept(run).get("answers") for run in past.runs)
+    divisor = max(past.place.models, len(now.results.models)) * (2 if paired else 1)
+    alpha = 1 - now.options.confidence
+    adjusted = min(1.0, divisor / e)
+    row = _answer("worse", look, change, test="night_bet", alarm=adjusted <= alpha)
     finding = Message(
         "alarm.beyond" if row.alarm else "alarm.not_beyond",
         floor=floor.text,
@@ -387,36 +661,22 @@ def _against_floor(
         now=_mean(series.later),
         nights=Message("alarm.nights", n=len(values)),
     )
-    promised = Message("alarm.promise_of_floor", alpha=1 - now.options.confidence)
+    promised = Message("alarm.promise_of_floor", alpha=alpha)
     return replace(
         row,
+        statistic=e,
+        p_value=min(1.0, 1 / e),
+        p_adjusted=adjusted,
         effect="from_floor",
         effect_size=float(values.mean()) - floor.value,
         details={"nights": len(values)},
-        text=parts(finding, *_about_evidence(now, series, log_e), promised),
+        text=parts(finding, *_about_evidence(series, e, divisor / alpha, "alarm.evidence_of_bets"), promised),
     )
 
 
-def _by_evidence(
-    now: Present, look: int, change: HistoryRecord, series: Series, *, log_e: float, test: str
-) -> AuditRecord:
-    """Turn evidence into p-values; alpha is shared with the other models and with the looks before."""
-    p = math.exp(-min(max(log_e, 0.0), 700.0))
-    adjusted = min(1.0, p * _divisor(now, series))
-    row = _answer("worse", look, change, test=test, alarm=adjusted <= 1 - now.options.confidence)
-    return replace(row, statistic=math.exp(min(log_e, 700.0)), p_value=p, p_adjusted=adjusted)
-
-
-def _divisor(now: Present, series: Series) -> float:
-    """Return the number by which alpha is divided."""
-    return len(now.results.models) / (1 - series.spent)
-
-
-def _about_evidence(now: Present, series: Series, log_e: float) -> list[Message]:
-    goal = _divisor(now, series) / (1 - now.options.confidence)
-    e = math.exp(min(log_e, 50.0))
-    sentences = [Message("alarm.evidence", e=e, goal=round(goal), decimals=2 if e < 10 else 0)]
-    if not isinstance(series.today, RunValue):
+def _about_evidence(series: Series, e: float, goal: float, key: str) -> list[Message]:
+    sentences = [Message(key, e=e, goal=round(goal), decimals=2 if e < 10 else 0)]
+    if not isinstance(series.today, Measured):
         sentences.append(Message("alarm.nothing_today", why=series.today))
     if series.assumed:
         sentences.append(Message("alarm.no_id"))
@@ -433,6 +693,12 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
     compared = [row for row in rows if "accepted_nights" in row.details]
     few = [row for row in compared if row.details["accepted_nights"] < ENOUGH_ACCEPTED]
     dependent = [row for row in compared if row.details.get("lag1_p_value", 1.0) <= CORRELATED]
+    unlike = [
+        row
+        for row in compared
+        if row.details.get("estimated_between_runs", 0.0) > row.details.get("least_between_runs", math.inf)
+        and row.details["between_runs"] <= row.details["estimated_between_runs"]
+    ]
     found = []
     if few:
         least = int(min(row.details["accepted_nights"] for row in few))
@@ -441,6 +707,9 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
     for row in dependent:
         r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
         found.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
+    for row in unlike:
+        sizes = {"found": row.details["estimated_between_runs"], "allowed": row.details["least_between_runs"]}
+        found.append(warning("runs_differ", about=(row.about,), model=row.about, decimals=3, **sizes))
     return found
 
 
@@ -473,7 +742,7 @@ def _evidence(
         return plain
     since = np.array([value.value for value in series.later])
     low, high = mean_limits(since, 1 - now.options.confidence) or (None, None)
-    today = series.today if isinstance(series.today, RunValue) else None
+    today = series.today.value if isinstance(series.today, Measured) else None
     return replace(
         plain,
         n_new=0 if today is None else today.n,
@@ -483,7 +752,7 @@ def _evidence(
         value_since=float(since.mean()),
         low=low,
         high=high,
-        values_accepted=tuple(value.value for value in series.accepted),
+        values_accepted=tuple(v.value.value for v in series.accepted),
         values_since=tuple(float(value) for value in since),
-        reason=None if isinstance(series.today, RunValue) else series.today,
+        reason=None if isinstance(series.today, Measured) else series.today,
     )

@@ -198,10 +198,17 @@ def _track(
                 failed="fail" in outcomes,
                 undecided="undecided" in outcomes,
                 alarm=any(row["question"] == "worse" and row["about"] == model for row in alarms),
-                data=any(row["question"] not in ("worse", "worse_this_run", "slice") for row in alarms),
+                data=any(_marks_data(row, model, note["models"]) for row in alarms),
             )
         )
     return Track(model, metric, tuple(looks), len(with_model) - len(same))
+
+
+def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
+    """Return whether an alarm is about the data of a model: of the whole run, or of its own answers."""
+    if row["question"] in ("worse", "worse_this_run", "slice"):
+        return False
+    return row["about"] not in models or row["about"] == model
 
 
 def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, float]:

@@ -93,6 +93,8 @@ class ModelChange:
     sizes: tuple[int, int] | None = None
     same_answers: bool = False
     """Whether the model gives the same answers to the same examples."""
+    n: int | None = None
+    """The number of examples that were compared pair by pair."""
 
     @property
     def explanation(self) -> Text:
@@ -145,6 +147,45 @@ def change_since(
     return _as_samples(today, earlier, quantity, now.options, why=why)
 
 
+def change_on_shared(
+    reference: Reference, now: Present, model: str, quantity: Quantity, *, within: Slice | None = None
+) -> ModelChange:
+    """Return how a model's value changed on the examples that both runs hold, pair by pair.
+
+    Parameters
+    ----------
+    within
+        The slice; None: all examples.
+    """
+    why_not = _why_not(reference, now, model)
+    if why_not is None and reference.predictions is None:
+        why_not = Message("since.not_kept")
+    if why_not is not None or reference.predictions is None:
+        return ModelChange(reason=why_not)
+    today, earlier = _alone(now.predictions, model), _alone(reference.predictions, model)
+    if within is not None:
+        inside = _inside(now.predictions, model, within, now.options)
+        if inside is None:
+            what = {"column": within.column, "value": within.value}
+            return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
+        today = _rows(today, inside)
+    shared = [_held(one, other) for one, other in ((today, earlier), (earlier, today))]
+    if not shared[0].any():
+        return ModelChange(reason=Message("since.not_kept"))
+    today, earlier = _same_classes(_rows(today, shared[0]), _rows(earlier, shared[1]))
+    if not _same_rows(today, earlier):
+        return ModelChange(reason=Message("since.other_folds"))
+    return _paired(today, earlier, quantity, now.options)
+
+
+def _held(one: Predictions, other: Predictions) -> Mask:
+    """Return which rows of a table are of examples that another one holds."""
+    import pyarrow.compute as pc
+
+    held = pc.is_in(_texts(one), value_set=_texts(other)).to_numpy(zero_copy_only=False)
+    return np.asarray(held, dtype=np.bool_)[one.example]
+
+
 def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
     """Return the reason why a model cannot be compared with an earlier run; None: it can."""
     then = reference.results
@@ -169,7 +210,8 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     if changed:
         how = parts(how, Message("since.truths_changed", n=changed))
     found = _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
-    return replace(found, same_answers=not changed and _same_answers(today.models[0], earlier.models[0]))
+    alike = not changed and _same_answers(today.models[0], earlier.models[0])
+    return replace(found, same_answers=alike, n=today.n_examples)
 
 
 def _same_answers(now: ModelOutputs, then: ModelOutputs) -> bool:
@@ -269,8 +311,8 @@ def _rows(predictions: Predictions, inside: Mask) -> Predictions:
     return each_apart(subset(predictions, np.flatnonzero(inside)))[0]
 
 
-def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
-    """Return a mask of a model's rows that are in a slice; None: no row is."""
+def rows_inside(predictions: Predictions, within: Slice, options: Options) -> Mask | None:
+    """Return a mask of the rows that are in a slice; None: no row is."""
     try:
         found = divisions_of_run(predictions, options)
     except UsageError:
@@ -279,9 +321,16 @@ def _inside(predictions: Predictions, model: str, within: Slice, options: Option
     if division is None:
         return None
     inside = division.codes == division.values.index(within.value)
-    present = next(m for m in predictions.models if m.name == model).present
-    inside = inside if present is None else inside[present]
     return inside if inside.any() else None
+
+
+def _inside(predictions: Predictions, model: str, within: Slice, options: Options) -> Mask | None:
+    """Return a mask of a model's rows that are in a slice; None: no row is."""
+    inside = rows_inside(predictions, within, options)
+    present = next(m for m in predictions.models if m.name == model).present
+    if inside is None or present is None:
+        return inside
+    return inside[present] if inside[present].any() else None
 
 
 def _same_rows(today: Predictions, earlier: Predictions) -> bool:

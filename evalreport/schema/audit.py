@@ -50,13 +50,14 @@ class HistoryRecord:
 class AuditRecord:
     """One question that an audit asks about its accepted run, and the answer.
 
-    ``question``: ``worse`` (over all looks since the accepted run), ``worse_this_run`` (this look alone, as a plain
-    test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``,
-    ``missing``. ``about`` names a model or slice. ``p_adjusted`` is adjusted for all looks and for the questions
-    of its kind; ``alarm``: it is at or below 1 - confidence, and the change is one for the worse where it has a
-    direction. Of ``worse`` over nights, ``statistic`` is the evidence e, ``p_value`` 1 / e and ``effect_size`` the mean
-    of the nights since less that of the accepted ones (or less the floor). ``run`` is the newest accepted run, ``look``
-    how often the series was compared with the accepted ones.
+    ``question``: ``worse`` (this run, and the runs since the accepted one), ``worse_this_run`` (this run alone, as a
+    plain test would), ``slice``, ``examples``, ``labels``, ``classes``, ``predicted_labels``, ``scores``, ``missing``.
+    ``about`` names a model or slice. ``p_adjusted`` is adjusted for all runs and for the questions of its kind;
+    ``alarm``: it is at or below 1 - confidence, and the change is one for the worse where it has a direction.
+    Of ``worse`` on other examples the rule with the smaller adjusted p-value is there: ``run_alarm`` with z and its
+    one-sided p-value, ``effect_size`` this run's value less the mean of the accepted ones; or ``night_alarm`` with the
+    evidence e and 1 / e, ``effect_size`` the mean of the runs since less that of the accepted ones (or less the floor).
+    ``run`` is the newest accepted run, ``look`` how often the series was compared with the accepted ones.
     """
 
     question: str
@@ -76,19 +77,24 @@ class AuditRecord:
     reason: Text | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
-    ``n_now`` examples where these are not the same; of ``worse`` over nights ``accepted_nights``, ``nights``,
-    ``change_look`` (the look at which a drop most likely began), ``lag1_correlation`` and ``lag1_p_value``."""
+    ``n_now`` examples where these are not the same; of ``worse`` on other examples ``accepted_nights`` and
+    ``nights`` (how many runs are compared), ``change_look`` (the look at which a drop most likely began), ``t`` and
+    ``horizon`` (the number of this comparison, and of runs a year), ``reference``, ``z``, ``df``, ``p_run``,
+    ``between_runs`` (the standard deviation between runs that is allowed for), ``least_between_runs``,
+    ``estimated_between_runs``, ``evidence``, ``lag1_correlation`` and ``lag1_p_value``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRecord:
     """A model's value on the new examples of one run, and the evidence since the accepted runs.
 
-    ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that no
-    earlier one held: a night. ``value_since`` is the mean of the nights since the ``accepted`` runs, ``n_since`` their
-    units, ``low`` and ``high`` limits that hold over all looks at once for independent normal nights;
-    ``values_accepted`` and ``values_since`` are the nights that the alarm compares, in order. ``id_sample`` holds
-    digests of some new ids (with the first model of a run, for all), by which later runs know them.
+    ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that
+    no earlier one held. ``value_since`` is the mean of the runs since the ``accepted`` ones, ``n_since`` their
+    units, ``low`` and ``high`` limits that hold over all looks at once for independent normal runs;
+    ``values_accepted`` and ``values_since`` are the values that the alarm compares, in order. With the first model
+    of a run, for all: ``id_sample``, digests of some new ids, by which later runs know them; ``compared``, how many
+    runs of the series were compared so far; ``horizon``, how many runs a year has (365, 52 or 12; null where
+    nothing was compared); ``answers``, a digest of all answers where the examples are those of the accepted run.
     """
 
     model: str
@@ -108,4 +114,7 @@ class EvidenceRecord:
     values_accepted: tuple[float, ...] = ()
     values_since: tuple[float, ...] = ()
     id_sample: tuple[str, ...] = ()
+    compared: int = 0
+    horizon: int | None = None
+    answers: str | None = None
     reason: Text | None = None

@@ -1,4 +1,4 @@
-"""How often the alarms of nightly audits are false, and how soon they see a drop; writes docs/audit-alarms.*.
+"""How often the alarms of audits are false, and how soon they see a drop; writes docs/audit-alarms.*.
 
 Run by ``make study-audits``; about three minutes on one core. Same seed, same table.
 """
@@ -19,7 +19,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
-from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR, share_of_look
+from evalreport.audit.run_alarm import ENOUGH_TO_ESTIMATE, LEAST_BETWEEN, share_of_run
+from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
 from research.studies import audits_page
 
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,8 @@ Flags = npt.NDArray[np.bool_]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 ALPHA = 0.05
+GOAL = 2 / ALPHA
+"""Evidence at which the mixture is an alarm: it has half of the error, the one-run rule the other half."""
 MARGIN = 0.02
 """Of the gate ``accuracy >= accepted - 0.02``, and between the level and the declared floor."""
 NIGHTS_WATCHED = 120
@@ -135,7 +138,8 @@ def new_examples(
     then, since = values[:, a - 1 : a], values[:, a:]
     m, n = sizes[a - 1], sizes[a:]
     floor = setting.accuracy - MARGIN
-    first = {"alarm": first_alarm(values, a, errors)}
+    lasting, alone = first_alarm(values, a, errors), first_of_run(values, sizes, a)
+    first = {"alarm": earlier(lasting, alone), "run_alarm": alone}
     if not setting.drop or setting.drop == 0.05:
         first["floor"] = first_night(floor_bets(since, floor) >= -math.log(ALPHA))
     if not setting.drop:
@@ -172,9 +176,9 @@ def first_alarm(values: Floats, accepted: int, errors: Floats | None) -> Counts:
     """Return the night of each series' first alarm by the product's evidence; most nights need only a bound of it.
 
     B is at most 2 exp(r df / 2) / sqrt(k) with r = n_e D^2 / SS, and the errors only make it smaller. Where the largest
-    bound over all beginnings is below (20 - 1) / 2, the evidence, a mean of them, is below 20.
+    bound over all beginnings is below (40 - 1) / 2, the evidence, a mean of them, is below 40.
     """
-    goal, centred = 1 / ALPHA, values - values[:, :1]
+    goal, centred = GOAL, values - values[:, :1]
     sums, squares = np.cumsum(centred, axis=1), np.cumsum(centred**2, axis=1)
     found = np.zeros(len(values), dtype=np.int64)
     live = np.arange(len(values))
@@ -197,6 +201,30 @@ def first_alarm(values: Floats, accepted: int, errors: Floats | None) -> Counts:
             found[hit] = t
             live = np.setdiff1d(live, hit, assume_unique=True)
     return found
+
+
+def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LOOKS_A_YEAR) -> Counts:
+    """Return the run of each series' first alarm by the product's one-run rule, for shares of right answers."""
+    low, high = _wilson(values, sizes)
+    errors = (high - low) / 2 / stats.norm.isf(ALPHA / 2)
+    then, reference = values[:, :accepted], values[:, :accepted].mean(axis=1, keepdims=True)
+    sampling = (errors[:, :accepted] ** 2).sum(axis=1, keepdims=True)
+    between = np.minimum(LEAST_BETWEEN, (1 - reference) / 2)
+    if accepted >= ENOUGH_TO_ESTIMATE:
+        spread = then.var(axis=1, ddof=1, keepdims=True) - sampling / accepted
+        between = np.maximum(between, np.sqrt(np.maximum(spread, 0)))
+    variance = errors[:, accepted:] ** 2 + sampling / accepted**2 + between**2 * (1 + 1 / accepted)
+    z = (reference - values[:, accepted:]) / np.sqrt(variance)
+    p = stats.t.sf(z, np.minimum(sizes[accepted:], sizes[:accepted].min()) - 1)
+    levels = np.array([ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(p.shape[1])])
+    return first_night(p <= levels)
+
+
+def earlier(first: Counts, second: Counts) -> Counts:
+    """Return the earlier of two first alarms of each series; 0: none."""
+    never = np.iinfo(np.int64).max
+    both = np.minimum(np.where(first > 0, first, never), np.where(second > 0, second, never))
+    return np.where(both == never, 0, both)
 
 
 def floor_bets(nights: Floats, floor: float) -> Floats:
@@ -240,7 +268,7 @@ def same_examples(
     lost = generator.binomial(right, (DISAGREEMENT / 2 + fallen) / accuracy, (replications, nights))
     gained = generator.binomial(n - right, DISAGREEMENT / 2 / (1 - accuracy), (replications, nights))
     p = mcnemar_midp(lost, gained)
-    shares = np.array([share_of_look(night + 1) for night in range(nights)])
+    shares = np.array([share_of_run(night + 1, LOOKS_A_YEAR) for night in range(nights)])
     return {"per_run": first_night(p <= ALPHA), "alarm": first_night(p <= ALPHA * shares)}, 0.0
 
 

@@ -12,8 +12,9 @@ Row = Mapping[str, Any]
 
 RULES = {
     "alarm": "the alarm",
+    "run_alarm": "the alarm, its one-run rule alone",
     "floor": "bets against a floor 2 points below the level",
-    "without_errors": "the alarm without the examples' standard errors",
+    "without_errors": "the lasting change without the examples' standard errors",
     "gate": "gate `accuracy >= accepted - 0.02`",
     "per_run": "plain test of this run, 5 %",
 }
@@ -26,20 +27,20 @@ def page(rows: Sequence[Row]) -> str:
     """Write the tables as Markdown."""
     count, seed = int(max(row["series"] for row in rows)), int(rows[0]["seed"])
     intro = (
-        f"Measured by `make study-audits` (seed {seed}): {count:,} series of nightly audits a setting,"
+        f"Measured by `make study-audits` (seed {seed}): {count:,} series of audits every night a setting,"
         f" {count // 2:,} where something falls. Two Monte Carlo errors of a rate of 5 % are"
-        f" {_two_errors(0.05, count):.1f} points, of 1 % {_two_errors(0.01, count):.1f}. Nights have 1,000 new"
+        f" {_two_errors(0.05, count):.1f} points, of 1 % {_two_errors(0.01, count):.1f}. Runs have 1,000 new"
         " examples and the model is right on 85 % of them, unless it is said otherwise; sd is the standard"
-        " deviation of a night's true accuracy around that level, beside what sampling adds (0.011 for 1,000"
-        " examples). The table with every night is [audit-alarms.csv](audit-alarms.csv)."
+        " deviation of a run's true accuracy around that level, beside what sampling adds (0.011 for 1,000"
+        " examples). The table with every run is [audit-alarms.csv](audit-alarms.csv)."
     )
     return "\n".join(
         [
-            "# Alarms of nightly audits: how often false, how soon right",
+            "# Alarms of audits: how often false, how soon right",
             "",
             _wrapped(intro),
             "",
-            "![Left: share of series with a false alarm, by night; right: share in which a drop was seen, by night]"
+            "![Left: share of series with a false alarm, by run; right: share in which a drop was seen, by run]"
             "(figures/audit-alarms.svg)",
             "",
             *_rule(),
@@ -57,35 +58,46 @@ def _two_errors(rate: float, count: int) -> float:
 
 def _rule() -> list[str]:
     text = (
-        "An audit asks every night whether the model is worse than at its accepted runs. A test at 5 % that is asked"
-        " every night is wrong far more often than in 5 % of the series, and no test of one night's examples knows how"
-        " much nights differ: other users, other weather, another batch of labels. So nights are the units:"
+        "An audit asks at every run whether a model is worse than at its accepted runs. A test at 5 % that is asked"
+        " at every run is wrong far more often than in 5 % of the series, and no test of one run's examples knows how"
+        " much runs differ by themselves: other users, other weather, another batch of labels. Two rules share the"
+        " permitted error of a year, half each:"
     )
     points = (
-        "**New examples every night**, whatever the metric: the night's value on the examples that no run since the"
-        " accepted ones held, and theirs, is one number. The values since are compared with the accepted ones by a"
-        " sequential mixture of t tests over the night at which a drop began and over its size (a quarter of the"
-        " weight on a drop right after the accepted nights, the rest evenly on the 365 nights after them; at least"
-        " three nights since the drop). The evidence e is at most 1 on average while nothing changes, so it reaches"
-        " 20 in at most 5 % (1 − `--confidence`) of the series, however many nights they last and however much"
-        " nights vary, **if nights are independent of each other and vary as a normal distribution does**.",
-        "The variance within is not believed to be smaller than what the nights' own standard errors explain. For equal"
-        " nights that changes little; where nights have few mistakes or unlike numbers of examples the rate would"
+        "**One run.** The run's value on its new examples (those that no earlier run of the series held) against the"
+        " mean of the accepted runs' values: z is the fall over its standard error, which holds the sampling of both"
+        " sides and τ, how much runs differ by themselves. τ is what `--between-runs` declares; else half of the"
+        " distance from the best value, at most 0.02 (losses without a bound: 2 % of the value, MSE 4 %); from five"
+        " accepted runs on their own spread beyond sampling, where that is larger. The t-th comparison of a year of H"
+        " runs is an alarm where p ≤ 0.025 (1 / (2 t (t + 1)) + 1 / (2 H)) / m, with m models; H is 365, 52 or 12 by"
+        " the distance of the runs. t does not begin anew when runs are accepted: otherwise accepting every run would"
+        " make 24 to 28 % false alarms a year.",
+        "**A change that lasts.** The values since the accepted runs are compared with them by a sequential mixture of"
+        " t tests over the run at which a drop began and over its size (a quarter of the weight on a drop right after"
+        " the accepted runs, the rest evenly on the year; at least three runs since the drop). The evidence e is at"
+        " most 1 on average while nothing changes; from 40 m on it is an alarm. It begins anew with each acceptance.",
+        "The variance within is not believed to be smaller than what the runs' own standard errors explain. For equal"
+        " runs that changes little; where runs have few mistakes or unlike numbers of examples the rate would"
         " be lost without it (second table).",
-        "**Where nights may depend on each other** (seasons, holidays, training batches): declare what every night must"
-        " hold, `--gate 'MODEL.METRIC >= X every night'`. Bets against that floor need no independence and no accepted"
-        " night, only that each night's expectation, given all before, is at least the floor; they see less. The"
-        " correlation of each accepted night with the next is tested and said.",
-        "**The same examples again**: the p-value of this look's pairs against the look's share of the error: half"
-        " of it as 1 / (k (k + 1)), half evenly over a year's 365 looks, half of that over the next year's. Both"
-        " runs answer the same examples, so nothing that differs between nights is in the difference, and looks may"
-        " depend on each other. A permutation test needs many replicates for that: where `--resamples` is too small"
-        " to decide, it is said, with how many are needed. Looks of this kind before the first night of new"
-        " examples spend of the same error, and what they spent is not spent again.",
-        "The error is divided among the models of a run. Slices and data are corrected by Holm over the questions of a"
-        " run and spread over the looks; theirs holds where nights differ by sampling alone.",
-        "Which runs held what follows from the stored runs: each keeps its value, its standard error and digests of"
-        " some ids in its results and summary. `evalreport history accept` begins anew.",
+        "**The same examples again** (at least half of the run's are the newest accepted run's): half of the two-sided"
+        " p-value of the paired test on the common ones, at the same levels. Both runs answer the same examples, so"
+        " nothing that differs between runs is in the difference, and runs may depend on each other. A test by"
+        " resampling needs many replicates for that: where `--resamples` is too small to decide, it is said, with how"
+        " many are needed. The answers of an earlier run again are no new comparison.",
+        "**Where runs may depend on each other** (seasons, holidays, training batches): declare what every run must"
+        " hold, `--gate 'MODEL.METRIC >= X every night'`. Bets against that floor take the place of both rules and"
+        " need no independence and no accepted run, only that each run's expectation, given all before, is at least"
+        " the floor; they see less. The correlation of each accepted run with the next is tested; where it shows, a"
+        " warning says so.",
+        "Slices: the one-run rule, Holm over slices and models at each run, in a 5 % of their own. Data: Holm over the"
+        " questions of a run, spread over the runs since the accepted ones; that holds where runs differ by sampling"
+        " alone.",
+        "**The promise**: at most 5 % false alarms in a year of H runs, all models together, if runs are independent"
+        " and their level varies by itself with a standard deviation of at most the smaller of 0.02 and a quarter of"
+        " the distance from the best value (losses without a bound 2 %), and if the accepted runs were not picked for"
+        " being good. At a level of 0.95 and more with five models and one accepted run it is 6 %. Where runs vary"
+        " by half as much again it is lost: up to 50 % with 10,000 examples, 28 % with five accepted runs. Five"
+        " accepted runs that vary by more are a warning (`runs_differ`).",
     )
     return [_wrapped(text), "", *(_wrapped(f"- {t}", "  ") for t in points), ""]
 
@@ -98,19 +110,19 @@ def _false(rows: Sequence[Row]) -> list[str]:
     lines = [
         "## False alarms: nothing changed",
         "",
-        "Share of series with at least one alarm within a year of independent nights.",
+        "Share of series with at least one alarm within a year of 365 independent runs.",
         "",
         "| accepted | rule | " + " | ".join(f"sd {sd:g}" for sd in SDS) + " |",
         "|---|---|" + "---|" * len(SDS),
     ]
     for accepted, n in ((1, 1000), (1, 10_000), (7, 1000), (7, 10_000)):
-        for rule in ("alarm", "floor", "gate", "per_run"):
+        for rule in ("alarm", "run_alarm", "floor", "gate", "per_run"):
             own = [
                 _one(rows, "normal", rule, accepted=accepted, accepted_n=n, sd=sd, drop=0.0)["within_365"]
                 for sd in SDS
             ]
             name = f"**{RULES[rule]}**" if rule == "alarm" else RULES[rule]
-            nights = f"{accepted} night{'s' if accepted > 1 else ''} of {n:,}"
+            nights = f"{accepted} run{'s' if accepted > 1 else ''} of {n:,}"
             lines.append(f"| {nights} | {name} | {' | '.join(map(_percent, own))} |")
     return [*lines, ""]
 
@@ -118,15 +130,15 @@ def _false(rows: Sequence[Row]) -> list[str]:
 def _beyond(rows: Sequence[Row]) -> list[str]:
     """False alarms of a year where a condition does not hold, or was in danger."""
     lines = [
-        "## Other nights, and what is not covered",
+        "## Other runs, and what is not covered",
         "",
         _wrapped(
-            "False alarms within a year, seven accepted nights. The floor lies 2 points below the level. Last"
-            " column: share of series in which the seven accepted nights were said to depend on each other (by"
+            "False alarms within a year, seven accepted runs. The floor lies 2 points below the level. Last"
+            " column: share of series in which the seven accepted runs were said to depend on each other (by"
             " chance 5 %)."
         ),
         "",
-        "| nights | the alarm | without the examples' errors | bets against a floor | correlation said |",
+        "| runs | the alarm | lasting change without the examples' errors | bets against a floor | correlation said |",
         "|---|---|---|---|---|",
     ]
     for own in _settings(rows, "heavy", "weekly", "unequal", "normal", "chained"):
@@ -140,9 +152,9 @@ def _beyond(rows: Sequence[Row]) -> list[str]:
     lines += [
         "",
         _wrapped(
-            "The same 500 examples every night, the model trained anew (90 % right):"
-            f" {_percent(same['alarm']['within_365'])} for the pairs at each look's share of the error, {plain} for"
-            " the plain test of each look."
+            "The same 500 examples at every run, the model trained anew (90 % right):"
+            f" {_percent(same['alarm']['within_365'])} for the pairs at each run's share of the error, {plain} for"
+            " the plain test of each run."
         ),
         "",
     ]
@@ -159,18 +171,18 @@ def _nights(row: Row) -> str:
     if row["kind"] == "chained":
         return f"**dependent**: AR(1) with correlation {row['correlation']:g}, sd {row['sd']:g}"
     if row["accuracy"] > 0.9:
-        return f"{row['nightly']:,.0f} examples, {100 * row['accuracy']:g} % right: a mistake in ten nights"
-    return f"{row['nightly']:,.0f} examples, accepted nights of {row['accepted_n']:,.0f}"
+        return f"{row['nightly']:,.0f} examples, {100 * row['accuracy']:g} % right: a mistake in ten runs"
+    return f"{row['nightly']:,.0f} examples, accepted runs of {row['accepted_n']:,.0f}"
 
 
 def _speed(rows: Sequence[Row]) -> list[str]:
-    """Nights until half (and nine tenths) of the series are alarmed."""
+    """Runs until half (and nine tenths) of the series are alarmed."""
     lines = [
-        "## How many nights until a drop is seen",
+        "## How many runs until a drop is seen",
         "",
         _wrapped(
-            "Nights until half (and nine tenths) of the series are alarmed, counted from the drop, among those that"
-            " were not alarmed before; –: later than 120 nights."
+            "Runs until half (and nine tenths) of the series are alarmed, counted from the drop, among those that"
+            " were not alarmed before; –: later than 120 runs."
         ),
         "",
         "| accepted | drop | sd | −2 points | −5 points | −20 points | −5 points, bets against a floor |",
@@ -184,14 +196,14 @@ def _speed(rows: Sequence[Row]) -> list[str]:
             ]
             found.append(_one(rows, "normal", "floor", accepted=accepted, good=good, sd=sd, drop=0.05))
             cells = " | ".join(f"{_days(r['median_days'])} ({_days(r['days_of_90_percent'])})" for r in found)
-            begin = f"after {good} good nights" if good else "at once"
-            lines.append(f"| {accepted} night{'s' if accepted > 1 else ''} | {begin} | {sd:g} | {cells} |")
+            begin = f"after {good} good runs" if good else "at once"
+            lines.append(f"| {accepted} run{'s' if accepted > 1 else ''} | {begin} | {sd:g} | {cells} |")
     same = [own["alarm"] for own in _settings(rows, "same") if own["alarm"]["drop"]]
     said = " and ".join(
         f"{_days(r['median_days'])} ({_days(r['days_of_90_percent'])}) for {100 * r['drop']:g} points"
         for r in same
     )
-    text = f"The same 500 examples every night, after {same[0]['good']:.0f} good ones: {said}."
+    text = f"The same 500 examples at every run, after {same[0]['good']:.0f} good ones: {said}."
     return [*lines, "", _wrapped(text), ""]
 
 
@@ -212,20 +224,23 @@ def _reading(rows: Sequence[Row]) -> list[str]:
         r["median_days"] for r in rows if r["rule"] == "alarm" and r["drop"] == 0.2 and r["kind"] == "normal"
     ]
     points = [
-        f"Of independent normal nights the alarm was false in {_range(ours)} of the series; it promises at most"
+        f"Of independent normal runs the alarm was false in {_range(ours)} of the series; it promises at most"
         f" {100 * PROMISED:g} %. A larger accepted run does not make it worse.",
         f"The plain test is wrong within a year in {_range(plain)} of the series, and a gate with a margin of 2"
-        f" points, at sd 0.02, in {_range(gate)}: gates fail builds by what one night shows, the alarm is for what"
-        " lasts.",
+        f" points, at sd 0.02, in {_range(gate)}.",
         f"With heavy tails it was false in {_percent(heavy)}. **Dependence is not covered**: {_range(tied)} at"
-        " correlations of 0.3 and 0.6. Seven nights show such a correlation rarely (last column), so think before you"
-        " trust the test: where a season or a batch may last several nights, declare a floor.",
-        f"A drop of 5 points at sd 0.01 was seen in a median of {_days(soon)} nights after seven accepted nights,"
-        f" and of {_days(later)} after 30 good nights with one accepted. A drop right after one accepted night is"
-        " seen late or never: one night does not tell a lucky night from a later drop. Accept at least seven"
-        " nights, a whole week, and better fourteen; with fewer, the audit warns.",
-        f"A collapse by 20 points, too, takes {_days(min(collapse))} to {_days(max(collapse))} nights in the median,"
-        " for single nights far out raise no alarm. That is what gates on this run are for: they fail the same night.",
+        " correlations of 0.3 and 0.6. Seven runs show such a correlation rarely (last column), so think before you"
+        " trust the test: where a season or a batch may last several runs, declare a floor.",
+        f"A collapse by 20 points was seen after {_days(min(collapse))}"
+        + (
+            f" to {_days(max(collapse))} runs"
+            if max(collapse) > min(collapse)
+            else " run" + "s" * (min(collapse) > 1)
+        )
+        + f" in the median. A drop of 5 points at sd 0.01 took {_days(soon)} runs after seven accepted runs, and"
+        f" {_days(later)} after 30 good runs with one accepted.",
+        "Nothing shows a small drop right after one accepted run soon: that run may have been a lucky one. Accept at"
+        " least three good runs, better a week of them.",
     ]
     return ["## Reading it", "", *(_wrapped(f"- {text}", "  ") for text in points), ""]
 
@@ -300,15 +315,15 @@ def figure(rows: Sequence[Row], path: Path) -> None:
             axes.set_xscale("log")
             axes.set_xticks([1, 7, 30, 90, 365], ["1", "7", "30", "90", "365"])
             axes.minorticks_off()
-            axes.set_xlabel("nights")
+            axes.set_xlabel("runs")
             axes.set_ylim(-2, 102)
         left.set_ylabel("%")
         text = to_svg(
             canvas,
             name="audit-alarms",
-            title="Alarms of nightly audits",
-            description="Share of series with a false alarm by night under three rules, and share in which the alarm"
-            " saw a drop of 2, 5 or 20 points; seven accepted nights, nights of 1,000 examples, sd 0.01.",
+            title="Alarms of audits",
+            description="Share of series with a false alarm by run under three rules, and share in which the alarm"
+            " saw a drop of 2, 5 or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01.",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

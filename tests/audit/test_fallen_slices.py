@@ -34,5 +34,5 @@ def test_a_slice_that_rose_is_no_alarm(history):
     found = changed(history, then, now, slices=("sex",))
     rows = [row for row in found.results.audit if row.question == "slice"]
     assert len(rows) == 2
-    assert max(row.p_adjusted for row in rows) < 1e-6
+    assert min(row.p_value for row in rows) > 0.999
     assert not any(row.alarm for row in rows)

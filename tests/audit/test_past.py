@@ -12,11 +12,11 @@ from tests.samples.nights import BAD, GOOD, answer, night, series
 
 
 def test_of_a_moving_window_only_what_is_new_counts(history):
-    """200 examples that move on by 50 a night: 50 new ones each, whichever run held the others."""
+    """200 examples that move on by 50 a run: 50 new ones each, from where less than half are the accepted run's."""
     audited(history, night(GOOD, 200, first=0))
-    for shift in (50, 100, 150):
+    for shift in (50, 100, 150, 200, 250):
         found, _, _ = audited(history, night(GOOD, 200, first=shift))
-        assert found.results.evidence[0].n_new == 50
+        assert found.results.evidence[0].n_new == (50 if shift > 100 else 0)
     assert found.results.evidence[0].n_since == 150
 
 
@@ -28,12 +28,14 @@ def test_examples_of_any_run_since_are_known(history):
     assert found.results.evidence[0].value == pytest.approx((270 - 200) / 100)
 
 
-def test_fewer_than_ten_new_examples_make_no_night(history):
-    """A window that moves on by 5: nothing is decided, which is said, and the gate on alarms is undecided."""
+def test_fewer_than_ten_new_examples_make_no_run(history):
+    """A run held all but 5 of these: nothing is decided, which is said, and the gate on alarms is undecided."""
+    audited(history, night(GOOD, 200, first=0), series="other")
+    audited(history, night(GOOD, 50, first=900))
     audited(history, night(GOOD, 200, first=0))
     found, _, _ = audited(history, night(GOOD, 200, first=5), gates=("alarms <= 0",))
     row = answer(found, "worse")
-    assert row.reason == "5 new examples are too few for a night of its own; it takes 10"
+    assert row.reason == "5 new examples are too few for a value of their own; it takes 10"
     assert gate_of(found)[0] == "undecided"
 
 
@@ -43,18 +45,17 @@ def test_an_overlap_that_cannot_be_looked_up_decides_nothing(history):
     prune(history, "default", [2], predictions_only=True)
     found, _, _ = audited(history, night(BAD, 300, first=10_000))
     text = answer(found, "worse").text
-    assert "today adds nothing: run 2 may have held some of these examples" in text
+    assert "this run adds nothing: run 2 may have held some of these examples" in text
     assert found.results.evidence[0].values_since == pytest.approx([GOOD, GOOD])
 
 
 def test_without_ids_all_examples_are_taken_as_new_and_it_is_said(history):
-    """Row numbers: nights are compared, not the rows of one look, and the text says on what footing."""
+    """Row numbers: runs are compared, not their rows, and the text says on what footing."""
     for accuracy in (GOOD, 0.91, 0.89):
         source = night(accuracy, 300, first=0)
         del source["forest"]["id"]
         found, _, _ = audited(history, source)
     row = answer(found, "worse")
-    assert row.test == "night_alarm"
     assert "without a column id all examples are taken as new" in row.text
     assert found.results.evidence[0].values_since == pytest.approx([0.91, 0.89], abs=0.002)
 

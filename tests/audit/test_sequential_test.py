@@ -1,15 +1,16 @@
-"""Is a model worse than at its accepted runs: the nights that count, when it is an alarm, what gates make of it."""
+"""Is a model worse than at its accepted runs: the runs that count, when it is an alarm, what gates make of it."""
 
 from __future__ import annotations
 
 import math
 import shutil
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
-from evalreport.audit.sequential_test import share_of_look
+from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
 from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.gates.outcomes import judge
@@ -30,14 +31,15 @@ def test_a_model_that_keeps_its_level_raises_nothing(history):
     """Five nights at the accepted level: no alarm, no warning of one, and the gate on alarms passes."""
     found = series(history, [GOOD] * 5, gates=("alarms <= 0",))
     row = answer(found, "worse")
-    assert (row.alarm, row.test, row.run, row.look) == (False, "night_alarm", 1, 5)
+    assert (row.alarm, row.test, row.run, row.look) == (False, "run_alarm", 1, 5)
+    assert (row.details["t"], row.details["horizon"]) == (5, 365)
     assert row.effect_size == pytest.approx(0.0, abs=1e-12)
     assert "worse_than_accepted" not in warned(found)
     assert gate_of(found) == ("pass", "alarms: 0")
 
 
-def test_a_drop_after_good_nights_is_an_alarm_and_fails_the_gate(week):
-    """A good week accepted, five good nights, five at 70 %: alarm, the look of the drop, warning, gate failed."""
+def test_a_drop_after_good_runs_is_an_alarm_and_fails_the_gate(week):
+    """A good week accepted, five good runs, five at 70 %: alarm, the look of the drop, warning, gate failed."""
     found = nights(
         week, [0.9, 0.91, 0.89, 0.92, 0.9, BAD, BAD, 0.71, 0.7, 0.69], begin=7, gates=("alarms <= 0",)
     )
@@ -46,10 +48,13 @@ def test_a_drop_after_good_nights_is_an_alarm_and_fails_the_gate(week):
     assert row.p_adjusted <= 0.05
     assert (row.details["accepted_nights"], row.details["nights"], row.details["change_look"]) == (7, 10, 6)
     assert str(row.text).startswith(
-        "worse than the accepted nights: accuracy averaged 0.904 over 7 accepted nights and 0.700 over the 5 nights"
-        " since look 6, where the change most likely began; evidence "
+        "worse than the accepted runs: accuracy 0.690 on 200 new examples, 0.904 over 7 accepted runs (p < 0.001, an"
+        " alarm from "
     )
-    assert "if nights are independent and vary like a normal distribution" in row.text
+    assert str(row.text).endswith(
+        "false in at most 5 % of series of 365 runs, if runs are independent and differ by themselves by at most 0.020"
+        " (standard deviation)"
+    )
     assert warned(found)["worse_than_accepted"].about == ("forest",)
     assert gate_of(found) == ("fail", "alarms: 1")
 
@@ -59,8 +64,7 @@ def test_the_evidence_follows_from_the_stored_runs(week):
     found = nights(week, [GOOD, 0.85, 0.8, 0.84], begin=7)
     expected = evidence(WEEK, [GOOD, 0.85, 0.8, 0.84], [200] * 11)
     row, kept = answer(found, "worse"), found.results.evidence[0]
-    assert row.statistic == pytest.approx(math.exp(expected), rel=1e-9)
-    assert row.p_value == pytest.approx(min(1.0, math.exp(-expected)), rel=1e-9)
+    assert row.details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
     assert (kept.accepted, kept.values_accepted) == ((1, 2, 3, 4, 5, 6, 7), pytest.approx(WEEK))
     assert kept.values_since == pytest.approx([GOOD, 0.85, 0.8, 0.84])
     assert (kept.value, kept.n_new, kept.n_since) == (pytest.approx(0.84), 200, 800)
@@ -73,7 +77,7 @@ def test_a_larger_accepted_run_counts_as_one_night(history):
     """One accepted run of 1,000 among nights of 200: its accuracy is one value, with its own smaller error."""
     found = series(history, [GOOD, 0.8, 0.8, 0.8])
     expected = evidence([GOOD], [GOOD, 0.8, 0.8, 0.8], [1000, 200, 200, 200, 200])
-    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    assert answer(found, "worse").details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
 
 
 def test_the_error_is_shared_by_the_models_of_a_run(history):
@@ -83,8 +87,9 @@ def test_the_error_is_shared_by_the_models_of_a_run(history):
         source["tree"] = source["forest"]
         found, _, _ = audited(history, source)
     row = answer(found, "worse", "forest")
-    assert row.p_adjusted == min(1.0, 2 * row.p_value)
-    assert "an alarm from 40;" in row.text
+    # Twice for the two rules, twice for the two models.
+    assert row.p_adjusted == pytest.approx(min(1.0, 4 * row.p_value / share_of_run(3, 365)), rel=1e-12)
+    assert "an alarm from 80;" in row.text
 
 
 def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
@@ -98,11 +103,11 @@ def test_the_plain_test_stands_beside_it_and_raises_nothing(history):
 # --- the accepted nights --------------------------------------------------------------------------------------------
 
 
-def test_fewer_than_seven_accepted_nights_are_a_warning(history, week):
+def test_fewer_than_three_accepted_runs_are_a_warning(history, week):
     """With one accepted run the warning says what to do; with a week of them there is none."""
     few = warned(series(history, [GOOD], series="one"))["few_accepted_nights"]
-    assert str(few.text).startswith("1 accepted night is too few: a drop soon after shows late or never")
-    assert "at least 7" in few.text
+    assert str(few.text).startswith("1 accepted run is few: a small fall soon after shows late")
+    assert "at least 3" in few.text
     assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
 
 
@@ -120,7 +125,6 @@ def test_accepted_nights_that_depend_on_each_other_are_said(history, week):
     assert warned(found)["nights_depend"].about == ("forest",)
     assert "every night'" in warned(found)["nights_depend"].text
     assert "nights_depend" not in warned(nights(week, [GOOD], begin=7))
-    assert "correlation of an accepted night with the next 0." in row.text
 
 
 def test_an_accepted_run_without_examples_of_its_own_is_no_night(history):
@@ -131,7 +135,7 @@ def test_an_accepted_run_without_examples_of_its_own_is_no_night(history):
     found, _, _ = audited(history, night(0.88, 200, first=9000))
     row = answer(found, "worse")
     assert row.details["accepted_nights"] == 2
-    assert "over 2 accepted nights (1 accepted run left out: no examples or value of its own)" in row.text
+    assert "over 2 accepted runs (1 accepted run left out: no examples or value of its own)" in row.text
 
 
 def test_accepting_runs_begins_anew(week):
@@ -179,18 +183,18 @@ def test_an_audit_that_is_repeated_says_the_same(week):
 
 
 def test_the_same_examples_every_night_are_tested_in_pairs(history):
-    """The test of this look at its share of the error: p times 1/share, by McNemar, whatever nights have in common."""
+    """Half of McNemar's p, at this run's share of half of the error, whatever runs have in common."""
     audited(history, right(share(180, 200)))
     found, _, _ = audited(history, right(share(178, 200)))
     found, _, _ = audited(history, right(share(150, 200)))
     row = answer(found, "worse")
     assert (row.test, row.look) == ("mcnemar_midp", 2)
-    assert row.p_adjusted == pytest.approx(row.p_value / share_of_look(2), rel=1e-12)
+    assert row.p_adjusted == pytest.approx(2 * row.p_value / share_of_run(2, 365), rel=1e-12)
     assert row.alarm
-    assert str(row.text).endswith("however the nights depend on each other")
+    assert str(row.text).endswith("however the runs depend on each other")
     assert (found.results.evidence[0].n_new, found.results.evidence[0].reason) == (
         0,
-        "all examples were seen before",
+        "the examples are those of the accepted run",
     )
     assert "few_accepted_nights" not in warned(found)
 
@@ -200,31 +204,100 @@ def test_a_rise_on_the_same_examples_is_called_one(history):
     audited(history, right(share(150, 200)))
     found, _, _ = audited(history, right(share(180, 200)))
     row = answer(found, "worse")
-    assert row.p_value < 0.001
+    assert row.p_value > 0.999
     assert not row.alarm
-    assert str(row.text).startswith("not shown to be worse, the change being for the better: p < 0.001")
+    assert str(row.text).startswith("not shown to be worse, the change being for the better: p")
 
 
-def test_what_pairs_spent_is_not_spent_again_by_nights(history):
-    """Two looks at the same examples, then new ones: the rest of the error, 1 less two shares, is what nights have."""
+def test_a_fall_of_one_run_is_an_alarm_at_once(history):
+    """One accepted run of 1,000 at 90 %, the next at 78 %: the reference's p, se from Wilson's interval."""
+    found = series(history, [0.78], n=1000)
+    row = answer(found, "worse")
+    assert (row.alarm, row.test) == (True, "run_alarm")
+    # run_alarm_1 of the reference has p = 0.000121 with sqrt(p (1 - p) / n) in place of Wilson's half width.
+    assert row.p_value == pytest.approx(0.000121359555793374, rel=0.03)
+    assert row.effect_size == pytest.approx(-0.12)
+
+
+def test_pairs_agree_with_the_reference(history):
+    """65 right then and wrong now, 25 the other way, of 1,000, at the third run: half of McNemar's mid-p, an alarm."""
+    both, lost, gained = [1] * 800, [1] * 65 + [0] * 25, [0] * 65 + [1] * 25
+    audited(history, right([*both, *lost, *[0] * 110]))
+    for extra in (1, 2):
+        audited(history, right([*both, *lost, *[1] * extra, *[0] * (110 - extra)]))
+    found, _, _ = audited(history, right([*both, *gained, *[0] * 110]))
+    row = answer(found, "worse")
+    assert (row.details["t"], row.alarm) == (3, True)
+    assert row.p_value == pytest.approx(1.01416446040728e-05, rel=1e-8)  # run_alarm_6: Python, mpmath
+    assert row.p_adjusted == pytest.approx(0.05 * row.p_value / 0.00107591324200913, rel=1e-8)
+
+
+def test_answers_of_an_earlier_run_again_are_no_new_look(history):
+    """The accepted run's answers, or those of a later run, once more: the place in the year does not move."""
     audited(history, right(share(180, 200)))
-    for correct in (178, 179):
-        audited(history, right(share(correct, 200)))
-    found = nights(history, [GOOD, 0.7, 0.7, 0.7, 0.7])
-    row = answer(found, "worse")
-    left = 1 - share_of_look(1) - share_of_look(2)
-    assert row.look == 7
-    assert row.p_adjusted == pytest.approx(min(1.0, row.p_value / left), rel=1e-12)
-    assert found.results.evidence[0].values_since == pytest.approx([GOOD, 0.7, 0.7, 0.7, 0.7])
+    audited(history, right(share(180, 200)), resamples=60)
+    for _ in range(2):
+        found, _, _ = audited(history, right(share(176, 200)), resamples=50 + len(runs(history)))
+    assert [evidence_of(run)["compared"] for run in runs(history)[1:]] == [0, 1, 1]
+    assert answer(found, "worse").details["t"] == 1
 
 
-def test_the_same_examples_again_add_nothing_to_nights(history):
-    """After two nights the accepted run's own examples once more, far worse: the evidence stays what it was."""
-    before = answer(series(history, [GOOD, 0.85]), "worse").statistic
-    found, _, _ = audited(history, night(0.5, 1000, first=0))
+def evidence_of(run):
+    """Return what a run kept for later ones."""
+    return run.summary["evidence"]
+
+
+def test_half_of_the_examples_of_the_accepted_run_are_compared_pair_by_pair(history):
+    """150 of 200 examples are common: their pairs decide; of 99 the new ones do."""
+    audited(history, night(GOOD, 200, first=0))
+    found, _, _ = audited(history, right(share(100, 200), first=50))
     row = answer(found, "worse")
-    assert row.statistic == before
-    assert "today adds nothing: all examples were seen before" in row.text
+    assert (row.test, row.alarm) == ("mcnemar_midp", True)
+    assert "pair by pair on the same 150 examples" in row.text
+    found, _, _ = audited(history, right(share(100, 200), first=101))
+    assert answer(found, "worse").test == "run_alarm"
+
+
+def test_a_declared_difference_between_runs_takes_the_place_of_the_estimate(history):
+    """0.90 then, 0.80 now: with runs that differ by 0.05 no alarm; on the same examples neither."""
+    sources = [night(GOOD, 1000, first=0), night(0.8, 1000, first=5000), night(0.8, 1000, first=0)]
+    for between, alarms in ((None, [True, True]), (0.05, [False, False])):
+        name = f"between {between}"
+        audited(history, sources[0], series=name, between_runs=between)
+        found = [audited(history, s, series=name, between_runs=between)[0] for s in sources[1:]]
+        assert [answer(f, "worse").alarm for f in found] == alarms
+    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
+    row = answer(found[0], "worse")
+    assert row.details["between_runs"] == 0.05
+    p = compare_run([(0.9, 0.0095)], (0.8, 0.0126), of=scale, least_n=1000, between_runs=0.05).p_value
+    assert row.p_value == pytest.approx(p, rel=0.02)
+
+
+def test_the_place_in_the_year_survives_an_acceptance(week):
+    """Runs since the first count on where others are accepted; a weekly series has 52 of them a year."""
+    for number in (8, 9):
+        found, run, _ = audited(week, night(GOOD, 200, first=10_000 * number))
+        accept(week, run.id, time="2025-01-20T00:00:00Z")
+    assert answer(found, "worse").details["t"] == 8
+
+
+def test_runs_a_week_apart_have_a_year_of_52(history):
+    """The distance of the first two runs fixes it, also where later ones come faster."""
+    for number, day in enumerate((1, 8, 9)):
+        when = datetime(2026, 3, day, tzinfo=UTC)
+        found, _, _ = audited(history, night(GOOD, 200, first=1000 * number), time=when)
+    assert answer(found, "worse").details["horizon"] == 52
+
+
+def test_accepted_runs_that_differ_by_themselves_are_a_warning(history):
+    """Five accepted runs between 0.80 and 0.92: more than the promise allows for, and what to declare is said."""
+    for number, accuracy in enumerate((0.80, 0.92, 0.81, 0.91, 0.86)):
+        audited(history, night(accuracy, 1000, first=10_000 * number))
+    accept(history, 1, 2, 3, 4, 5, time="2025-01-08T00:00:00Z")
+    found, _, _ = audited(history, night(0.86, 1000, first=90_000))
+    text = warned(found)["runs_differ"].text
+    assert "differ by themselves by 0.05" in text
+    assert "--between-runs X" in text
 
 
 def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
@@ -234,7 +307,7 @@ def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
     chosen = [run.id for run in runs(history, "pruned")][1:]
     prune(history, "pruned", chosen, predictions_only=True)
     found, _, _ = audited(history, night(0.8, 200, first=30_000), series="pruned")
-    assert answer(found, "worse").statistic == answer(kept, "worse").statistic
+    assert answer(found, "worse").details == answer(kept, "worse").details
 
 
 # --- other metrics --------------------------------------------------------------------------------------------------
@@ -254,9 +327,8 @@ def test_every_metric_has_nights(history):
     sources = [right(share(correct, 200), first=1000 * k) for k, correct in enumerate((180, 182, 140, 142))]
     found, values, errors = told(history, sources, metrics=("f1",))
     row = answer(found, "worse")
-    assert row.test == "night_alarm"
     expected, _ = drop_evidence(values[:1], values[1:], errors)
-    assert row.statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    assert row.details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
 
 
 def errors_of(size: float, number: int, n: int = 100, shift: float = 0.0):
@@ -273,7 +345,7 @@ def test_of_a_loss_a_rise_is_worse(history, sizes):
     sources = [errors_of(size, number) for number, size in enumerate(sizes)]
     found, values, errors = told(history, sources, metrics=("mae",))
     expected, _ = drop_evidence(-values[:1], -values[1:], errors)
-    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    assert answer(found, "worse").details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
     gates = ("forest.mae <= 1.1 every night",)
     found, _, _ = audited(history, errors_of(1.2, 9), metrics=("mae",), gates=gates)
     bets = floor_evidence(np.append(values[1:], 1.2), 1.1, 0.0)
@@ -290,7 +362,7 @@ def test_of_outcomes_the_user_says_which_is_better(history, lower):
     found, values, errors = told(history, sources, metrics=("mean_outcome",), lower_is_better=lower)
     sign = -1 if lower else 1
     expected, _ = drop_evidence(sign * values[:1], sign * values[1:], errors)
-    assert answer(found, "worse").statistic == pytest.approx(math.exp(expected), rel=1e-9)
+    assert answer(found, "worse").details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -299,7 +371,7 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     sources = [errors_of(1.0, k, shift=sign * shift) for k, shift in enumerate((0.0, 0.1, 1.0, 1.1))]
     found, values, errors = told(history, sources, metrics=("bias_error",))
     ways = [float(drop_evidence(way * values[:1], way * values[1:], errors)[0]) for way in (1, -1)]
-    assert answer(found, "worse").statistic == pytest.approx(np.exp(ways).mean(), rel=1e-9)
+    assert answer(found, "worse").details["evidence"] == pytest.approx(np.exp(ways).mean(), rel=1e-9)
 
 
 def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
@@ -308,12 +380,12 @@ def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
     audited(history, errors_of(1.0, 0), **given)
     found, _, _ = audited(history, errors_of(2.0, 0), gates=("alarms <= 0",), **given)
     row = answer(found, "worse")
-    assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(2 / 51), False)
+    assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(1 / 51), False)
     assert gate_of(found)[0] == "undecided"
     needed = int(
         str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
     )
-    assert needed == math.ceil(51 * (2 / 51) / share_of_look(1) / 0.05)
+    assert needed == math.ceil(51 * (2 / 51) / share_of_run(1, 365) / 0.05)
     audited(history, errors_of(1.0, 0), series="more", **given)
     found, _, _ = audited(history, errors_of(2.0, 0), resamples=needed, series="more", **given)
     assert answer(found, "worse").alarm
@@ -332,9 +404,9 @@ def test_a_declared_floor_is_what_the_alarm_is_about(week):
     assert row.statistic == pytest.approx(math.exp(floor_evidence(np.array(falling), 0.85, 1.0)), rel=1e-9)
     assert (row.alarm, row.effect, row.effect_size) == (True, "from_floor", pytest.approx(-0.55))
     assert str(row.text).startswith(
-        f"beyond its declared limit ({gate}): accuracy averaged 0.300 over 6 nights"
+        f"beyond its declared limit ({gate}): accuracy averaged 0.300 over 6 runs"
     )
-    assert str(row.text).endswith("however the nights depend on each other")
+    assert str(row.text).endswith("however the runs depend on each other")
     assert gate_of(found) == ("fail", row.text)
     assert gate_of(found, 1) == ("fail", "alarms: 1")
     assert found.results.gates[0].value == pytest.approx(0.3)
@@ -359,9 +431,7 @@ def test_a_floor_on_examples_that_were_seen_is_undecided(history):
     audited(history, night(GOOD, 200, first=0))
     found, _, _ = audited(history, night(BAD, 200, first=0), gates=("forest.accuracy >= 0.85 every night",))
     assert gate_of(found)[0] == "undecided"
-    assert str(gate_of(found)[1]).startswith(
-        "not decided: there is no night of new examples since; worse than"
-    )
+    assert str(gate_of(found)[1]).startswith("not decided: there is no run of new examples since; worse than")
 
 
 @pytest.mark.parametrize(
@@ -425,7 +495,7 @@ def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     shutil.copy(accepted_week, "audits.db")
     said = []
-    for number, accuracy in enumerate((0.6, 0.6, 0.6)):
+    for number, accuracy in enumerate((0.88, 0.88, 0.6)):
         folder = write(
             tmp_path / f"models{number}", share(round(accuracy * 200), 200), first=70_000 + 1000 * number
         )
@@ -434,6 +504,6 @@ def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monk
         said.append(capsys.readouterr().err.splitlines())
     assert said[0] == []
     (line,) = [line for line in said[1] if line.startswith("forest: not shown to be worse")]
-    assert "if nights are independent" in line
+    assert "if runs are independent" in line
     (line,) = [line for line in said[2] if "worse_than_accepted" in line]
-    assert line.startswith("caution: forest: worse than the accepted nights")
+    assert line.startswith("caution: forest: worse than the accepted runs")

@@ -117,7 +117,7 @@ def test_the_page_says_what_is_accepted_and_on_what_the_alarm_rests(tmp_path: Pa
     accept(history, 1, 3, time="2025-03-04T00:00:00Z")
     page = write_site(history, tmp_path / "out").page.read_text()
     assert "run 3 of 2025-03-03, together with 1" in page
-    assert "false in at most 5 % of such series" in page
+    assert "false in at most 5 % of series of a year" in page
     assert "if nights are independent" in page
     (line,) = timelines(history)
     assert [audit.accepted for audit in line.audits] == [True, False, True]

@@ -63,6 +63,7 @@ ADDED = {
     "--noise",
     "--same-input",
     "--kohavi-wolpert",
+    "--between-runs",
     "--exact",
     "--fixed-class-counts",
     "--against",

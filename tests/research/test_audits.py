@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence
-from evalreport.intervals.proportions import newcombe_independent_limits
+from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
+from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from research.studies import audits, audits_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -24,7 +25,7 @@ def rows():
 
 @pytest.mark.parametrize("with_errors", [True, False])
 def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
-    """40 series of 25 nights, half of them falling: the first night at which drop_evidence reaches 20, if any."""
+    """40 series of 25 nights, half of them falling: the first night at which drop_evidence reaches 40, if any."""
     generator = np.random.default_rng(2)
     fall = np.where(np.arange(29) >= 16, 0.06, 0.0) * (np.arange(40) % 2)[:, None]
     values = generator.binomial(200, 0.9 - fall) / 200
@@ -35,9 +36,32 @@ def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
         for t in range(1, 26):
             own = None if errors is None else errors[series, : 4 + t]
             log_e, _ = drop_evidence(values[series, :4], values[series, 4 : 4 + t], own)
-            reached.append(log_e >= math.log(20))
+            reached.append(log_e >= math.log(40))
         assert found[series] == (reached.index(True) + 1 if any(reached) else 0)
     assert 10 < (found > 0).sum() < 30
+
+
+@pytest.mark.parametrize("accepted", [1, 3, 6])
+def test_the_simulated_one_run_rule_is_that_of_an_audit(accepted):
+    """30 series of 8 runs, half of them falling: p at most the level of the run, by the audit's own comparison."""
+    generator = np.random.default_rng(4)
+    sizes = np.repeat([500, 300], [accepted, 8])
+    fall = 0.12 * (np.arange(30) % 2)[:, None] * (np.arange(accepted + 8) >= accepted + 3)
+    values = generator.binomial(sizes, 0.9 - fall) / sizes
+    found = audits.first_of_run(values, sizes, accepted)
+    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
+    for series, own in enumerate(values):
+        with_errors = []
+        for value, n in zip(own, sizes, strict=True):
+            low, high = wilson_limits(float(value * n), float(n), 0.95)
+            with_errors.append((float(value), (high - low) / 2 / quantile(0.95)))
+        hits = [
+            compare_run(with_errors[:accepted], run, of=scale, least_n=300).p_value
+            <= 0.025 * share_of_run(t, 365)
+            for t, run in enumerate(with_errors[accepted:], 1)
+        ]
+        assert found[series] == (hits.index(True) + 1 if any(hits) else 0)
+    assert (found > 0).any()
 
 
 def test_the_simulated_bets_are_those_of_an_audit():

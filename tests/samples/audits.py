@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,17 @@ def options(**given: Any) -> Options:
 
 
 def audited(
-    history: History, source: Any, *, exit_code: int = 0, series: str = "default", **given: Any
+    history: History,
+    source: Any,
+    *,
+    exit_code: int = 0,
+    series: str = "default",
+    time: datetime | None = None,
+    **given: Any,
 ) -> tuple[Audited, Run, bool]:
     """Audit a source and record it; return what was found, the run, and whether it was added."""
-    found = audit(source, options=options(**given), history=history, series=series)
-    run, added = record(found, history=history, exit_code=exit_code)
+    found = audit(source, options=options(**given), history=history, series=series, time=time)
+    run, added = record(found, history=history, time=time, exit_code=exit_code)
     return found, run, added
 
 

@@ -17,7 +17,7 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert "Alarms about models: 1, about data: 0" in page
-    assert "<b>alarm</b>: worse than the accepted nights" in page
+    assert "<b>alarm</b>: worse than the accepted runs" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
     assert re.search(
         r"^\*\*forest fell: accuracy 0\.\d+, 0\.\d+ when accepted \(change −0\.\d+ ", summary, re.MULTILINE
