@@ -10,6 +10,8 @@ from evalreport.texts import Text
 
 ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
 """Codes of the warnings about the alarms of an audit."""
+AUDIT_WARNINGS = (*ALARMS, "few_accepted_nights", "nights_depend", "runs_differ")
+"""Codes of all warnings that follow from a history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,7 +144,35 @@ def _lines(found: Verification, most: int | None) -> list[Text]:
         lines.append(Message("verify.counted_again"))
     elif found.of_counts and found.counted is None:
         lines.append(Message("verify.not_counted_again"))
-    return [*lines, _summary(found)]
+    if found.page is not None and found.page.differences:
+        pairs = found.page.differences
+        lines.append(Message("verify.page_differs", n=len(pairs)))
+        lines += [Message("verify.page_difference", shown=a or "-", given=b or "-") for a, b in pairs[:most]]
+        if most is not None and len(pairs) > most:
+            lines.append(Message("verify.more", n=len(pairs) - most))
+    return [*lines, _scope(found), _summary(found)]
+
+
+def _scope(found: Verification) -> Message:
+    """Say in one line what was and what was not checked."""
+    page = found.page
+    read = found.exact + found.rounded + len(found.differences) > 0
+    checked = [Message("verify.scope.inputs", n=len(found.inputs))] if found.inputs else []
+    checked += [Message("verify.scope.results")] if read else []
+    not_checked: list[Message] = [] if read else [Message("verify.scope.results")]
+    if page is None:
+        not_checked.append(Message("verify.scope.no_page"))
+    elif page.checked:
+        checked.append(Message("verify.scope.page", n=page.figures))
+    elif page.other_look:
+        not_checked.append(Message("verify.scope.page_of_templates"))
+    else:
+        not_checked.append(Message("verify.scope.page_of_version", version=page.other_version))
+    if found.attached:
+        checked.append(Message("verify.scope.attachment"))
+    not_checked.append(Message("verify.scope.drawn"))
+    not_checked += [Message("verify.scope.history")] if found.unchecked and read else []
+    return Message("verify.scope_line", checked=checked or "-", not_checked=not_checked)
 
 
 def _versions(found: Verification) -> Message:

@@ -20,13 +20,14 @@ from evalreport.history.recorded_inputs import InputState, input_states, recorde
 from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
-from evalreport.schema.audit import ALARMS
+from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import EARLIER, Recorded
+from evalreport.schema.recorded import EARLIER, Recorded, results_of
 from evalreport.schema.results import Results, to_json
 from evalreport.sources.files import Found, aggregate_in
 from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.texts import Message, Text, say
+from evalreport.verify.shown_page import ShownPage, compare_page
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
@@ -181,6 +182,10 @@ class Verification:
         Whether the inputs are those of an aggregate.
     counted
         Whether the files behind a table of counts give the same counts; None: the files are not there.
+    page
+        The comparison of the report.html in the same folder; None: there is none.
+    attached
+        Whether the folder's PDF was compared, by its attachment.
     """
 
     name: str
@@ -194,12 +199,16 @@ class Verification:
     unchecked: tuple[Text, ...] = ()
     of_counts: bool = False
     counted: bool | None = None
+    page: ShownPage | None = None
+    attached: bool = False
 
     @property
     def outcome(self) -> Outcome:
         """Whether everything was recomputed and agrees; a difference counts before a missing part."""
         if any(state.state == "missing" for state in self.inputs):
             return "cannot be had"
+        if self.page is not None and self.page.differences:
+            return "differs"
         if self.differences or any(state.state == "changed" for state in self.inputs):
             return "differs"
         return "cannot be had" if self.unchecked else "agrees"
@@ -232,7 +241,12 @@ def verify(
         The history cannot be read.
     """
     with at_hand(recorded.content, folder) as here:
-        return _verified(recorded, here, history, series, jobs, progress)
+        found = _verified(recorded, here, history, series, jobs, progress)
+    if recorded.page is None:
+        return found
+    return replace(
+        found, page=compare_page(recorded.page.decode("utf-8", "replace"), results_of(recorded.content))
+    )
 
 
 def _verified(
@@ -329,7 +343,7 @@ def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[obje
             for name in (*OF_AUDITS, "headline"):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
-            side["warnings"] = [row for row in side["warnings"] if row["code"] not in ALARMS]
+            side["warnings"] = [row for row in side["warnings"] if row["code"] not in AUDIT_WARNINGS]
     if old["schema"] == EARLIER:
         old["schema"] = new["schema"]
         for name, later in (("verdicts", ("code", "params")), ("warnings", ("params",))):
@@ -379,4 +393,5 @@ def _checked(
         differences=tuple(differences),
         worded=tuple(worded),
         unchecked=unchecked,
+        attached=recorded.attached is not None,
     )

@@ -106,6 +106,23 @@ def test_an_alarm_of_the_audit_is_marked(tmp_path: Path):
     assert line.audits[-1].alarms
 
 
+def test_a_change_of_one_models_scores_marks_no_other_model(tmp_path: Path):
+    """The mix of forest's predicted labels moves, that of logreg does not: only forest's chart bears the mark."""
+    history = open_history(f"sqlite:///{tmp_path / 'a.db'}", create=True)
+    for number in range(2):
+        models = write(tmp_path / f"m{number}", 380, 400, first=400 * number)
+        write(models, 380, 400, first=400 * number, model="logreg")
+        if number:
+            lines = (models / "forest.csv").read_text().splitlines()
+            ones = [lines[0], *(line.rsplit(",", 1)[0] + ",1" for line in lines[1:])]
+            (models / "forest.csv").write_text("\n".join(ones) + "\n")
+        found = audit(models, options=options(), history=history)
+        record(found, history=history, time=time(number), exit_code=0)
+    (line,) = timelines(history)
+    assert [look.data for look in line.tracks[0].looks] == [False, True]
+    assert [look.data for look in line.tracks[1].looks] == [False, False]
+
+
 def test_the_page_says_what_is_accepted_and_on_what_the_alarm_rests(tmp_path: Path):
     """Two runs accepted together are both named, and the promise stands there with its assumption."""
     history = open_history(f"sqlite:///{tmp_path / 'a.db'}", create=True)
@@ -118,7 +135,7 @@ def test_the_page_says_what_is_accepted_and_on_what_the_alarm_rests(tmp_path: Pa
     page = write_site(history, tmp_path / "out").page.read_text()
     assert "run 3 of 2025-03-03, together with 1" in page
     assert "false in at most 5 % of series of a year" in page
-    assert "if nights are independent" in page
+    assert "if runs are independent" in page
     (line,) = timelines(history)
     assert [audit.accepted for audit in line.audits] == [True, False, True]
 
