@@ -190,6 +190,8 @@ def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> Calibr
     if not risks.plain:
         return record
     low, high = squared_error_limits(bins, level)
+    if high == 0:
+        return record  # far fewer gaps than chance gives: no width, so no limits
     return replace(record, calibration_error_low=math.sqrt(low), calibration_error_high=math.sqrt(high))
 
 

@@ -224,8 +224,10 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
     refused = bool(estimate.metric.inference.no_interval) and interval.low is None
     method = INTERVALS[interval.method]
-    if not estimate.defined or refused or "of_this_metric" in method.needs:
+    if not estimate.defined or refused:
         return interval
+    if "of_this_metric" in method.needs:
+        return _of_no_width(interval)
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
     # weakest class speaks for itself.
     at_the_edge = (
