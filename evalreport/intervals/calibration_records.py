@@ -86,7 +86,7 @@ def calibration_records(
     if not describes_calibration(sample.quantities, options) or sample.units.times is not None:
         return Calibration()
     events = list(_events(sample, grades))
-    found = mapped(lambda event: _of_event(event, options, whole=within is None), events)
+    found = [*mapped(lambda event: _of_event(event, options, whole=within is None), events)]
     records = tuple(replace(record, slice=within) for one in found for record in one.records)
     return Calibration(
         records,

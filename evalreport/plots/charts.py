@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evalreport.plots import curves, estimates, pairs, pictures, style, thresholds
+from evalreport.plots import calibration, curves, estimates, pairs, pictures, style, thresholds
 
 CHARTS: Mapping[str, Callable[..., Any]] = {
     "values": pairs.values,
@@ -18,6 +18,10 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "threshold_sweep": thresholds.sweep,
     "score_histogram": thresholds.score_histogram,
     "reliability": thresholds.reliability,
+    "calibration": calibration.calibration,
+    "net_benefit": calibration.net_benefit,
+    "net_benefit_difference": calibration.net_benefit_difference,
+    "interventions_avoided": calibration.interventions_avoided,
     "accuracy_rejection": thresholds.accuracy_rejection,
     "gain": thresholds.gain,
     "lift": thresholds.lift,

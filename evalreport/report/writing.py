@@ -35,6 +35,8 @@ FIGURES = (
         "lift",
     ),
     *("confusion", "scores", "predicted-true", "residuals", "estimates", "learning", "learning-panels"),
+    *("calibration-0", "calibration-1", "calibration-2"),
+    *("net-benefit", "net-benefit-difference", "interventions-avoided"),
     *("decomposition", "complexity", "replicates", "count-sets", "f1-at-recall"),
 )
 """The names of all figures, by which the files of a report are told from other files in ``figures/``."""

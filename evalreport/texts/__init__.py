@@ -58,6 +58,7 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "percent": lambda value, _: numbers.percent(value),
     "share": lambda value, _: numbers.percent(round(value, 3)),
     "rate": lambda value, _: numbers.rate(value),
+    "one": lambda value, _: numbers.number(value, 1),
     "two": lambda value, _: numbers.number(value, 2 if abs(value) < 100 else 0),
     "short_percent": lambda value, _: _signed_by_minus(f"{100 * value:.4g} %"),
     "number": lambda value, values: numbers.number(value, _whole(values, "decimals")),

@@ -14,11 +14,13 @@ from typing import Any
 from evalreport.plots.pictures import Figure
 from evalreport.report.sections import (
     audit,
+    calibration,
     cases,
     cautions,
     confusion,
     curves,
     decision,
+    decision_curves,
     decomposition,
     differences,
     estimates,
@@ -83,6 +85,8 @@ SECTIONS = (
     Section("failures", failures.describe_failures),
     Section("slices", slices.describe),
     Section("curves", curves.describe),
+    Section("calibration", calibration.describe),
+    Section("decision_curves", decision_curves.describe),
     Section("distributions", curves.describe_distributions),
     Section("pairs", pairs.describe),
     Section("attempts", tasks.describe_attempts),

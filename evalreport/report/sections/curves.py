@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport import numbers
-from evalreport.headline import calibration_findings, calibration_heading
 from evalreport.plots.curves import (
     FIRST,
     MOST_TOLD,
@@ -80,7 +79,7 @@ def describe(view: View) -> Curves | None:
     figures = []
     if ("roc", None) in kinds:
         figures.append(_roc(view))
-    if reliable(results):
+    if reliable(results) and not results.calibration:
         figures.append(_reliability(view))
     if ("pr", None) in kinds:
         figures.append(_precision_recall(view))
@@ -242,10 +241,7 @@ def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
 
 
 def _calibration_title(view: View, drawn: list[Model]) -> str:
-    """Say what the one test of calibration finds, with its size; without it the mean probability of the first model."""
-    found = calibration_findings(view.results)
-    if found:
-        return str(calibration_heading(found, lambda model: view.model(model).name))
+    """Compare the mean probability of the first model with the share of events."""
     predicted, observed = _means(view, drawn[0], None)
     return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
                label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip

@@ -96,29 +96,6 @@ def test_an_axis_that_is_cut_is_said_to_be():
     assert f"from 0 to {end:g} of 1" in figure.caption
 
 
-def test_miscalibration_is_said_with_its_size_by_one_test():
-    """Odds of 1.5 at 4 % prevalence are too high; probabilities drawn to one half are underconfident."""
-    random = np.random.default_rng(4)
-    p = random.beta(1, 24, size=4000)
-    truth = (random.random(4000) < p).astype(int)
-    models = {"high": rows(truth, p_1=1.5 * p / (1 + 0.5 * p)), "fair": rows(truth, p_1=p)}
-    told = {f.name: f.title for f in curves.describe(view_of(evaluated(models))).figures}
-    assert re.fullmatch(
-        r"high is too high: .* predicted, .* observed \(1.\d\d times, 1.\d\d to .*\)", told["reliability"]
-    )
-    p = random.uniform(0.02, 0.98, size=800)
-    truth = (random.random(800) < p).astype(int)
-    models = {"flat": rows(truth, p_1=0.5 + (p - 0.5) / 3), "fair": rows(truth, p_1=p)}
-    told = {f.name: f.title for f in curves.describe(view_of(evaluated(models))).figures}
-    assert told["reliability"].startswith("flat is underconfident: slope ")
-    # A probability of 1 that did not happen cannot be right.
-    models = {"fair": rows(truth, p_1=p), "sure": rows(truth, p_1=np.where(p > 0.9, 1.0, p))}
-    told = {f.name: f.title for f in curves.describe(view_of(evaluated(models))).figures}
-    assert re.fullmatch("sure gives probability 1 to .* events? that did not happen", told["reliability"])
-    told = {f.name: f.title for f in curves.describe(view_of(evaluated({"fair": models["fair"]}))).figures}
-    assert told["reliability"].startswith("No miscalibration shows in level, spread or curvature: fair ")
-
-
 def test_recall_by_class_is_one_map_with_its_confusions():
     """By hand: of 4 "a" 1 is found by m and 3 called "b"; "b" and "c" are all found."""
     truth = list("aaaabbcc")

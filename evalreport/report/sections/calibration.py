@@ -1,0 +1,325 @@
+"""Calibration: curves without bins, level and spread with intervals, grades, and the parts of the Brier score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from evalreport import numbers
+from evalreport.headline import calibration_findings, calibration_heading, calibration_of_others
+from evalreport.plots.calibration import calibration, calibration_curves, end_of_axis, mostly_low, share_above
+from evalreport.plots.pictures import Figure
+from evalreport.report.naming import listed
+from evalreport.report.scales import Column, LinedRow, LinedTable, scale_of, stroke
+from evalreport.report.view import View
+from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord
+from evalreport.texts import say
+from evalreport.texts.visible import shorten, visible
+
+MOST_PANELS, MOST_ROWS, LEAST_EVENTS, LONGEST = 3, 12, 10, 20
+WIDTH, HEIGHT = 4.2, 3.6
+RATIOS = (0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+SLOPES = (-2.0, -1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
+RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSection:
+    """Panels with their note, the board of models or classes, tables of grades, and the parts of the Brier score."""
+
+    heading: str
+    about: str
+    figures: tuple[Figure, ...]
+    note: str
+    board: LinedTable
+    grades: tuple[LinedTable, ...]
+    parts: LinedTable | None
+
+
+Shown = tuple[str, str | None]
+
+
+def describe(view: View) -> CalibrationSection | None:
+    """Lay out the calibration of all models; nothing where no model gives probabilities."""
+    found = calibration_findings(view.results)
+    if not found:
+        return None
+    names = view.names
+
+    def name(model: str) -> str:
+        return names[model]
+
+    first = found[0].record
+    others = [str(text) for text in calibration_of_others(found, name)]
+    events = say("calibration.events", n=round(first.n), events=round(first.observed))
+    if first.label is not None:
+        events = say("calibration.examples", n=round(first.n))
+    kinds = {f.record.model: f.kind for f in found}
+    shown = [(f.record.model, f.record.label) for f in found if f.record.observed >= LEAST_EVENTS][
+        :MOST_PANELS
+    ]
+    curves = calibration_curves(view.results, shown)
+    about = [". ".join(others) + "." if others else "", events]
+    if not any(curve.low for curve in curves) and curves:
+        about.append(say("calibration.no_band"))
+    if first.observed < LEAST_EVENTS:
+        about.append(say("calibration.few_events", n=round(first.observed)))
+    heading = str(calibration_heading(found, name))
+    return CalibrationSection(
+        heading=say("calibration.section", finding=heading),
+        about=" ".join(filter(None, about)),
+        figures=_figures(view, shown, kinds),
+        note=_note(view, shown),
+        board=_board(view, kinds, {f.record.model: f.p_adjusted for f in found}),
+        grades=_grades(view, [f.record.model for f in found]),
+        parts=_parts(view, [f.record.model for f in found]),
+    )
+
+
+def _figures(view: View, shown: Sequence[Shown], kinds: dict[str, str]) -> tuple[Figure, ...]:
+    curves = calibration_curves(view.results, shown)
+    if not curves:
+        return ()
+    end, root = end_of_axis(curves), mostly_low(curves)
+    figures = []
+    for place, (model, label) in enumerate(shown):
+        name = view.model(model).name
+        whose = (
+            name
+            if label is None
+            else say("calibration.of_class", model=name, label=shorten(visible(label), LONGEST))
+        )
+        title = say(f"calibration.panel_{kinds[model]}", model=whose)
+        draw = partial(
+            calibration, view.results, model, label=label, name="", end=end, root=root,
+            level=kinds[model] in ("too_high", "too_low"),
+        )  # fmt: skip
+        figures.append(
+            Figure(
+                name=f"calibration-{place}",
+                title=title,
+                caption="",
+                width=WIDTH,
+                height=HEIGHT,
+                description=say("calibration.described", model=whose),
+                draw=(draw,),
+            )
+        )
+    return tuple(figures)
+
+
+def _note(view: View, shown: Sequence[Shown]) -> str:
+    curves = calibration_curves(view.results, shown)
+    if not curves:
+        return ""
+    end = end_of_axis(curves)
+    above = [round(share_above(curve, end) * sum(curve.count or ())) for curve in curves]
+    level = numbers.percent(view.confidence)
+    texts = [
+        say("calibration.note", level=level)
+        if any(c.low for c in curves)
+        else say("calibration.note_no_band")
+    ]
+    if any(above):
+        texts.append(say("calibration.not_drawn", n=listed([numbers.count(n) for n in above]), end=end))
+    return " ".join(texts)
+
+
+def _records(view: View) -> list[CalibrationRecord]:
+    """Return the rows of the board: models, or of several classes each model's classes, the smallest p first."""
+    whole = [r for r in view.results.calibration if r.slice is None]
+    by_class = any(r.label is not None for r in whole)
+    order = {m.id: m.index for m in view.models}
+    found = [r for r in whole if (r.label is not None) == by_class]
+    if by_class:
+        return sorted(found, key=lambda r: (1.0 if r.p_value is None else r.p_value, order[r.model]))[
+            :MOST_ROWS
+        ]
+    return sorted(found, key=lambda r: order[r.model])
+
+
+def _board(view: View, kinds: dict[str, str], adjusted: dict[str, float | None]) -> LinedTable:
+    records = _records(view)
+    by_class = any(r.label is not None for r in records)
+    ratios = scale_of(
+        [v for r in records for v in (r.observed_expected, r.observed_expected_low, r.observed_expected_high) if v],
+        RATIOS, texts=lambda t: f"{t:g}", transform=math.log, reference=1.0,
+        left=say("calibration.too_high_side"), right=say("calibration.too_low_side"),
+    )  # fmt: skip
+    slopes = scale_of(
+        [v for r in records for v in (r.slope, r.slope_low, r.slope_high)], SLOPES, texts=lambda t: f"{t:g}",
+        reference=1.0, left=say("calibration.over_side"), right=say("calibration.under_side"),
+    )  # fmt: skip
+    rows = []
+    for record in records:
+        model, kind = view.model(record.model), kinds[record.model]
+        label = model.name
+        if record.label is not None:
+            label = say(
+                "calibration.of_class", model=model.name, label=shorten(visible(record.label), LONGEST)
+            )
+        ratio = _with_limits(
+            record.observed_expected, record.observed_expected_low, record.observed_expected_high
+        )
+        slope = _with_limits(record.slope, record.slope_low, record.slope_high)
+        p = record.p_value if by_class else adjusted.get(record.model, record.p_value)
+        strong = {"too_high": {2}, "too_low": {2}, "overconfident": {5}, "underconfident": {5}, "shape": {7}}
+        own = strong.get(kind, set()) if not by_class or record.part != "none" else set()
+        rows.append(
+            LinedRow(
+                label=label,
+                index=model.index,
+                symbol=model.symbol,
+                key=model.key,
+                strong=frozenset(own),
+                cells=(
+                    _sum(record.expected),
+                    _sum(record.observed),
+                    ratio,
+                    stroke(
+                        ratios,
+                        record.observed_expected or None,
+                        record.observed_expected_low or None,
+                        record.observed_expected_high,
+                        title=ratio,
+                    ),
+                    _with_limits(record.citl, record.citl_low, record.citl_high),
+                    slope,
+                    stroke(slopes, record.slope, record.slope_low, record.slope_high, title=slope),
+                    numbers.p_value(p),
+                ),
+            )
+        )
+    columns = (
+        Column(head=say("calibration.predicted")), Column(head=say("calibration.observed")),
+        Column(head=say("calibration.ratio")), Column(head="", scale=ratios), Column(head=say("calibration.citl")),
+        Column(head=say("calibration.slope")), Column(head="", scale=slopes), Column(head="p"),
+    )  # fmt: skip
+    many = len({r.model for r in records})
+    notes = [say("calibration.board_note", level=numbers.percent(view.confidence))]
+    notes.append(say("calibration.board_holm", n=many) if many > 1 and not by_class else "")
+    if by_class:
+        notes.append(say("calibration.board_classes"))
+    left_out = sum(r.left_out for r in records)
+    notes.append(say("calibration.left_out", n=left_out) if left_out else "")
+    return LinedTable(
+        title=say("calibration.board"), first=say("table.model"), columns=columns, rows=tuple(rows),
+        note=" ".join(filter(None, notes)),
+    )  # fmt: skip
+
+
+def _sum(value: float) -> str:
+    return numbers.count(round(value)) if value >= 10 else f"{value:.1f}"
+
+
+def _with_limits(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None and low is None and high is None:
+        return numbers.MISSING
+    limits = "" if low is None and high is None else f" [{numbers.number(low, 2)}, {numbers.number(high, 2)}]"
+    return f"{numbers.number(value, 2)}{limits}"
+
+
+def _grades(view: View, order: Sequence[str]) -> tuple[LinedTable, ...]:
+    """Return one table a model, the heading's first: grades in their order, or deciles of risk."""
+    named = view.results.options.get("grade")
+    tables = []
+    for model in order:
+        rows = [r for r in view.results.calibration_table if r.model == model and r.slice is None]
+        if rows:
+            tables.append(_grade_table(view, model, rows, None if named is None else str(named)))
+    return tuple(tables)
+
+
+def _grade_table(
+    view: View, model: str, rows: Sequence[CalibrationTableRecord], column: str | None
+) -> LinedTable:
+    shown = view.model(model)
+    root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
+    values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
+    rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform=math.sqrt if root else float)
+    outside = [r for r in rows if _outside(r)]
+    lined = [
+        LinedRow(
+            label=r.grade, index=shown.index, symbol=shown.symbol, strong=frozenset({2} if _outside(r) else ()),
+            cells=(
+                numbers.count(r.n), numbers.count(round(r.observed * r.n)), numbers.rate(r.predicted),
+                numbers.rate(r.observed),
+                stroke(rates, r.observed, r.low, r.high, bar=r.predicted,
+                       title=f"{numbers.rate(r.predicted)}, {numbers.rate(r.observed)}"),
+                numbers.MISSING if r.p_value is None else f"{r.p_value:.4f}",
+            ),
+        )
+        for r in rows
+    ]  # fmt: skip
+    high = [r.grade for r in outside if r.predicted > r.observed]
+    low = [r.grade for r in outside if r.predicted < r.observed]
+    what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
+    if high and not low:
+        finding = say(
+            "calibration.grades_high", model=shown.name, n=len(high), total=len(rows), names=listed(high, 10)
+        )
+    elif low and not high:
+        finding = say(
+            "calibration.grades_low", model=shown.name, n=len(low), total=len(rows), names=listed(low, 10)
+        )
+    elif outside:
+        finding = say("calibration.grades_both", model=shown.name, high=listed(high, 10), low=listed(low, 10))
+    else:
+        finding = say("calibration.grades_inside", model=shown.name, total=len(rows))
+    heads = ("calibration.n", "calibration.events_head", "calibration.predicted", "calibration.observed")
+    columns = (
+        *(Column(head=say(key)) for key in heads),
+        Column(head=say("calibration.marks", symbol=shown.symbol), scale=rates),
+        Column(head=say("calibration.jeffreys")),
+    )  # fmt: skip
+    note = say(
+        "calibration.grades_note" if any(r.p_value is not None for r in rows) else "calibration.grades_no_p"
+    )
+    first = say("calibration.grade" if column else "calibration.decile")
+    return LinedTable(title=f"{what}: {finding}", first=first, columns=columns, rows=tuple(lined), note=note)
+
+
+def _outside(row: CalibrationTableRecord) -> bool:
+    return row.low is not None and row.high is not None and not row.low <= row.predicted <= row.high
+
+
+def _parts(view: View, order: Sequence[str]) -> LinedTable | None:
+    """Return what is gained by ranking and lost to miscalibration, in percent of the Brier score's uncertainty."""
+    whole = {r.model: r for r in view.results.calibration if r.slice is None and r.label is None}
+    records = [whole[m] for m in order if m in whole and whole[m].unc and whole[m].mcb is not None]
+    if not records:
+        return None
+    skill = {r.model: (r.dsc or 0.0) / (r.unc or 1.0) for r in records}
+    lost = {r.model: (r.mcb or 0.0) / (r.unc or 1.0) for r in records}
+    chance = {r.model: None if r.mcb_expected is None else r.mcb_expected / (r.unc or 1.0) for r in records}
+    most = max([*skill.values(), *lost.values()])
+    ticks = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+    scale = scale_of([0.0, most], ticks, texts=lambda t: f"{100 * t:g}")
+    rows = []
+    for record in records:
+        model, own = view.model(record.model), record.model
+        by_chance = chance[own]
+        cells = (
+            f"{100 * skill[own]:.1f}", f"{100 * lost[own]:.1f}",
+            numbers.MISSING if by_chance is None else f"{100 * by_chance:.1f}",
+            stroke(scale, skill[own] - lost[own] if skill[own] >= lost[own] else None, box=skill[own],
+                   title=say("calibration.parts_title", gained=skill[own], lost=lost[own])),
+            numbers.number(100 * (skill[own] - lost[own]), 1),
+        )  # fmt: skip
+        rows.append(
+            LinedRow(label=model.name, index=model.index, symbol=model.symbol, key=model.key, cells=cells)
+        )
+    first = records[0].model
+    return LinedTable(
+        title=say("calibration.parts", model=view.model(first).name, gained=100 * skill[first], lost=100 * lost[first]),
+        first=say("table.model"),
+        columns=(
+            Column(head=say("calibration.gained")), Column(head=say("calibration.lost")),
+            Column(head=say("calibration.by_chance")), Column(head="", scale=scale),
+            Column(head=say("calibration.left")),
+        ),
+        rows=tuple(rows),
+        note=say("calibration.parts_note", uncertainty=records[0].unc),
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""The section of calibration: its heading by one test, panels, the board, grades and parts."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+import evalreport
+from evalreport.report.sections import calibration, decision_curves
+from evalreport.report.view import view_of
+from evalreport.schema.results import Results
+from tests.samples.curves import evaluated, rows
+
+
+def heading_of(results: Results) -> str:
+    """Return the heading of the section."""
+    section = calibration.describe(view_of(results))
+    assert section is not None
+    return section.heading.removeprefix("Calibration: ")
+
+
+def test_miscalibration_is_said_with_its_size_by_one_test():
+    """Odds of 1.5 at 4 % prevalence are too high; probabilities drawn to one half are underconfident."""
+    random = np.random.default_rng(4)
+    p = random.beta(1, 24, size=4000)
+    truth = (random.random(4000) < p).astype(int)
+    models = {"high": rows(truth, p_1=1.5 * p / (1 + 0.5 * p)), "fair": rows(truth, p_1=p)}
+    said = heading_of(evaluated(models))
+    assert re.fullmatch(r"high is too high: .* predicted, .* observed \(1.\d\d times, 1.\d\d to .*\)", said)
+    p = random.uniform(0.02, 0.98, size=800)
+    truth = (random.random(800) < p).astype(int)
+    models = {"flat": rows(truth, p_1=0.5 + (p - 0.5) / 3), "fair": rows(truth, p_1=p)}
+    assert heading_of(evaluated(models)).startswith("flat is underconfident: slope ")
+    # A probability of 1 that did not happen cannot be right.
+    models = {"fair": rows(truth, p_1=p), "sure": rows(truth, p_1=np.where(p > 0.9, 1.0, p))}
+    said = heading_of(evaluated(models))
+    assert re.fullmatch("sure gives probability 1 to .* events? that did not happen", said)
+    said = heading_of(evaluated({"fair": models["fair"]}))
+    assert said.startswith("No miscalibration shows in level, spread or curvature: fair ")
+
+
+def loans(**options: object) -> Results:
+    """Return a run on 3,000 loans of four grades with a model whose odds are 1.6 times too high, and a fair one."""
+    random = np.random.default_rng(7)
+    p = random.beta(1, 15, size=3000)
+    truth = (random.random(3000) < p).astype(int)
+    rating = np.array(list("ABCD"))[np.digitize(p, [0.02, 0.05, 0.12])].tolist()
+    given = {"id": [str(i) for i in range(3000)], "y_true": truth.tolist(), "rating": rating}
+    models = {
+        "high": given | {"p_1": (1.6 * p / (1 + 0.6 * p)).tolist()},
+        "fair": given | {"p_1": p.tolist()},
+    }
+    return evalreport.evaluate(models, resamples=50, **options)
+
+
+def test_grades_are_the_banks_own_or_deciles_of_risk():
+    """--grade names the column; without it ten deciles, whose counts are equal where no probabilities are."""
+    graded, plain = loans(grade="rating"), loans()
+    own = [r for r in graded.calibration_table if r.model == "fair"]
+    assert [r.grade for r in own] == ["A", "B", "C", "D"]
+    assert sum(r.n for r in own) == 3000
+    deciles = [r for r in plain.calibration_table if r.model == "fair"]
+    assert [(r.grade, r.n) for r in deciles] == [(str(k), 300) for k in range(1, 11)]
+    section = calibration.describe(view_of(graded))
+    assert section.grades[0].title.startswith("By rating: high lies above the interval")
+    assert len(section.figures) == 2
+    assert [row.label for row in section.board.rows] == [m.name for m in view_of(graded).models]
+
+
+def test_decision_curves_describe_the_declared_range():
+    """Nothing without a range; with one a row a threshold, treat all and treat none among the highest."""
+    results = loans(thresholds="0.05:0.2:0.05")
+    assert decision_curves.describe(view_of(loans())) is None
+    section = decision_curves.describe(view_of(results))
+    assert [row.label for row in section.table.rows] == ["5 %", "10 %", "15 %", "20 %"]
+    assert section.heading.startswith("Decision curves: ")
+    assert len(section.figures) == 3
+    thresholds = [r.threshold for r in results.decision_curves if r.model == "fair"]
+    assert thresholds == [0.05, 0.1, 0.15, 0.2]
+    for record in results.decision_curves:
+        assert record.low <= record.net_benefit <= record.high
+        assert (
+            record.minus_all == (record.net_benefit - record.treat_all)
+            or abs(record.minus_all - (record.net_benefit - record.treat_all)) < 1e-12
+        )
