@@ -56,7 +56,7 @@ __all__ = [
     "threshold_sweep",
     "score_histogram",
     "reliability",
-    "calibration",
+    "calibration_curve",
     "net_benefit",
     "net_benefit_difference",
     "interventions_avoided",

@@ -55,7 +55,7 @@ def mostly_low(curves: Sequence[CurveRecord]) -> bool:
 
 
 @chart
-def calibration(
+def calibration_curve(
     results: Results,
     model: str,
     ax: Axes = NEW_AXES,

@@ -18,7 +18,7 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "threshold_sweep": thresholds.sweep,
     "score_histogram": thresholds.score_histogram,
     "reliability": thresholds.reliability,
-    "calibration": calibration.calibration,
+    "calibration_curve": calibration.calibration_curve,
     "net_benefit": calibration.net_benefit,
     "net_benefit_difference": calibration.net_benefit_difference,
     "interventions_avoided": calibration.interventions_avoided,

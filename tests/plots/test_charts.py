@@ -36,7 +36,7 @@ from tests.samples.charts import (
 
 OF_ONE_MODEL = {
     "error_rates", "score_histogram", "confusion", "predicted_true", "residuals",
-    "by_slice", "bias_variance_course", "replicates", "count_sets", "calibration",
+    "by_slice", "bias_variance_course", "replicates", "count_sets", "calibration_curve",
 }  # fmt: skip
 OF_NOTHING = {"f1_at_recall"}
 CHARTS = [name for name in plots.__all__ if name != "report_style"]
@@ -47,7 +47,7 @@ SERVES: dict[str, Callable[[], Results]] = {
     "threshold_sweep": binary, "score_histogram": binary, "reliability": binary, "accuracy_rejection": binary,
     "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
     "by_slice": binary, "error_estimates": folds, "learning_curves": sizes,
-    "bias_variance": replicates, "replicates": replicates, "count_sets": binary, "calibration": binary,
+    "bias_variance": replicates, "replicates": replicates, "count_sets": binary, "calibration_curve": binary,
 }  # fmt: skip
 
 

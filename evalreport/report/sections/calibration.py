@@ -9,7 +9,12 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.headline import calibration_findings, calibration_heading, calibration_of_others
-from evalreport.plots.calibration import calibration, calibration_curves, end_of_axis, mostly_low, share_above
+from evalreport.plots.calibration import (
+    calibration_curves,
+    end_of_axis,
+    mostly_low,
+    share_above,
+)
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import listed
 from evalreport.report.scales import Column, LinedRow, LinedTable, scale_of, stroke
