@@ -287,15 +287,22 @@ def net_benefit(
 @chart
 def net_benefit_difference(
     results: Results,
-    a: str,
-    b: str,
+    pair: tuple[str, str],
     ax: Axes = NEW_AXES,
     *,
     names: Mapping[str, str] | None = None,
     titled: bool = True,
 ) -> None:
-    """Draw the difference of two models' net benefits with pointwise limits: a full dot where they leave 0 out."""
-    sign = 1.0
+    """Draw the difference of two models' net benefits with pointwise limits: a full dot where they leave 0 out.
+
+    Parameters
+    ----------
+    pair
+        The two models; the first minus the second is drawn.
+    titled
+        Whether the axes have a title.
+    """
+    (a, b), sign = pair, 1.0
     points = [r for r in results.decision_curve_differences if (r.a, r.b) == (a, b)]
     if not points:
         points, sign = [r for r in results.decision_curve_differences if (r.a, r.b) == (b, a)], -1.0

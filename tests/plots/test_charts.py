@@ -59,7 +59,7 @@ def call(name: str, results: Results, axes: Any) -> Any:
     if name in OF_ONE_MODEL:
         return chart(results, HOSTILE if HOSTILE in results.models else results.models[0], axes)
     if name == "net_benefit_difference":
-        return chart(results, results.models[0], results.models[-1], axes)
+        return chart(results, (results.models[0], results.models[-1]), axes)
     return chart(results, axes)
 
 

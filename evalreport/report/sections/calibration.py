@@ -10,6 +10,7 @@ from functools import partial
 from evalreport import numbers
 from evalreport.headline import calibration_findings, calibration_heading, calibration_of_others
 from evalreport.plots.calibration import (
+    calibration_curve,
     calibration_curves,
     end_of_axis,
     mostly_low,
@@ -98,7 +99,7 @@ def _figures(view: View, shown: Sequence[Shown], kinds: dict[str, str]) -> tuple
         )
         title = say(f"calibration.panel_{kinds[model]}", model=whose)
         draw = partial(
-            calibration, view.results, model, label=label, name="", end=end, root=root,
+            calibration_curve, view.results, model, label=label, name="", end=end, root=root,
             level=kinds[model] in ("too_high", "too_low"),
         )  # fmt: skip
         figures.append(
