@@ -29,6 +29,9 @@ class RunKeywords(TypedDict, total=False):
     average : ["tasks", "examples"]
         For a suite (column task): the mean of the tasks' values, each counting the same (default), or
         over all examples.
+    labels : str | Sequence[str]
+        Labels that would otherwise be read as missing values, such as NA: separated by commas, quoted
+        as in CSV; repeatable.
     outcome : str
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
@@ -102,6 +105,7 @@ class RunKeywords(TypedDict, total=False):
     join: Literal["error", "intersect", "independent"]
     missing: Literal["refuse", "drop", "wrong"]
     average: Literal["tasks", "examples"]
+    labels: str | Sequence[str]
     outcome: str | None
     value: str | None
     lower_is_better: bool

@@ -142,6 +142,7 @@ class Options:
     average: Average = _option(
         "tasks", "choice", "HOW", '"tasks"', choices=get_args(Average), group="Analysis"
     )
+    labels: tuple[str, ...] = _option((), "list", "LIST", '["NA"]', loading=True, group="Input")
     outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
     lower_is_better: bool = _option(False, "flag", "", "false", loading=True, group="Input")
@@ -222,7 +223,9 @@ KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(Outp
 """Every option in the order of --help: output and formats, analysis, other outputs."""
 
 
-OF_AGGREGATES = ("truth", "task", "positive", "threshold", "slices", "cluster", "weight", "resamples", "seed")
+OF_AGGREGATES = (
+    "truth", "task", "positive", "threshold", "labels", "slices", "cluster", "weight", "resamples", "seed"
+)  # fmt: skip
 """Fields of ``Options`` that ``evalreport aggregate`` takes."""
 RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""

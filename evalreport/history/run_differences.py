@@ -24,7 +24,7 @@ from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
-from evalreport.predictions.cells import in_order
+from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject

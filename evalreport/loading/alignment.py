@@ -16,10 +16,11 @@ from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
 from evalreport.predictions.cells import category_column, from_numpy
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.spelling import alikes, shown_apart
 from evalreport.predictions.table import Column, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message, Text, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -345,6 +346,7 @@ def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> 
     own = int(matrix[model].max())
     table, _ = origin_of(rows, own)
     other, _ = origin_of(rows, int(witnesses[0]))
+    extra = np.flatnonzero((matrix[model] >= 0) & (matrix < 0).any(axis=0))
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
     return InputError.of(
         "rows_lacking",
@@ -357,8 +359,25 @@ def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> 
         names=", ".join(names) + more,
         source=other.name,
         shared=int((matrix >= 0).all(axis=0).sum()),
+        own=_own_id(rows, witnesses, matrix[model][extra]),
         alike=f"; {alike}" if alike else "",
     )
+
+
+_COMPARED = 10_000
+"""Ids of each side among which those that look alike are sought."""
+
+
+def _own_id(rows: Rows, witnesses: Indices, extra: Indices) -> Text:
+    """Name an id that a model has and others lack: one that looks like an id that it lacks, with what differs."""
+    if rows.ids is None or not len(extra):
+        return ""
+    lacking, own = (rows.ids.take(from_numpy(some[:_COMPARED])).to_pylist() for some in (witnesses, extra))
+    a, (b, name) = next(iter(alikes(lacking, own).items()), ("", ("", "")))
+    if not name:
+        return Message("found.own_id", own=quoted(own[0]))
+    how = Message(f"found.differ.{name}")
+    return Message("found.own_id_alike", own=shown_apart(b, name), other=shown_apart(a, name), how=how)
 
 
 def _described(rows: Rows, row: int) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from evalreport.loading.suites import clusters_across_tasks, require_sizes, unlike_classes
 from evalreport.options import Options
 from evalreport.predictions.arrays import Codes, Mask
+from evalreport.predictions.spelling import alikes, shown_apart
 from evalreport.predictions.subsets import marked_as_test
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
@@ -83,15 +83,12 @@ def with_training_rows(predictions: Predictions) -> Predictions:
 FEW_EXAMPLES = 30
 
 
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-
-
 def checked(predictions: Predictions, options: Options) -> Predictions:
     """Add the warnings that the aligned predictions give reason for; refuse tasks that are too small."""
     require_sizes(predictions, options.cluster)
     warnings = [*leaks(predictions), *_size(predictions)]
     warnings += [*clusters_across_tasks(predictions, options.cluster), *unlike_classes(predictions)]
-    warnings += [*_decimal_comma(predictions), *_truth(predictions), *_fold_sizes(predictions)]
+    warnings += [*_truth(predictions), *_alike(predictions), *_fold_sizes(predictions)]
     for model in predictions.models:
         warnings += _constant(model, predictions.n_examples)
         if predictions.classes:
@@ -114,11 +111,18 @@ def _fold_sizes(predictions: Predictions) -> list[WarningRecord]:
     return [warning("fold_sizes_assumed")] if folds and "train_size" not in predictions.keys else []
 
 
-def _decimal_comma(predictions: Predictions) -> list[WarningRecord]:
-    """Warn of labels that are numbers as a spreadsheet with a decimal comma writes them."""
-    if not predictions.classes or not all(DECIMAL_COMMA.fullmatch(label) for label in predictions.classes):
+def _alike(predictions: Predictions) -> list[WarningRecord]:
+    """Warn of two true labels that look like one; capitals alone may tell letters apart."""
+    if not predictions.classes or predictions.y_true is None:
         return []
-    return [warning("decimal_comma", label=predictions.classes[0])]
+    true = [predictions.classes[code] for code in _codes_in(predictions.y_true)]
+    for label, (other, name) in alikes(true, true).items():
+        if name != "capitals":
+            a, b = sorted((label, other))
+            shown = (shown_apart(a, name), shown_apart(b, name))
+            how = Message(f"found.differ.{name}")
+            return [warning("labels_look_alike", about=(a, b), a=shown[0], b=shown[1], how=how)]
+    return []
 
 
 def _truth(predictions: Predictions) -> list[WarningRecord]:
@@ -157,13 +161,21 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
         warnings.append(
             warning("class_never_predicted", about=(model.name, label), model=model.name, label=label)
         )
-    for code in sorted(predictions_made - truths):
-        label = predictions.classes[code]
-        alike = _misspelt(label, [predictions.classes[code] for code in _codes_in(predictions.y_true)])
+    new = [predictions.classes[code] for code in sorted(predictions_made - truths)]
+    alike = alikes(new, [predictions.classes[code] for code in truths])
+    for label in new:
         about = (model.name, label)
         warnings.append(
-            warning("label_never_true", "misspelt", about=about, model=model.name, label=label, alike=alike)
-            if alike is not None
+            warning(
+                "label_never_true",
+                "misspelt",
+                about=about,
+                model=model.name,
+                label=shown_apart(label, alike[label][1]),
+                alike=shown_apart(*alike[label]),
+                how=Message(f"found.differ.{alike[label][1]}"),
+            )
+            if label in alike
             else warning("label_never_true", "new", about=about, model=model.name, label=label)
         )
     return warnings
@@ -172,9 +184,3 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
 def _codes_in(codes: Codes) -> list[int]:
     """Return the distinct codes, sorted: they are few, so counting them beats sorting or hashing."""
     return [int(code) for code in np.flatnonzero(np.bincount(codes))]
-
-
-def _misspelt(label: str, true: Sequence[str]) -> str | None:
-    """Give the true label that a predicted one differs from by capitals or outer spaces alone."""
-    plain = label.strip().casefold()
-    return next((other for other in true if other != label and other.strip().casefold() == plain), None)

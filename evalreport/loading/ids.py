@@ -6,6 +6,7 @@ as fast; bits that are the same in every id (a common prefix, the upper half of 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from evalreport.engine.sorting import Places, Words, rows_by_digits
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import flags, from_numpy
+from evalreport.predictions.spelling import is_instant, one_instant
 from evalreport.sources.database import database, usable_memory
 
 if TYPE_CHECKING:
@@ -68,18 +70,63 @@ def code_ids(
     -------
     ids, codes
         The distinct ids sorted by code point (Arrow strings), and (rows,) the position of each row's id in them.
+        Where every id is a plain number, or an instant, equal ones are one id.
 
     Raises
     ------
     UsageError
         Where even DuckDB cannot sort them within the limit.
     """
+    import pyarrow.compute as pc
+
     different, place = _different(pieces)
     ids, codes = _coded(different, usable_memory() if memory_limit is None else memory_limit)
+    spelled = _spelled_once(ids)
+    if spelled is not None:
+        encoded = spelled.dictionary_encode()
+        order = pc.array_sort_indices(encoded.dictionary)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order.to_numpy()] = np.arange(len(order))
+        ids, codes = encoded.dictionary.take(order), rank[encoded.indices.to_numpy()][codes]
     if len(different) == len(pieces):
         return ids, codes
     starts = np.concatenate([[0], np.cumsum([len(piece) for piece in different])])
     return ids, np.concatenate([codes[starts[p] : starts[p + 1]] for p in place])
+
+
+_PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?", re.ASCII)
+"""A number without an exponent and without leading zeros."""
+
+
+_NEEDLESS = r"^(\+.*|-0(\.0*)?|[^.]*\.0*)$"
+"""A plain number with a sign, zeros or a point that say nothing."""
+
+
+_PLAIN_INSTANT = r"^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d*[1-9])?Z?)?$"
+"""An instant as ``one_instant`` spells it, but for a midnight without a zone."""
+
+
+def _spelled_once(ids: pa.Array) -> pa.Array | None:
+    """Spell equal numbers alike where every id is a plain one, and equal instants; None where nothing changes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    first, last = (ids[place].as_py() for place in (0, -1)) if len(ids) else ("", "")
+    if _PLAIN_NUMBER.fullmatch(first) and _PLAIN_NUMBER.fullmatch(last):
+        numbers = pc.all(pc.match_substring_regex(ids, f"^({_PLAIN_NUMBER.pattern})$")).as_py()
+        if not numbers or not pc.any(pc.match_substring_regex(ids, _NEEDLESS)).as_py():
+            return None
+        plain = pc.replace_substring_regex(ids, r"\.0*$", "")
+        return pc.replace_substring_regex(pc.replace_substring_regex(plain, r"^\+", ""), "^-0$", "0")
+    if not is_instant(first) or not is_instant(last):
+        return None
+    midnight = pc.ends_with(ids, " 00:00:00")
+    if pc.all(pc.and_not(pc.match_substring_regex(ids, _PLAIN_INSTANT), midnight)).as_py():
+        return None
+    try:
+        return pa.array([one_instant(text) for text in ids.to_pylist()], ids.type)
+    except ValueError:
+        return None
 
 
 def _different(pieces: Sequence[pa.ChunkedArray]) -> tuple[list[pa.ChunkedArray], list[int]]:

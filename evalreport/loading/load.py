@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -284,19 +284,31 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None) -> Predicti
 
 def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
+    of_tables = _once(
+        table.notes for table in (*read.tables, *([read.truth] if read.truth is not None else []))
+    )
     rows = rows_of_counts(read.tables, read.truth, options)
     if rows is not None:
-        notes = read.notes + counts_found(rows)
+        notes = read.notes + of_tables + counts_found(rows)
     else:
         named = name_probabilities(read.tables, read.truth, options)
         read.tables.clear()  # their columns are in rows soon
         rows = gather(named.tables)
-        notes = read.notes + Notes(_sources_found(rows, read.naming)) + named.notes
+        notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + named.notes
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
     rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
     return rows, notes + of_tasks
+
+
+def _once(notes: Iterable[Notes]) -> Notes:
+    """Put notes together, each once."""
+    every = sum(notes, Notes())
+    return Notes(
+        tuple(r for k, r in enumerate(every.found) if r not in every.found[:k]),
+        tuple(w for k, w in enumerate(every.warnings) if w not in every.warnings[:k]),
+    )
 
 
 def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | None) -> Loaded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.alignment import Alignment, used_ids
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
-from evalreport.loading.rows import Rows, fault
+from evalreport.loading.rows import Rows, cell_of, fault
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
 from evalreport.predictions.table import Notes
@@ -91,20 +92,21 @@ def _refused(loaded: Loaded, gap: _Gap) -> InputError:
     # Only outcomes and labels can be counted as wrong, so only there it is recommended.
     may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
-    return fault(
-        rows,
-        int(hits[0]),
-        column,
-        "empty_cell_may_be_wrong" if may_be_wrong else "empty_cell",
-        count=len(hits),
-        model=rows.models[gap.model],
-    )
+    word = cell_of(rows, int(hits[0]), column).strip()
+    code = "missing_word" if word else "empty_cell"
+    if may_be_wrong:
+        code += "_may_be_label" if word and column == "y_pred" else "_may_be_wrong"
+    model = rows.models[gap.model]
+    return fault(rows, int(hits[0]), column, code, count=len(hits), model=model, word=shlex.quote(word))
 
 
 def _refuse_absent(loaded: Loaded, absent: Mask) -> None:
     rows = loaded.rows
     if absent.any():
         row, n = int(loaded.alignment.rows.max(axis=0)[absent].min()), int(absent.sum())
+        column = "y_true" if rows.truth is None else "truth"
+        if loaded.task.classes and (word := cell_of(rows, row, column).strip()):
+            raise fault(rows, row, column, "missing_word_of_truth", count=n, word=shlex.quote(word))
         if rows.times is not None:
             raise fault(rows, row, "y_true", "no_true_value_of_a_line", count=n)
         raise fault(rows, row, "y_true", "no_true_value", count=n, id=rows.quoted_id(row))

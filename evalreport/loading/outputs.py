@@ -11,7 +11,8 @@ import numpy as np
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
-from evalreport.loading.rows import Rows, fault, first_of
+from evalreport.loading.probabilities import LEAST_CONFIDENCE
+from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Codes, Floats, Indices, Mask, Values
@@ -42,7 +43,7 @@ def model_outputs(loaded: Loaded, options: Options) -> tuple[list[ModelOutputs],
             if task.task in ("regression", "clustering") or parsed.outcome is not None:
                 outputs.append(_numeric(chosen, parsed))
                 continue
-            model, of_model = _classifying(chosen, task, parsed, options)
+            model, of_model = _classifying(chosen, task, parsed, loaded.y_true, options)
             outputs.append(model)
             notes += of_model
     refuse_all(errors)
@@ -79,6 +80,13 @@ class _Chosen:
         mask = self.index >= 0
         return None if mask.all() else mask
 
+    @property
+    def lone_probability(self) -> str | None:
+        """The header of its one probability that does not name its class."""
+        first = int(self.index[self.index >= 0].min())
+        table, _ = origin_of(self.rows, first)
+        return table.roles.guessed_probability
+
 
 def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
     column = (
@@ -94,10 +102,11 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
 
 
 def _classifying(
-    chosen: _Chosen, task: FoundTask, parsed: Parsed, options: Options
+    chosen: _Chosen, task: FoundTask, parsed: Parsed, truth: Values | None, options: Options
 ) -> tuple[ModelOutputs, Notes]:
     y_pred = _taken(chosen, parsed.y_pred)
     score = _taken(chosen, parsed.score)
+    warnings: list[WarningRecord] = []
     by_class = {c: _taken(chosen, parsed.proba[c]) for c in task.classes if c in parsed.proba}
     given = {label: values for label, values in by_class.items() if values is not None}
     ranked = "score" in chosen.rows.columns
@@ -105,9 +114,18 @@ def _classifying(
         _refuse_silent(chosen, "y_pred")
     if len(given) == len(task.classes):
         _check_sums(chosen, list(given.values()))
+    if y_pred is not None and truth is not None and task.positive is not None:
+        if score is not None:
+            score, of_score = _score_beside_labels(chosen, y_pred, score, truth, task, "score")
+            warnings += of_score
+        lone = chosen.lone_probability
+        if lone is not None and task.positive in given:
+            given[task.positive], of_score = _score_beside_labels(
+                chosen, y_pred, given[task.positive], truth, task, lone
+            )
+            warnings += of_score
     proba = _beside(given, task)
     found: list[FoundRecord] = []
-    warnings: list[WarningRecord] = []
     positive = None if task.positive is None else task.classes.index(task.positive)
     ranking = score
     if proba is not None and task.positive is not None:
@@ -204,6 +222,70 @@ def _disagreement(
             rule=rule,
         )
     ]
+
+
+def _score_beside_labels(
+    chosen: _Chosen, y_pred: Codes, score: Floats, truth: Values, task: FoundTask, header: str
+) -> tuple[Floats, list[WarningRecord]]:
+    """Check a score against the labels beside it, and turn one that is the confidence in the predicted label.
+
+    A score of the positive class is greater where that is predicted. A confidence is 1/2 or more everywhere, and
+    greater where the answer is right.
+
+    Raises
+    ------
+    InputError
+        It looks like a confidence, yet is not greater where the answer is right.
+    """
+    assert task.positive is not None
+    known = (y_pred >= 0) & (y_pred < len(task.classes)) & ~np.isnan(score)
+    positive = y_pred == task.classes.index(task.positive)
+    above, below = score[known & positive], score[known & ~positive]
+    if not len(below) or (len(above) and above.min() >= below.max()):
+        return score, []
+    confident = bool((score[known] >= LEAST_CONFIDENCE).all() and (score[known] <= 1).all())
+    right, wrong = score[known & (y_pred == truth)], score[known & (y_pred != truth)]
+    if confident and (len(above) or (len(wrong) and _shares_above(right, wrong) > 0.5)):
+        if len(wrong) and len(right) and _shares_above(right, wrong) <= 0.5:
+            row = int(chosen.index[known].min())
+            raise fault(
+                chosen.rows,
+                row,
+                "score" if header == "score" else None,
+                "unclear_confidence",
+                model=chosen.model,
+                score=header,
+                least=f"{LEAST_CONFIDENCE:g}",
+                positive=task.positive,
+            )
+        note = warning("score_is_confidence", about=(chosen.model,), model=chosen.model, column=header)
+        return np.where(positive | (y_pred < 0), score, 1.0 - score), [note]
+    if header != "score" or not len(above):
+        return score, []  # of a probability it is said by its threshold
+    n = _misplaced(above, below)
+    note = warning(
+        "score_disagrees_with_prediction",
+        about=(chosen.model,),
+        model=chosen.model,
+        n=n,
+        rows=int(known.sum()),
+    )
+    return score, [note]
+
+
+def _shares_above(above: Floats, below: Floats) -> float:
+    """Return the share of pairs in which the first number is greater, with half the ties."""
+    ordered = np.sort(below)
+    smaller = np.searchsorted(ordered, above, "left") + np.searchsorted(ordered, above, "right")
+    return float(smaller.sum() / (2 * len(above) * len(below))) if len(above) and len(below) else 0.5
+
+
+def _misplaced(above: Floats, below: Floats) -> int:
+    """Count the numbers on the wrong side of the threshold that leaves the fewest there."""
+    cuts = np.unique(np.concatenate([above, below]))
+    lost = np.searchsorted(np.sort(above), cuts, "left")
+    kept = len(below) - np.searchsorted(np.sort(below), cuts, "left")
+    return int(min((lost + kept).min(), len(above)))
 
 
 def _beside(given: dict[str, Floats], task: FoundTask) -> Floats | None:

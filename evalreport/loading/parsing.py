@@ -11,6 +11,7 @@ from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.predictions.arrays import Arrow, Floats, Values
 from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
+from evalreport.predictions.spelling import outcome_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +86,9 @@ def _numbers(rows: Rows, column: str) -> Floats:
     array = rows.columns[column]
     if column not in ("outcome", "gold"):
         return _finite(rows, column, array)
-    values = dictionary_numbers(array, truths=True)
+    values = dictionary_numbers(array, outcome_words(array.dictionary.to_pylist()))
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
-    refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_number")
+    refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_outcome")
     return values
 
 

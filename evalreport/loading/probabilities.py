@@ -16,17 +16,9 @@ from evalreport.loading.rows import first_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import positive_of, two_classes
 from evalreport.options import Options
-from evalreport.predictions.cells import (
-    all_numbers,
-    combined,
-    dictionary_numbers,
-    in_order,
-    is_number,
-    is_whole,
-    keep,
-    one_spelling,
-    used_only,
-)
+from evalreport.predictions.cells import all_numbers, combined, dictionary_numbers, floats, keep, used_only
+from evalreport.predictions.column_names import usual_case
+from evalreport.predictions.spelling import in_order, is_number, is_whole, one_spelling
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -34,6 +26,10 @@ from evalreport.texts import Message, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+LEAST_CONFIDENCE = 0.5
+"""No label of two that a model predicts has a smaller probability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +83,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     warnings: list[WarningRecord] = []
     for table in tables:
         with together(errors):
+            _refuse_confidence_in_other_labels(table, labels)
             own, records = _of_array(table, labels)
             own, doubts = _of_one(own, labels, options)
             own, look = _look_alikes(own, labels, options)
@@ -129,7 +126,8 @@ MOST_LABELS = 10_000
 def _asks_for_labels(table: Table, tables: Sequence[Table]) -> bool:
     """Say whether a table has columns that are named by the labels, which takes a look at each of them."""
     roles = table.roles
-    if roles.unlabelled or roles.probabilities or roles.one_probability is not None:
+    graded = "score" in roles.columns or roles.one_probability is not None
+    if graded or roles.unlabelled or roles.probabilities:
         return True
     return bool(roles.metadata) and sum(len(labels) for _, labels in _distinct_labels(tables)) <= MOST_LABELS
 
@@ -156,6 +154,36 @@ def _labels(tables: Sequence[Table]) -> Labels:
     return Labels(
         frozenset(spelling[label] for label in true), spelling, in_order(spelling.values()), are_text
     )
+
+
+_PREDICTED = ("predicted_label", "pred_label", "prediction_label", "predicted_class", "y_hat", "yhat")
+
+
+def _refuse_confidence_in_other_labels(table: Table, labels: Labels) -> None:
+    """Refuse the confidence in a predicted label where the labels themselves are under a name that is not read.
+
+    Raises
+    ------
+    InputError
+        With the headers that may hold the labels.
+    """
+    roles = table.roles
+    header = roles.columns.get("score") or roles.one_probability
+    others = [h for h in (*roles.unused, *roles.metadata) if usual_case(h) in ("label", *_PREDICTED)]
+    if header is None or "y_pred" in roles.columns or not others or len(labels.true) != 2:
+        return
+    array = combined(table.read.arrays[header])
+    values = floats(array) if header == roles.columns.get("score") else dictionary_numbers(array)
+    given = values[~np.isnan(values)]
+    if len(given) and (given >= LEAST_CONFIDENCE).all() and (given <= 1).all():
+        raise InputError.of(
+            "confidence_in_other_labels",
+            file=table.name,
+            column=header,
+            score=header.strip(),
+            least=f"{LEAST_CONFIDENCE:g}",
+            labels=[other.strip() for other in others],
+        )
 
 
 def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
@@ -204,6 +232,7 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
         probabilities={positive: header},
         metadata=tuple(name for name in roles.metadata if name != header),
         one_probability=None,
+        guessed_probability=header.strip(),
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
     return replace(table, roles=taken, read=read), []

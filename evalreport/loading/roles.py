@@ -14,9 +14,11 @@ from evalreport.predictions.column_names import (
     ANSWERS,
     LONE_PROBABILITIES,
     METRIC_COLUMNS,
+    NAMELESS,
     NUMBER_COLUMNS,
     OF_EXAMPLES,
     PROBABILITY_PREFIXES,
+    by_usual_case,
     spellings,
 )
 from evalreport.texts import Message
@@ -54,6 +56,10 @@ class Roles:
         Headers of the columns of an (n, K) array of probabilities whose classes are not named, in their order.
     answers
         Of a table of counts: each model's name -> the header of its predictions.
+    nameless
+        Where there is no id: the header of a column without a name, which is the id if its values tell rows apart.
+    guessed_probability
+        The header of the one probability of a binary task, once it was taken for that of the positive class.
     """
 
     columns: Mapping[str, str]
@@ -64,15 +70,24 @@ class Roles:
     one_probability: str | None = None
     unlabelled: tuple[str, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
+    nameless: str | None = None
+    guessed_probability: str | None = None
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
         kinds: dict[str, Kind] = {h: "metadata" if h in self.requested else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
-        kinds |= dict.fromkeys(self.answers.values(), "codes")
+        if self.nameless is not None:
+            kinds[self.nameless] = "text"
         for name, header in self.columns.items():
             kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
-        return kinds
+        return kinds | dict.fromkeys(self.labels, "labels")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Headers of the columns of labels, true values, predictions and outcomes."""
+        named = (self.columns.get(name) for name in ("y_true", "y_pred", "outcome", "gold"))
+        return (*(header for header in named if header is not None), *self.answers.values())
 
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
@@ -92,7 +107,7 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         Where a header appears twice, a column that an option names is missing, several metrics could be
         the value, or no column can be used.
     """
-    stripped = {name.strip(): name for name in names}
+    stripped = by_usual_case(names, as_they_are=(options.outcome, options.value))
     refuse_twice(names, file)
     columns, unused = _standard_columns(stripped, file, options)
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
@@ -108,7 +123,11 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     one_probability = next(
         (stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None
     )
-    roles = Roles(columns, probabilities, metadata, unused, requested, one_probability, unlabelled)
+    nameless = None if "id" in columns else next((name for name in names if name.strip() in NAMELESS), None)
+    roles = Roles(
+        columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
+        one_probability, unlabelled, nameless=nameless,
+    )  # fmt: skip
     return _with_metric_as_value(roles, file)
 
 
@@ -153,7 +172,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         remedy += "; if they are the probabilities of classes: " + ", ".join(
             f"p_{name.strip()}" for name in roles.metadata[:3]
         )
-    if "count" in names:
+    if "count" in by_usual_case(names):
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
         )
@@ -241,7 +260,7 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
     """Take a metric's name for ``value`` where the file holds no examples at all."""
     if roles.probabilities or {"y_true", "y_pred", "score", "outcome", "value", "id"} & set(roles.columns):
         return roles
-    metrics = [header for header in roles.metadata if header.strip() in METRIC_COLUMNS]
+    metrics = [header for header in roles.metadata if header.strip().lower() in METRIC_COLUMNS]
     if not metrics:
         return roles
     if len(metrics) > 1:
@@ -262,7 +281,7 @@ def roles_of_counts(names: Sequence[str], *, file: str, options: Options) -> Rol
         Where a header appears twice, there is not a count or no truth, or a column of answers names no model.
     """
     refuse_twice(names, file)
-    stripped = {name.strip(): name for name in names if name.strip()}
+    stripped = by_usual_case(name for name in names if name.strip())
     answers = {name.removeprefix(ANSWERS): h for name, h in stripped.items() if name.startswith(ANSWERS)}
     truth = next((name for name in spellings("y_true") if name in stripped), None)
     if "count" not in stripped:

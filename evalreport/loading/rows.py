@@ -13,24 +13,13 @@ from evalreport.errors import InputError, input_texts, refuse_all
 from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table
 from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask
-from evalreport.predictions.cells import (
-    combined,
-    dictionary_codes,
-    flags,
-    from_numpy,
-    in_chunks,
-    positions,
-    whole,
-)
+from evalreport.predictions.cells import combined, dictionary_codes, flags, from_numpy, in_chunks, positions
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
+from evalreport.predictions.spelling import one_number
 from evalreport.texts import Value, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-_NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
-"""What pandas calls an index without a name when it writes or reads one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,10 +212,8 @@ def fault(
     count
         How many rows have the same fault.
     """
-    table, place = _table_of(rows, row, column)
-    header = _header(table.roles, "y_true" if column == "truth" else column)
-    known = header in table.read.names if header is not None else False
-    line, cell = table.read.locate(place, header if known else None)
+    table, place, header = _place(rows, row, column)
+    line, cell = table.read.locate(place, header if header in table.read.names else None)
     problem, expected, remedy = input_texts(code, cell=quoted(cell), **values)
     if line is None and table.read.rows > 1:
         problem = f"row {place + 1}: {problem}"
@@ -235,6 +222,18 @@ def fault(
     return InputError(
         problem, file=table.name, line=line, column=header or column, expected=expected, remedy=remedy
     )
+
+
+def _place(rows: Rows, row: int, column: str | None) -> tuple[Table, int, str | None]:
+    """Return the table of a row's cell, the row's position there, and the header of its column."""
+    table, place = _table_of(rows, row, column)
+    return table, place, _header(table.roles, "y_true" if column == "truth" else column)
+
+
+def cell_of(rows: Rows, row: int, column: str) -> str:
+    """Return a cell's own text, as the file has it; empty where its file has no such column."""
+    table, place, header = _place(rows, row, column)
+    return table.read.locate(place, header)[1] if place >= 0 and header in table.read.names else ""
 
 
 def refuse_where(wrong: Mask, rows: Rows, column: str, code: str, /, **values: Value) -> None:
@@ -262,7 +261,9 @@ def _header(roles: Roles, column: str | None) -> str | None:
         return None
     if column.startswith("p_"):
         alike = [
-            header for label, header in roles.probabilities.items() if column[2:] in (label, whole(label))
+            header
+            for label, header in roles.probabilities.items()
+            if column[2:] in (label, one_number(label))
         ]
         return alike[0] if alike else column
     return roles.columns.get(column, column)
@@ -329,12 +330,8 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
         elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
             parts.append(positions(table.read.rows))
         else:
-            remedy = "add a column id: rows are never matched by their order"
-            if not _NAMELESS.isdisjoint(table.read.names):
-                remedy = "give the index its name before it is written: frame.rename_axis('id')"
-            raise InputError.of(
-                "no_id", file=table.name, line=None if table.positional else 1, column="id", remedy=remedy
-            )
+            code = "no_id" if table.roles.nameless is None else "nameless_is_no_id"
+            raise InputError.of(code, file=table.name, line=None if table.positional else 1, column="id")
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 
 

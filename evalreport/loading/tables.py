@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from evalreport.errors import InputError
 from evalreport.loading.roles import Roles, about_truth, require_usable, roles_of_counts, understand
 from evalreport.options import Options
-from evalreport.predictions.cells import Kind
+from evalreport.predictions.cells import Kind, combined, in_chunks, without
 from evalreport.predictions.column_names import are_counts
-from evalreport.sources.reading import Columns, Source
-from evalreport.texts import Value
+from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
+from evalreport.predictions.table import Notes
+from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.sources.reading import Columns, Dialect, Source
+from evalreport.texts import Message, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class Table:
     """Arrays of the API without ids: rows are known by their position."""
     part: bool = False
     """Other tables may hold more rows of the same model: parts in one folder."""
+    notes: Notes = field(default_factory=Notes)
+    """How the file was understood, where that is not plain."""
 
     @property
     def shown_name(self) -> str:
@@ -63,5 +69,66 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
 
     columns = source.read(choose)
     role = roles[-1].without(columns.left_out)
+    role, of_ids = _with_nameless_id(role, columns)
+    columns, of_words = _without_missing_words(columns, role, options)
     positional = source.in_memory and "id" not in role.columns
-    return Table(source.name, source.model, role, columns, positional=positional, part=source.part)
+    return Table(
+        source.name, source.model, role, columns, positional=positional, part=source.part,
+        notes=Notes((*_dialect_found(columns.dialect), *of_ids), of_words),
+    )  # fmt: skip
+
+
+def _dialect_found(dialect: Dialect | None) -> Iterator[FoundRecord]:
+    """Say what is unusual about how a file is written."""
+    if dialect is not None and dialect.delimiter == ";":
+        yield FoundRecord(what="separator", value=";", why=Message("found.semicolon"))
+    if dialect is not None and dialect.decimal_comma:
+        yield FoundRecord(what="decimal mark", value=",", why=Message("found.decimal_comma"))
+
+
+def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRecord, ...]]:
+    """Take a column without a name for the id where it tells the rows of each model apart."""
+    header = roles.nameless
+    if header is None or not _tells_apart(read, header, roles.columns.get("model")):
+        return roles, ()
+    named = replace(roles, columns={**roles.columns, "id": header}, nameless=None)
+    return named, (
+        FoundRecord(what="ids", value=Message("found.nameless.value"), why=Message("found.nameless.why")),
+    )
+
+
+def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = in_chunks(read.arrays[header])
+    if ids.null_count:
+        return False
+    if models is None:
+        return bool(pc.count_distinct(ids).as_py() == len(ids))
+    model = combined(read.arrays[models])
+    pairs = pa.table({"id": ids, "model": model.dictionary_decode()})
+    several = pc.count_distinct(model.indices).as_py() > 1
+    # Numbered through over all models, the rows are no examples that these share.
+    numbered_through = several and pc.count_distinct(ids).as_py() == len(ids)
+    return not numbered_through and pairs.group_by(["id", "model"]).aggregate([]).num_rows == len(ids)
+
+
+def _without_missing_words(
+    read: Columns, roles: Roles, options: Options
+) -> tuple[Columns, tuple[WarningRecord, ...]]:
+    """Empty the cells of labels and outcomes that hold a word for a missing value, unless it is known to be a label."""
+    named = parse_labels(options.labels)
+    quoted = read.dialect is not None and read.dialect.quotes_text
+    words = [word for word in MISSING_WORDS if word not in named]
+    arrays = dict(read.arrays)
+    texts: set[str] = set()
+    judged = {roles.columns.get("outcome"), roles.columns.get("gold")}
+    for header in (*roles.labels, *([roles.one_probability] if roles.one_probability is not None else [])):
+        array = combined(arrays[header])
+        if quoted and header in roles.labels and header not in judged:
+            texts |= {text for text in array.dictionary.to_pylist() if text.strip() in words}
+        else:
+            arrays[header] = without(array, words)
+    remarks = [warning("quoted_words", about=tuple(sorted(texts)), words=sorted(texts))] if texts else []
+    return replace(read, arrays=arrays), tuple(remarks)

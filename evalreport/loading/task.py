@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -14,18 +14,8 @@ from evalreport.loading.roles import MOST_CLASSES
 from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
-from evalreport.predictions.cells import (
-    TRUTHS,
-    as_numbers,
-    dictionary_codes,
-    floats,
-    from_numpy,
-    in_order,
-    is_number,
-    one_spelling,
-    used_only,
-    whole,
-)
+from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
+from evalreport.predictions.spelling import TRUTHS, in_order, is_number, is_whole, one_number, one_spelling
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -49,9 +39,7 @@ POSITIVE_PAIRS = (
     ("neg", "pos"),
 )
 """Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
-_NO_FINITE_NUMBER = re.compile(
-    r"[+-]?(nan|inf|infinity|na|n/a|none|null|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE
-)
+_NO_FINITE_NUMBER = re.compile(r"[+-]?(inf|infinity|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +124,8 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
         raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
+    if options.task not in ("regression", "clustering"):
+        _refuse_probabilities(rows, truth)
     graded = "score" in rows.columns or bool(rows.probabilities)
     if options.task is not None:
         if options.task in ("regression", "clustering") and graded:
@@ -169,6 +159,42 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
+
+
+def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:
+    """Refuse a model whose y_pred are probabilities where the true values are two labels.
+
+    Raises
+    ------
+    InputError
+        For each of these models, the first row.
+    """
+    array = rows.labels("y_pred")
+    labels = set(one_spelling(truth.to_pylist()).values())
+    if (
+        array is None
+        or len(labels) != 2
+        or not all(is_whole(text) or text.casefold() in TRUTHS for text in labels)
+    ):
+        return
+    codes, values = dictionary_codes(array), np.append(floats(as_numbers(array.dictionary)), np.nan)
+    errors: list[InputError] = []
+    for place, model in enumerate(rows.models):
+        own = np.flatnonzero((rows.model == place) & (codes >= 0))
+        given = values[codes[own]]
+        between = (given > 0) & (given < 1)
+        if between.any() and ((given >= 0) & (given <= 1)).all():
+            with together(errors):
+                raise fault(
+                    rows,
+                    int(own[np.argmax(between)]),
+                    "y_pred",
+                    "probabilities_for_labels",
+                    count=int(between.sum()),
+                    model=model,
+                    truth=in_order(labels),
+                )
+    refuse_all(errors)
 
 
 def _are_truths(truth: pa.Array, predicted: pa.Array) -> bool:
@@ -205,11 +231,11 @@ def _all_whole(values: Floats) -> bool:
 
 
 def _whole_set(labels: pa.Array) -> set[str]:
-    return {whole(label) for label in labels.to_pylist()}
+    return {one_number(label) for label in labels.to_pylist()}
 
 
 def _refuse_unfinished_numbers(rows: Rows, numbers: Floats, texts: list[str], *, graded: bool) -> None:
-    """Refuse a "nan" or a "1,000" among numbers: it is a malformed number, not a class."""
+    """Refuse an "inf" or a "1,000" among numbers: it is a malformed number, not a class."""
     if not texts or not len(numbers):
         return
     fractions = not _all_whole(numbers) and len(numbers) > len(texts) and not graded
@@ -229,7 +255,6 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
     array = rows.labels(column)
     if array is None:
         refuse_no_number(rows, "truth", wrong)
-    otherwise = "" if all(map(is_nan, wrong)) else "; if these are labels, pass --task multiclass"
     hits = _rows_with(array, wrong)
     if not len(hits):
         refuse_no_number(rows, "truth", wrong)
@@ -240,26 +265,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
         "label_is_no_number",
         count=len(hits),
         label=array[int(hits[0])].as_py(),
-        otherwise=otherwise,
     )
-
-
-def _refuse_nan(rows: Rows) -> None:
-    """Refuse the text ``nan`` as a label: programs write missing values so, and it would count as a class."""
-    for column in ("y_true", "truth", "y_pred"):
-        array = rows.labels(column)
-        if array is None:
-            continue
-        hits = _rows_with(array, [text for text in array.dictionary.to_pylist() if is_nan(text)])
-        if len(hits):
-            raise fault(
-                rows, int(hits[0]), column, "no_label", count=len(hits), label=array[int(hits[0])].as_py()
-            )
-
-
-def is_nan(text: str) -> bool:
-    """Say whether a label is the text ``nan``."""
-    return text.strip().lower() == "nan"
 
 
 def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
@@ -270,13 +276,12 @@ def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
 
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
-    _refuse_nan(rows)
     _refuse_numbers_for_text(rows)
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
         # However the rest are spelled, these alone are too many: millions of numbers are no classes.
         some = distinct.slice(0, MOST_SPELLINGS).to_pylist()
-        _refuse_many(rows, list(dict.fromkeys(map(whole, some))), "at least ")
+        _refuse_many(rows, list(dict.fromkeys(map(one_number, some))), "at least ")
     spelling = one_spelling([*distinct.to_pylist(), *rows.probabilities])
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
@@ -291,7 +296,8 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
     found = [FoundRecord(what="task", value=task, why=why), _classes_found(classes)]
-    positive, record, warnings = _positive(classes, task, options.positive)
+    probable = {spelling[label] for label in rows.probabilities}
+    positive, record, warnings = _positive(classes, task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
     warnings += [
         warning("class_of_a_column", about=(label,), label=label, column=f"p_{label}", n=len(classes))
@@ -310,7 +316,6 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
 
 
 def _clustering(rows: Rows, why: Message) -> FoundTask:
-    _refuse_nan(rows)
     truth, predicted = (
         _distinct(rows, *columns).to_pylist() for columns in (("y_true", "truth"), ("y_pred",))
     )
@@ -362,8 +367,15 @@ def two_classes(labels: Sequence[str]) -> tuple[str, ...]:
     return in_order((labels[0], _counterpart(labels[0]))) if len(labels) == 1 else tuple(labels)
 
 
-def positive_of(classes: Sequence[str], named: str | None) -> str:
+def positive_of(classes: Sequence[str], named: str | None, probable: Collection[str] = ()) -> str:
     """Return the positive one of two classes: the one that is named, else that of a usual pair, else the last.
+
+    Parameters
+    ----------
+    named
+        The class that ``--positive`` names.
+    probable
+        The classes of which probabilities are given: a single one is positive, unless the pair is a usual one.
 
     Raises
     ------
@@ -371,9 +383,10 @@ def positive_of(classes: Sequence[str], named: str | None) -> str:
         Where the one that is named is none of the classes.
     """
     if named is None:
-        return _usual(classes) or classes[-1]
-    for label in (named, whole(named), one_spelling([*classes, named])[named]):
-        if label in classes:
+        return _usual(classes) or _alone(classes, probable) or classes[-1]
+    spelling = one_spelling([*classes, named])
+    for label in (named, *classes):
+        if label in classes and spelling[label] == spelling[named]:
             return label
     raise UsageError(f"--positive {named}: it is none of the classes {', '.join(map(quoted, classes))}")
 
@@ -383,8 +396,14 @@ def _usual(classes: Sequence[str]) -> str | None:
     return next((lowered[pair[1]] for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
 
 
+def _alone(classes: Sequence[str], probable: Collection[str]) -> str | None:
+    """Return the one class of which probabilities are given; None where there is none, or both are."""
+    found = [label for label in classes if label in probable]
+    return found[0] if len(found) == 1 else None
+
+
 def _positive(
-    classes: tuple[str, ...], task: Task, named: str | None
+    classes: tuple[str, ...], task: Task, named: str | None, probable: Collection[str]
 ) -> tuple[str | None, FoundRecord | None, list[WarningRecord]]:
     if task != "binary":
         if named is not None:
@@ -392,11 +411,13 @@ def _positive(
                 f"--positive {named}: only a binary task has a positive class, and there are {len(classes)}"
             )
         return None, None, []
-    label = positive_of(classes, named)
+    label = positive_of(classes, named, probable)
     if named is not None:
         why = Message("found.positive.asked")
     elif _usual(classes) is not None:
         why = Message("found.positive.usual", a=classes[0], b=classes[1])
+    elif _alone(classes, probable) is not None:
+        why = Message("found.positive.column", label=label)
     else:
         why = Message("found.positive.last")
     warnings = (

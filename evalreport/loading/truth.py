@@ -16,8 +16,9 @@ from evalreport.loading.rows import Rows, fault, ids_by_table, location_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Arrow, Indices, Values
-from evalreport.predictions.cells import category_column, combined, in_chunks, in_order, positions, recode
+from evalreport.predictions.cells import category_column, combined, in_chunks, positions, recode
 from evalreport.predictions.column_names import TASK
+from evalreport.predictions.spelling import difference, in_order, shown_apart
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
@@ -162,12 +163,14 @@ def _cell(rows: Rows, row: int, column: str) -> str | None:
 
 
 def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
-    here, there = quoted(_cell(rows, *later) or ""), quoted(_cell(rows, *before) or "")
-    alike = here.replace(" ", "").casefold() == there.replace(" ", "").casefold()
+    cells = (_cell(rows, *later) or "", _cell(rows, *before) or "")
+    differ = difference(*cells)
+    here, there = (quoted(cell) if differ is None else shown_apart(cell, differ) for cell in cells)
     raise fault(
         rows,
         *later,
-        "truths_spelled_unlike" if alike else "truths_disagree",
+        "truths_disagree" if differ is None else "truths_spelled_unlike",
+        how="" if differ is None else Message(f"found.differ.{differ}"),
         count=count,
         id=rows.quoted_id(later[0]),
         here=here,

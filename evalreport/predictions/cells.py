@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
+from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, NUMBER, category_spelling, in_order
 from evalreport.predictions.table import Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-Kind = Literal["text", "codes", "number", "metadata", "optional"]
+Kind = Literal["text", "labels", "codes", "number", "metadata", "optional"]
 """How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
 
 Metadata that no option names is ``optional``: kept as metadata is, unless it holds very many different texts.
 """
 
 
-BLANKS = " \t"  # str.strip() would also take control characters, which float() refuses
-
-
-_WHOLE = re.compile(r"([+-]?\d+)\.0*", re.ASCII)
-
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-_TRUTHS = {"true": 1.0, "false": 0.0}
+NO_WORDS: Mapping[str, float] = MappingProxyType({})
 
 
 def keep(array: Arrow, kind: Kind) -> pa.Array:
@@ -45,7 +37,8 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
     array
         Any Arrow array.
     kind
-        ``text``: string; ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it is none.
+        ``text``: string; ``labels``, ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it
+        is none.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -65,7 +58,7 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
         indices = pc.index_in(dictionary, distinct).take(indices)
         dictionary = distinct
     codes = pa.DictionaryArray.from_arrays(indices, dictionary)
-    return _without(codes, EMPTY if kind == "codes" else NOT_GIVEN)
+    return without(codes, EMPTY if kind in ("labels", "codes") else NOT_GIVEN)
 
 
 EMPTY = ("",)
@@ -83,7 +76,7 @@ def combined(array: Arrow) -> pa.Array:
 
 
 def as_text(array: pa.Array) -> pa.Array:
-    """Spell every cell as text: 1, 1.0 and "1" are all ``1``, and true is ``True`` as Python writes it."""
+    """Spell every cell as text: 1, 1.0 and "1" are ``1``, true is ``True`` as in Python, an instant is in UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -94,52 +87,78 @@ def as_text(array: pa.Array) -> pa.Array:
         return pc.if_else(array, "True", "False").cast(pa.string())
     if pa.types.is_floating(kind):
         return _floats_as_text(array)
+    if pa.types.is_timestamp(kind):
+        return _instants_as_text(array)
     if pa.types.is_null(kind):
         return pa.nulls(len(array), pa.string())
     return array.cast(pa.string())
 
 
-def as_numbers(array: pa.Array, *, truths: bool = False) -> pa.Array:
-    """Parse every cell as a number, cell by cell: null where empty, not finite where it is none.
+def _instants_as_text(array: pa.Array) -> pa.Array:
+    """Spell instants as ``spelling.one_instant`` does."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    ``truths``: also true and false in any spelling, as 1 and 0.
+    kind = array.type
+    text = array.cast(pa.timestamp(kind.unit)).cast(pa.string())  # of one with a zone: its time in UTC
+    text = pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1")
+    text = pc.replace_substring_regex(text, r"\.$", "")
+    if kind.tz is None:
+        return pc.replace_substring_regex(text, " 00:00:00$", "")
+    return pc.binary_join_element_wise(text, "Z", "")
+
+
+def as_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -> pa.Array:
+    """Parse every cell as a number, cell by cell: null where it is missing, not finite where it is no number.
+
+    Parameters
+    ----------
+    words
+        What else counts as a number, in small letters.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return array.cast(pa.float64(), safe=False)
+        return _null_where_nan(array.cast(pa.float64(), safe=False))
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return array.cast(pa.float64())
     text = array.cast(pa.string())
-    text = _null_where_empty(text)
+    text = _null_where(pc.equal(text, from_texts([""])[0]), text)
     try:
-        return text.cast(pa.float64())
+        return _null_where_nan(text.cast(pa.float64()))
     except pa.ArrowInvalid:
-        return _numbers_among(text, _TRUTHS if truths else {})
+        return _numbers_among(text, words)
 
 
-def _null_where_empty(text: pa.Array) -> pa.Array:
-    import pyarrow as pa
+def _null_where(gone: pa.Array, array: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
-    return pc.if_else(pc.equal(text, from_texts([""])[0]), missing(pa.string()), text)
+    return pc.if_else(gone, missing(array.type), array)
 
 
-def _numbers_among(text: pa.Array, spelled: Mapping[str, float]) -> pa.Array:
+def _null_where_nan(numbers: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc
+
+    gone = pc.is_nan(numbers)
+    return _null_where(gone, numbers) if pc.any(gone).as_py() else numbers
+
+
+def _numbers_among(text: pa.Array, words: Mapping[str, float]) -> pa.Array:
     """Parse the cells that are numbers; what Arrow takes for one besides (nan, inf) is left out by the pattern."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = _null_where_empty(pc.ascii_trim(text, characters=BLANKS))
-    lowered = pc.ascii_lower(text) if spelled else None
-    for word, value in spelled.items():
+    text = pc.ascii_trim(text, characters=BLANKS)
+    text = _null_where(pc.is_in(text, value_set=from_texts(["", *MISSING_WORDS])), text)
+    lowered = pc.ascii_lower(text) if words else None
+    for word, value in words.items():
         text = pc.if_else(pc.equal(lowered, word), from_texts([str(value)])[0], text)
-    is_one = pc.match_substring_regex(text, f"^({_NUMBER.pattern})$")
-    parsed = pc.if_else(is_one, text, from_texts(["nan"])[0]).cast(pa.float64())
-    return parsed
+    is_one = pc.match_substring_regex(text, f"^({NUMBER.pattern})$")
+    return pc.if_else(is_one, text, from_texts(["nan"])[0]).cast(pa.float64())
 
 
 def all_numbers(array: pa.Array) -> bool:
@@ -152,77 +171,15 @@ def floats(array: pa.Array) -> Floats:
     return as_numpy(array, np.nan).astype(np.float64, copy=False)
 
 
-def dictionary_numbers(array: pa.Array, *, truths: bool = False) -> Floats:
+def dictionary_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -> Floats:
     """Parse a dictionary column as numbers by parsing each distinct text once; nan where empty or none."""
-    distinct = floats(as_numbers(array.dictionary, truths=truths))
+    distinct = floats(as_numbers(array.dictionary, words))
     return np.append(distinct, np.nan)[dictionary_codes(array)]
 
 
 def dictionary_codes(array: pa.Array) -> Codes:
     """Return a dictionary column's codes, -1 where empty."""
     return as_numpy(array.indices, -1).astype(np.int32, copy=False)
-
-
-def whole(label: str) -> str:
-    """Spell a whole number without decimals, so that a 1.0 and a 1 are one label.
-
-    Examples
-    --------
-    >>> whole("1.0"), whole("01"), whole("1.5"), whole("v1.0")
-    ('1', '01', '1.5', 'v1.0')
-    """
-    match = _WHOLE.fullmatch(label.strip(BLANKS))
-    return match.group(1) if match else label.strip(BLANKS) if is_number(label) else label
-
-
-def is_number(text: str) -> bool:
-    """Say whether a text is a finite decimal number."""
-    return _NUMBER.fullmatch(text.strip(BLANKS)) is not None and abs(float(text)) < float("inf")
-
-
-def is_whole(text: str) -> bool:
-    """Say whether a text is a whole number, with or without zeros after the point."""
-    return is_number(text) and float(text).is_integer()
-
-
-def spelled_alike(labels: Iterable[str]) -> dict[str, str]:
-    """Map each label to its one spelling: whole numbers lose their decimals where all labels are numbers."""
-    distinct = list(dict.fromkeys(labels))
-    if all(is_number(label) for label in distinct):
-        return {label: whole(label) for label in distinct}
-    return {label: label for label in distinct}
-
-
-TRUTHS = {"true": "1", "false": "0"}
-
-
-def one_spelling(labels: Iterable[str]) -> dict[str, str]:
-    """Map each label of a task to its one spelling: as ``spelled_alike``, and true and false like 1 and 0 beside them.
-
-    Examples
-    --------
-    >>> one_spelling(["True", "1", "0.0"]), one_spelling(["TRUE", "False", "True"])
-    ({'True': '1', '1': '1', '0.0': '0'}, {'TRUE': 'True', 'False': 'False', 'True': 'True'})
-    """
-    distinct = list(dict.fromkeys(labels))
-    lowered = {label: label.strip(BLANKS).casefold() for label in distinct}
-    truths = [label for label in distinct if lowered[label] in TRUTHS]
-    rest = [label for label in distinct if lowered[label] not in TRUTHS]
-    if not truths or any(not is_number(label) or float(label) not in (0, 1) for label in rest):
-        return spelled_alike(distinct)
-    if rest:
-        return {label: TRUTHS.get(lowered[label]) or whole(str(float(label))) for label in distinct}
-    if len(truths) == len(set(lowered.values())):
-        return {label: label for label in distinct}
-    return {label: lowered[label].capitalize() for label in distinct}
-
-
-def in_order(labels: Iterable[str]) -> tuple[str, ...]:
-    """Sort distinct labels by value where all are numbers, else as text by code point."""
-    distinct = set(labels)
-    if all(is_number(label) for label in distinct):
-        return tuple(sorted(distinct, key=lambda label: (float(label), label)))
-    return tuple(sorted(distinct))
 
 
 def recode(array: pa.Array, classes: Sequence[str], spelling: dict[str, str]) -> Codes:
@@ -235,7 +192,7 @@ def recode(array: pa.Array, classes: Sequence[str], spelling: dict[str, str]) ->
 def category_column(array: pa.Array) -> Column:
     """Return a dictionary column as codes into its sorted categories."""
     array = used_only(array)
-    spelling = spelled_alike(array.dictionary.to_pylist())
+    spelling = category_spelling(array.dictionary.to_pylist())
     categories = in_order(spelling.values())
     return Column(recode(array, categories, spelling), categories)
 
@@ -282,12 +239,13 @@ def _floats_as_text(array: pa.Array) -> pa.Array:
     return whole_text
 
 
-def _without(codes: pa.DictionaryArray, texts: Sequence[str]) -> pa.DictionaryArray:
-    """Make the cells that hold one of some texts empty cells."""
+def without(codes: pa.DictionaryArray, texts: Collection[str]) -> pa.DictionaryArray:
+    """Make the cells that hold one of some texts, with or without blanks around it, empty cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gone = pc.is_in(codes.dictionary, value_set=from_texts(texts).cast(codes.dictionary.type))
+    trimmed = pc.ascii_trim(codes.dictionary, characters=BLANKS)
+    gone = pc.is_in(trimmed, value_set=from_texts(list(texts)).cast(trimmed.type))
     if not pc.any(gone).as_py():
         return codes
     indices = pc.if_else(gone.take(codes.indices), missing(pa.int32()), codes.indices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("sample_id", "example_id", "doc_id", "index"),
@@ -84,8 +84,50 @@ ANSWERS = "y_pred."
 OF_EXAMPLES = frozenset(spellings("y_pred", "score", "outcome", "value"))
 
 
+NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
+"""What R and pandas call the names of rows when they write or read them without a name."""
+
+
+_KNOWN = frozenset((*spellings(), *LONE_PROBABILITIES, "count"))
+
+
+def usual_case(name: str) -> str:
+    """Return the name of a column without blanks around it, in small letters where that is one which means something.
+
+    Examples
+    --------
+    >>> [usual_case(name) for name in ("ID", "Y_True ", "P_Cat", "Region")]
+    ['id', 'y_true', 'p_Cat', 'Region']
+    """
+    plain = name.strip()
+    small = plain.lower()
+    if small in _KNOWN:
+        return small
+    for prefix in (*PROBABILITY_PREFIXES, ANSWERS):
+        if small.startswith(prefix):
+            return prefix + plain[len(prefix) :]
+    return plain
+
+
+def by_usual_case(names: Iterable[str], as_they_are: Collection[str | None] = ()) -> dict[str, str]:
+    """Map the name of each header in its usual case to the header; where two have one, the exact one keeps it.
+
+    Parameters
+    ----------
+    as_they_are
+        Names whose case counts.
+    """
+    headers = {name.strip(): name for name in names}
+    found: dict[str, str] = {}
+    for name, header in headers.items():
+        usual = usual_case(name)
+        taken = usual != name and (usual in headers or usual in found)
+        found[name if taken or name in as_they_are else usual] = header
+    return found
+
+
 def are_counts(names: Collection[str]) -> bool:
     """Say whether headers are those of a table of counts: answers of models by name, and no other predictions."""
-    stripped = {str(name).strip() for name in names}
+    stripped = {usual_case(str(name)) for name in names}
     predicted = OF_EXAMPLES & stripped or any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
     return not predicted and any(name.startswith(ANSWERS) for name in stripped)

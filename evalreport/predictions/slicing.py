@@ -20,7 +20,7 @@ import numpy as np
 
 from evalreport.errors import UsageError
 from evalreport.predictions.arrays import Floats, Indices
-from evalreport.predictions.cells import is_number
+from evalreport.predictions.spelling import is_number
 from evalreport.predictions.table import Column, Predictions
 from evalreport.registry import unknown_name
 from evalreport.texts import Message

@@ -24,12 +24,9 @@ from evalreport.predictions.cells import (
     dictionary_codes,
     dictionary_numbers,
     floats,
-    in_order,
-    is_number,
-    is_whole,
-    spelled_alike,
     used_only,
 )
+from evalreport.predictions.spelling import in_order, is_number, is_whole, one_spelling
 from evalreport.refit.plans import DataSource, Task, keys_of
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file
@@ -115,7 +112,7 @@ def read_target(read: Columns, source: DataSource, name: str) -> tuple[Target, M
 def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
     if named is not None:
         return named, Message("resample.as_planned")
-    count = len(set(spelled_alike(labels).values()))
+    count = len(set(one_spelling(labels).values()))
     several: Task = "multiclass" if count > 2 else "binary"
     if not all(map(is_number, labels)):
         return several, Message("resample.text_target", example=min(labels))
@@ -127,7 +124,7 @@ def _task(labels: list[str], named: Task | None) -> tuple[Task, Message]:
 def _classes(
     labels: list[str], codes: npt.NDArray[np.int32], task: Task, source: DataSource, name: str
 ) -> Target:
-    spelling = spelled_alike(labels)
+    spelling = one_spelling(labels)
     classes = in_order(spelling.values())
     if len(classes) < 2 or len(classes) > MOST_CLASSES or (task == "binary" and len(classes) > 2):
         wanted = "two classes" if task == "binary" else f"2 to {MOST_CLASSES:,} classes"

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evalreport.errors import InputError, UsageError, no_weight, refuse_all, together
 from evalreport.options import Options
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import (
     COUNT,
@@ -28,6 +29,7 @@ from evalreport.scale.label_sources import (
     collected,
     counted_columns,
     labelled,
+    one_spelling_each,
     open_source,
     unserved,
     whole_numbers,
@@ -101,7 +103,8 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
             opened.append(open_source(source, options))
     refuse_all(errors)
     columns = counted_columns(opened, options)
-    coded = [labelled(one, columns) for one in opened]
+    missing = set(MISSING_WORDS) - parse_labels(options.labels)
+    coded = one_spelling_each([labelled(one, columns, missing) for one in opened])
     plan = planned(coded, columns, options, engine)
     cells = collected(plan.cells.head(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:

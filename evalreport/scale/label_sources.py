@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
-from evalreport.loading.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES, is_nan
+from evalreport.loading.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
 from evalreport.options import Options
-from evalreport.predictions.cells import as_numbers, floats, is_number, is_whole, keep, one_spelling, whole
+from evalreport.predictions.cells import as_numbers, floats, keep
 from evalreport.predictions.column_names import ANSWERS, IDENTITY_COLUMNS, KEY_COLUMNS
 from evalreport.predictions.slicing import read_slicing
+from evalreport.predictions.spelling import MISSING_WORDS, is_number, is_whole, one_number, one_spelling
 from evalreport.registry import unknown_name
 from evalreport.sources.reading import MOST_TEXTS, empty_file
 
@@ -218,8 +219,17 @@ def headers_of(one: OpenedSource, columns: Iterable[str]) -> dict[str, str]:
     return headers
 
 
-def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
+def labelled(
+    one: OpenedSource, columns: Mapping[str, str], missing: Collection[str] = MISSING_WORDS
+) -> LabelledSource:
     """Look at the distinct values of each column: a scan of that column alone.
+
+    Parameters
+    ----------
+    columns
+        What each column is that holds no labels: the slice, the cluster or the weight of an option.
+    missing
+        Labels that stand for an empty cell.
 
     Raises
     ------
@@ -238,6 +248,13 @@ def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
         column: _distinct(one, header, option=columns.get(column))
         for column, header in headers_of(one, columns).items()
     }
+    for column in (TRUTH, PREDICTION):
+        found = values.get(column, {})
+        values |= (
+            {column: {own: text for own, text in found.items() if text.strip() not in missing}}
+            if found
+            else {}
+        )
     models: tuple[str, ...] = (one.source.model,)
     if "model" in one.roles.columns and not one.source.is_truth:
         header = one.roles.columns["model"]
@@ -251,6 +268,20 @@ def labelled(one: OpenedSource, columns: Mapping[str, str]) -> LabelledSource:
             raise InputError.of("model_without_name", file=name, column=header)
         values["model"] = named
     return LabelledSource(one, () if one.source.is_truth else models, rows, values)
+
+
+def one_spelling_each(sources: Sequence[LabelledSource]) -> list[LabelledSource]:
+    """Spell labels that are the same number, or true and 1, alike in all sources."""
+    columns = (TRUTH, PREDICTION)
+    every = [text for one in sources for name in columns for text in one.values.get(name, {}).values()]
+    spelling = one_spelling(every)
+    return [
+        replace(one, values=one.values | {
+            name: {own: spelling[text] for own, text in one.values[name].items()}
+            for name in columns if name in one.values
+        })
+        for one in sources
+    ]  # fmt: skip
 
 
 def as_text(one: OpenedSource, header: str) -> nw.Expr:
@@ -308,13 +339,11 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
         typed = pa.array([text.capitalize() for text in array.to_pylist()], pa.string())
     elif kind.is_float():
         typed = pa.array([float(text) for text in array.to_pylist()], pa.float64())
-    kept = keep(typed, "codes" if is_label else "metadata")
+    kept = keep(typed, "labels" if is_label else "metadata")
     spelled = kept.to_pylist()
     if kind.is_float():
         spelled = [None if text is None or math.isnan(float(text)) else text for text in spelled]
     given = {own: text for own, text in zip(array.to_pylist(), spelled, strict=True) if text is not None}
-    if is_label and (wrong := next(filter(is_nan, given.values()), None)) is not None:
-        raise InputError.of("no_label", file=one.source.name, column=header, label=wrong)
     return _as_weights(given, name=one.source.name, header=header) if option == "weight" else given
 
 
@@ -353,7 +382,7 @@ def require_classes(labels: set[str], options: Options, file: str) -> None:
     """
     if options.task is not None or not labels or not all(is_number(label) for label in labels):
         return
-    if len(set(map(whole, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
+    if len(set(map(one_number, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
         raise NotLabels.of(
             "numbers_to_predict", file=file, column="y_true", most_whole_classes=MOST_WHOLE_CLASSES
         )

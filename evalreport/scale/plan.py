@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.task import positive_of
 from evalreport.options import Options
-from evalreport.predictions.cells import in_order
+from evalreport.predictions.spelling import in_order
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import (
     COUNT,

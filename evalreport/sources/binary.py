@@ -185,7 +185,8 @@ def _locator(column: Callable[[str], Arrow]) -> Locate:
     """Return the function that gives a cell's own text; a binary file has no lines."""
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        return None, "" if header is None else str(column(header)[row].as_py())
+        cell = None if header is None else column(header)[row].as_py()
+        return None, "" if cell is None else str(cell)
 
     return locate
 
@@ -240,7 +241,7 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
     """
     import pyarrow as pa
 
-    whole = {header: values for header, values in arrays.items() if header in LONE_PROBABILITIES}
+    whole = {header: values for header, values in arrays.items() if header.lower() in LONE_PROBABILITIES}
     matrices = {header: np.asarray(v) for header, v in whole.items() if getattr(v, "ndim", 1) == 2}
     if not matrices:
         return dict(arrays)
@@ -274,7 +275,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
 
     def column(header: str, kind: Kind) -> pa.ChunkedArray:
         # Labels come as codes into their distinct texts, as they are kept: most files have them so.
-        coded = kind == "codes" and header in plain
+        coded = kind in ("labels", "codes") and header in plain
         with pq.ParquetFile(path, read_dictionary=[header] if coded else None) as again:
             if coded:
                 return again.read(columns=[header], use_threads=False).column(header)
@@ -288,7 +289,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
         kinds = choose(names)
     chunks = chunks_of_parquet(path)
     room.check(declared_by_parquet(chunks, kinds))
-    texts = [h for h, kind in kinds.items() if kind != "codes" and h in plain]
+    texts = [h for h, kind in kinds.items() if kind not in ("labels", "codes") and h in plain]
     _check_entries(path, [chunk for chunk in chunks if chunk.column in texts], room)
     arrays, left_out = _columns(column, kinds, room.name, room)
     if any(len(array) != rows for array in arrays.values()):

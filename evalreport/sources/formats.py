@@ -8,7 +8,8 @@ import itertools
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +18,17 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
-from evalreport.predictions.cells import Kind, keep
+from evalreport.predictions.cells import Kind, combined, from_texts, keep
+from evalreport.predictions.spelling import MISSING_WORDS, is_missing
 from evalreport.sources.database import database
+from evalreport.sources.dialects import BrokenRecord, Record, dialect_of, has_decimal_comma, records
 from evalreport.sources.files import File
 from evalreport.sources.reading import (
     FORMATS,
     MOST_COLUMNS,
     Choose,
     Columns,
+    Dialect,
     Locate,
     Source,
     empty_file,
@@ -46,7 +50,6 @@ _ROWS_A_SLOW_BATCH = 50_000
 _LONGEST_CELL = 16_000_000
 _LONGEST_LINE = 2 * _LONGEST_CELL
 _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
-Record = tuple[int, list[str]]
 
 
 @reads("csv", "tsv", "csv.gz", "tsv.gz", writable=True)
@@ -60,14 +63,15 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
     """
     import duckdb
 
-    names = _header(path, name)
+    dialect = _dialect(path, name)
+    names = _header(path, name, dialect)
     kinds = choose(names)
     room = room_of(path, name, memory_limit, streamed=True)
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
-        for number, (line, cells) in enumerate(_filled(_records(path, name))):
+        for number, record in enumerate(_filled(_records(path, name, dialect))):
             if number == row + 1:
-                return line, cells[names.index(header)] if header is not None else ""
+                return record.line, record.cells[names.index(header)] if header is not None else ""
         return None, ""
 
     try:
@@ -76,24 +80,49 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
         broken = any(set("\r\n") & set(header) for header in names)
         if broken or any(b"\0" in block for block in blocks(path, room)):
             raise duckdb.InvalidInputException
-        return _read_fast(path, names, kinds, locate, memory_limit)
+        read = _read_fast(path, names, kinds, dialect, locate, memory_limit)
     except (duckdb.Error, OSError, EOFError, zlib.error):
-        return _read_slowly(path, name, names, kinds, locate)
+        read = _read_slowly(path, name, names, kinds, dialect, locate)
+    return replace(_with_decimal_points(read, kinds) if dialect.decimal_comma else read, dialect=dialect)
+
+
+def _dialect(path: Path, name: str) -> Dialect:
+    usual = "\t" if ".tsv" in path.name.lower()[-7:] else ","
+    with _faults(path, name), opened(path) as first, opened(path) as second:
+        streams = iter((first, second))
+        return dialect_of(lambda: _lines(next(streams), name), usual)
 
 
 def _read_fast(
-    path: Path, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate, memory_limit: int | None
+    path: Path,
+    names: tuple[str, ...],
+    kinds: Mapping[str, Kind],
+    dialect: Dialect,
+    locate: Locate,
+    memory_limit: int | None,
 ) -> Columns:
     # Columns are named by their positions: a header can hold anything.
     layout = ", ".join(f"{quote_text(f'c{i}')}: 'VARCHAR'" for i in range(len(names)))
-    chosen = ", ".join(quote_name(f"c{place}") for place in _places(names, kinds))
-    compression = "gzip" if is_gzipped(path) else "none"
-    quoted = f"delim={quote_text(_delimiter(path))}, quote='\"', escape='\"', compression='{compression}'"
-    source = f"read_csv(?, auto_detect=false, header=true, columns={{{layout}}}, {quoted})"
+    places = [f"c{place}" for place in _places(names, kinds)]
+    chosen = ", ".join(map(quote_name, places))
+    options = [
+        f"columns={{{layout}}}",
+        f"delim={quote_text(dialect.delimiter)}",
+        f"compression='{'gzip' if is_gzipped(path) else 'none'}'",
+        "header=false, skip=1" if dialect.nameless else "header=true",
+    ]
+    if dialect.quotes_text:
+        kept = [place for place, kind in zip(places, kinds.values(), strict=True) if kind != "labels"]
+        words = ", ".join(map(quote_text, ("", *MISSING_WORDS)))
+        options.append(f"nullstr=[{words}], allow_quoted_nulls=false")
+        if kept:
+            options.append(f"force_not_null=[{', '.join(map(quote_text, kept))}]")
+            chosen = ", ".join(f"nullif({quote_name(place)}, '')" for place in places)
+    source = f"read_csv(?, auto_detect=false, {', '.join(options)}, quote='\"', escape='\"')"
     query = f"SELECT {chosen or '1'} FROM {source}"  # noqa: S608  every part is quoted, the path is bound
     with database(memory_limit) as connection:
         reader = connection.sql(query, params=[literal_path(path)]).to_arrow_reader(_ROWS_A_BATCH)
-        return keep_batches(iter(reader), names, kinds, locate)
+        return keep_batches(iter(reader), names, kinds, locate, decimal_comma=dialect.decimal_comma)
 
 
 def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
@@ -103,45 +132,77 @@ def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
 
 
 def _read_slowly(
-    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+    path: Path,
+    name: str,
+    names: tuple[str, ...],
+    kinds: Mapping[str, Kind],
+    dialect: Dialect,
+    locate: Locate,
 ) -> Columns:
     """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
-    records = _filled(_records(path, name))
+    records = _filled(_records(path, name, dialect))
     next(records)
-    whole = _whole_rows(records, names, name)
     places = _places(names, kinds)
-    return keep_batches(_batches(whole, places), names, kinds, locate)
+    labels = [place for place, kind in zip(places, kinds.values(), strict=True) if kind == "labels"]
+    whole = _whole_rows(records, names, name)
+    rows = (_without_bare_words(r, labels) if dialect.quotes_text else r.cells for r in whole)
+    batches = _batches(rows, places)
+    return keep_batches(batches, names, kinds, locate, decimal_comma=dialect.decimal_comma)
 
 
-def _batches(records: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
+def _without_bare_words(record: Record, places: Sequence[int]) -> list[str]:
+    """Empty the cells of labels that hold a word for a missing value without quotes."""
+    quoted = record.quoted()
+    cells = list(record.cells)
+    for place in places:
+        if not quoted[place] and is_missing(cells[place]):
+            cells[place] = ""
+    return cells
+
+
+def _batches(rows: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
     """Turn some records at a time into a record batch of the columns at these positions."""
     import pyarrow as pa
 
-    while some := list(itertools.islice(records, _ROWS_A_SLOW_BATCH)):
-        columns = [pa.array([record[place] or None for record in some], pa.string()) for place in places]
+    while some := list(itertools.islice(rows, _ROWS_A_SLOW_BATCH)):
+        columns = [pa.array([row[place] or None for row in some], pa.string()) for place in places]
         yield pa.record_batch(columns, names=[str(place) for place in places])
 
 
-def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[list[str]]:
-    for line, record in records:
-        if len(record) != len(names):
-            raise InputError.of("ragged_row", file=name, line=line, cells=len(record), headers=len(names))
+def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[Record]:
+    for record in records:
+        if len(record.cells) != len(names):
+            raise InputError.of(
+                "ragged_row", file=name, line=record.line, cells=len(record.cells), headers=len(names)
+            )
         yield record
 
 
-def _header(path: Path, name: str) -> tuple[str, ...]:
-    for _, cells in _records(path, name):
-        if cells:
-            return tuple(cells)
+def _with_decimal_points(read: Columns, kinds: Mapping[str, Kind]) -> Columns:
+    """Write decimal points into the columns of texts that are numbers with a decimal comma."""
+    import pyarrow as pa
+
+    arrays = dict(read.arrays)
+    for header, array in read.arrays.items():
+        if kinds[header] in ("text", "number"):
+            continue
+        codes = combined(array)
+        texts = codes.dictionary.to_pylist()
+        if has_decimal_comma(texts, ";"):
+            pointed = from_texts([text.replace(",", ".") for text in texts])
+            arrays[header] = pa.DictionaryArray.from_arrays(codes.indices, pointed)
+    return replace(read, arrays=arrays)
+
+
+def _header(path: Path, name: str, dialect: Dialect) -> tuple[str, ...]:
+    for record in _records(path, name, dialect):
+        if record.cells:
+            return ("", *record.cells) if dialect.nameless else tuple(record.cells)
         break
     raise InputError.of("no_header", file=name, line=1)
 
 
-def _delimiter(path: Path) -> str:
-    return "\t" if ".tsv" in path.name.lower()[-7:] else ","
-
-
-def _records(path: Path, name: str) -> Iterator[Record]:
+def _records(path: Path, name: str, dialect: Dialect) -> Iterator[Record]:
     """Yield each record with the line on which it begins; of an empty line it has no cells.
 
     Raises
@@ -149,16 +210,18 @@ def _records(path: Path, name: str) -> Iterator[Record]:
     InputError
         Where a line is not text in UTF-8 or a quote is never closed, or the archive is broken.
     """
+    with _faults(path, name), opened(path) as stream:
+        yield from records(_lines(stream, name), dialect.delimiter)
+
+
+@contextmanager
+def _faults(path: Path, name: str) -> Iterator[None]:
+    """Turn the errors of delimited text into an InputError, and allow long cells."""
     previous_limit = csv.field_size_limit(_LONGEST_CELL)
-    line = 1
     try:
-        with opened(path) as stream:
-            reader = csv.reader(_lines(stream, name), delimiter=_delimiter(path), strict=True)
-            for cells in reader:
-                yield line, cells
-                line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError.of("broken_row", file=name, line=line, error=error) from None
+        yield
+    except BrokenRecord as error:
+        raise InputError.of("broken_row", file=name, line=error.line, error=error) from None
     except (OSError, EOFError, zlib.error) as error:
         raise _cut_short(path, name, error) from None
     finally:
@@ -166,7 +229,7 @@ def _records(path: Path, name: str) -> Iterator[Record]:
 
 
 def _filled(records: Iterator[Record]) -> Iterator[Record]:
-    return (record for record in records if record[1])
+    return (record for record in records if record.cells)
 
 
 def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
@@ -227,7 +290,8 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         for number, (line, record) in enumerate(_json_records(path, name)):
             if number == row:
-                return line, "" if header is None else str(record.get(header, ""))
+                cell = None if header is None else record.get(header)
+                return line, "" if cell is None else str(cell)
         return None, ""
 
     compression = "gzip" if is_gzipped(path) else "uncompressed"  # which every version of duckdb knows
@@ -270,10 +334,14 @@ def _query(kinds: Mapping[str, Kind], source: str) -> str:
     cells = []
     for header in kinds:
         pointer = quote_text("/" + header.replace("~", "~0").replace("/", "~1"))
-        # A JSON true is written as pandas writes it to a CSV file, the text "true" is left alone.
+        # A JSON true is written as pandas writes it to a CSV file, the text "true" is left alone; a number that is
+        # whole, such as 1e5 or 1.0, without exponent and decimals, as those of a column of numbers.
+        text, kind = f"json_extract_string(json, {pointer})", f"json_type(json, {pointer})"
+        number = f"TRY_CAST({text} AS DOUBLE)"
         cells.append(
-            f"CASE json_extract(json, {pointer})::VARCHAR WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' "
-            f"ELSE json_extract_string(json, {pointer}) END"
+            f"CASE WHEN {kind} = 'BOOLEAN' THEN upper({text}[1]) || {text}[2:] "
+            f"WHEN {kind} = 'DOUBLE' AND {number} = floor({number}) AND abs({number}) < 1e15 "
+            f"THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) ELSE {text} END"
         )
     return _select(", ".join(cells) or "1", source)
 

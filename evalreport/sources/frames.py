@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.cells import as_text
-from evalreport.predictions.column_names import IDENTITY_COLUMNS, are_counts, spellings
+from evalreport.predictions.column_names import IDENTITY_COLUMNS, are_counts, spellings, usual_case
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,11 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()
-            if _of(source, "pyspark") and ID_NAMES.isdisjoint(names) and not are_counts(names):
+            if (
+                _of(source, "pyspark")
+                and ID_NAMES.isdisjoint(map(usual_case, names))
+                and not are_counts(names)
+            ):
                 raise InputError.of("no_id_in_spark", file=name, column="id")
             frame = frame.collect()
         return (frame.to_arrow() if isinstance(frame, nw.DataFrame) else pa.table(source)), None

@@ -15,6 +15,7 @@ from evalreport.predictions.column_names import (
     PROBABILITY_PREFIXES,
     are_counts,
     spellings,
+    usual_case,
 )
 from evalreport.sources.binary import read_arrays, read_table
 from evalreport.sources.frames import (
@@ -63,7 +64,8 @@ class _Part:
 
     @property
     def has_id(self) -> bool:
-        return not ID_NAMES.isdisjoint(self.columns) or are_counts(self.columns)  # counts need none
+        named = map(usual_case, self.columns)
+        return not ID_NAMES.isdisjoint(named) or are_counts(self.columns)  # counts need none
 
 
 def memory_sources(
@@ -149,17 +151,20 @@ def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str,
 
 def _names_a_prediction(names: Sequence[str], named: Collection[str]) -> bool:
     accepted = {*spellings("y_pred", "score", "outcome", "value"), *LONE_PROBABILITIES}
-    return any(name in accepted or name in named or name.startswith(PROBABILITY_PREFIXES) for name in names)
+    return any(
+        (usual := usual_case(name)) in accepted or name in named or usual.startswith(PROBABILITY_PREFIXES)
+        for name in names
+    )
 
 
 def _by_model(source: Mapping[str, object]) -> dict[str, object]:
     """Read {"y_true": ..., "forest": ..., "logreg": ...} as models' predictions beside shared columns."""
     known = spellings()
-    shared = {name: values for name, values in source.items() if name in known}
+    shared = {name: values for name, values in source.items() if usual_case(name) in known}
     errors: list[InputError] = []
     found: dict[str, object] = {}
     for name, values in source.items():
-        if name in known:
+        if name in shared:
             continue
         with together(errors):
             whole = isinstance(values, Mapping) or is_frame(values)
@@ -227,7 +232,7 @@ def _truth_part(truth: object) -> _Part:
         _refuse_estimator(truth, "truth")
         truth = {"y_true": truth}
     part = _part(truth, "<truth>", "truth")
-    if len(part.columns) == 1 and _TRUTH_NAMES.isdisjoint(part.columns):
+    if len(part.columns) == 1 and _TRUTH_NAMES.isdisjoint(map(usual_case, part.columns)):
         return replace(part, columns={"y_true": next(iter(part.columns.values()))})
     return part
 
@@ -240,7 +245,7 @@ def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
         index = index_texts(next(iter(indexes.values()))) if indexes else None
         return _Part(name, model, {header: values for header, (values, _) in taken.items()}, index)
     texts = {header: index_texts(index) for header, index in indexes.items()}
-    first = next((header for header in texts if header in _TRUTH_NAMES), next(iter(texts)))
+    first = next((header for header in texts if usual_case(header) in _TRUTH_NAMES), next(iter(texts)))
     reference = texts[first]
     alike = all(text.equals(reference) for text in texts.values())
     found: dict[str, object] = {}

@@ -38,6 +38,28 @@ Locate = Callable[[int, str | None], tuple[int | None, str]]
 """Given a row (from 0) and a header: the line of the file (None in a binary one) and the cell's own text."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a file of delimited text is written.
+
+    Attributes
+    ----------
+    delimiter
+        What separates its cells.
+    decimal_comma
+        Whether its numbers have a decimal comma.
+    quotes_text
+        Whether every text stands in quotes, so that a bare NA is a missing value and one in quotes is text.
+    nameless
+        Whether the header is one name short: R leaves out that of its row names, which stand first.
+    """
+
+    delimiter: str
+    decimal_comma: bool = False
+    quotes_text: bool = False
+    nameless: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The columns of a source: Arrow arrays, whole or in chunks, by header (string, dictionary of strings, or double).
@@ -55,6 +77,8 @@ class Columns:
     """Headers of the columns whose type is text, in a typed source."""
     of_aggregate: bool = False
     """Whether the file says that it belongs to an aggregate."""
+    dialect: Dialect | None = None
+    """How a file of delimited text is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +194,12 @@ def quote_text(text: str) -> str:
 
 
 def keep_batches(
-    batches: Iterator[pa.RecordBatch], names: tuple[str, ...], kinds: Mapping[str, Kind], locate: Locate
+    batches: Iterator[pa.RecordBatch],
+    names: tuple[str, ...],
+    kinds: Mapping[str, Kind],
+    locate: Locate,
+    *,
+    decimal_comma: bool = False,
 ) -> Columns:
     """Turn a stream of record batches into one chunked array a column, each batch in its small form at once.
 
@@ -182,6 +211,8 @@ def keep_batches(
         Every header of the file, and where a row of it stands.
     kinds
         How each column is kept.
+    decimal_comma
+        Whether columns of numbers may have a decimal comma.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -198,7 +229,10 @@ def keep_batches(
         for position, (header, kind) in enumerate(kinds.items()):
             if header not in pieces:
                 continue
-            kept = keep(batch.column(position), kind)
+            column = batch.column(position)
+            if decimal_comma and kind == "number":
+                column = pc.replace_substring_regex(column, r"^([^,]*),([^,]*)$", r"\1.\2")
+            kept = keep(column, kind)
             # Text is kept as it came, and would keep all the other columns of its batch alive: copied.
             pieces[header].append(pa.concat_arrays([kept]) if kind == "text" else kept)
             if header in texts and not all_numbers(kept):

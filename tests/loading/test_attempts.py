@@ -140,7 +140,7 @@ def test_questions_that_only_some_models_have(tmp_path: Path) -> None:
             "line 3, column 'topic': 'y' is not what another attempt",
         ),
         ("q1,1,1,x\nq1,2,,x\n", {}, "line 3, column 'outcome': the cell is empty"),
-        ("q1,1,1,x\nq1,2,so-so,x\n", {}, "line 3, column 'outcome': 'so-so' is not a finite number"),
+        ("q1,1,1,x\nq1,2,so-so,x\n", {}, "line 3, column 'outcome': 'so-so' is no outcome"),
     ],
 )
 def test_faults_are_named_by_line(tmp_path: Path, rows: str, options: dict[str, Any], said: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from evalreport.errors import InputError
 from evalreport.loading.load import load
+from evalreport.options import Options
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -22,12 +23,14 @@ def test_files_that_are_not_read_are_named(write: Write, tmp_path: Path) -> None
         load(tmp_path / "models")
 
 
-@pytest.mark.parametrize("other", ["Spam", " spam"])
-def test_truths_that_differ_by_spelling_alone(write: Write, tmp_path: Path, other: str) -> None:
+@pytest.mark.parametrize(
+    "other, how", [("Spam", "capitals"), (" spam", "spaces"), ("sp\u00adam", "cannot be seen")]
+)
+def test_truths_that_differ_by_spelling_alone(write: Write, tmp_path: Path, other: str, how: str) -> None:
     """Capitals and spaces are no sign of another data set; another label is."""
     write("models/a.csv", "id,y_true,y_pred\n1,spam,ham\n2,ham,ham\n")
     write("models/b.csv", f"id,y_true,y_pred\n1,{other},ham\n2,ham,ham\n")
-    with pytest.raises(InputError, match="capitals or spaces alone"):
+    with pytest.raises(InputError, match=f"they differ in .*{how}.* alone"):
         load(tmp_path / "models")
     write("models/b.csv", "id,y_true,y_pred\n1,ham,ham\n2,ham,ham\n")
     with pytest.raises(InputError, match="belongs to another data set"):
@@ -38,7 +41,7 @@ def test_a_label_spelled_twice_is_pointed_out(write: Write) -> None:
     """A predicted label that the truth holds with other capitals is most likely the same label."""
     path = write("a.csv", "id,y_true,y_pred\n1,spam,Spam\n2,ham,ham\n3,eggs,bacon\n")
     texts = [w.text for w in load(path).warnings if w.code == "label_never_true"]
-    assert ["differs from 'spam' by capitals" in text for text in texts] == [True, False]
+    assert ["differs from 'spam' in capitals" in text for text in texts] == [True, False]
 
 
 def test_what_holds_for_several_models_is_said_once(write: Write) -> None:
@@ -68,9 +71,10 @@ def test_a_file_that_may_not_be_read(write: Write, monkeypatch: pytest.MonkeyPat
         load(path)
 
 
-def test_numbers_with_a_decimal_comma_are_no_silent_classes(write: Write) -> None:
-    """A regression from a spreadsheet of another country is a classification only with a warning."""
-    path = write("a.csv", 'id,y_true,y_pred\n1,"3,5","3,4"\n2,"2,5","2,5"\n')
-    assert "decimal_comma" in [warning.code for warning in load(path).warnings]
+def test_numbers_with_a_decimal_comma_are_numbers(write: Write) -> None:
+    """In a spreadsheet of another country; beside other text they are text."""
+    read = load(write("a.csv", 'id,y_true,y_pred\n1,"3,5","3,4"\n2,"2,5","2,5"\n'))
+    assert read.task == "regression"
+    assert [record.value for record in read.found if record.what == "decimal mark"] == [","]
     path = write("a.csv", 'id,y_true,y_pred\n1,"3,5",other\n2,"2,5","2,5"\n')
-    assert "decimal_comma" not in [warning.code for warning in load(path).warnings]
+    assert load(path, options=Options(task="multiclass")).classes == ("2.5", "3.5", "other")

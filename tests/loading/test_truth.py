@@ -99,7 +99,7 @@ def test_a_true_value_that_no_model_predicts_is_no_missing_id(write: Write, unus
         ("id,y_true\n1,0\n2,0\n", 2, "'1' disagree"),
         ("id,kind\n1,0\n2,0\n", 1, "no column 'y_true'"),
         ("y_true\n1\n0\n", 1, "no column 'id'"),
-        ("id,y_true\n1,1\n2,nan\n", 3, "'nan' is not a finite number"),
+        ("id,y_true\n1,1\n2,nan\n", 3, "'nan' stands for a missing value"),
     ],
 )
 def test_a_bad_file_of_true_values_is_refused(write: Write, truth: str, line: int, problem: str) -> None:

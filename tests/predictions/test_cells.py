@@ -17,9 +17,9 @@ from evalreport.predictions.cells import (
     flags,
     from_numpy,
     from_texts,
-    is_number,
     missing,
 )
+from evalreport.predictions.spelling import is_missing, is_number, outcome_words
 
 SPELLINGS = st.text("0123456789+-.eE_ \t,nainfxNIF\n\r", max_size=8)
 
@@ -30,10 +30,10 @@ CELLS = st.lists(
 
 @given(CELLS)
 def test_a_column_is_parsed_as_each_cell_would_be(cells: list[str | None]) -> None:
-    """Cell by cell as ``is_number`` says: empty, a finite number, or none (nan or infinite: refused alike)."""
+    """Cell by cell as ``is_number`` says: missing, a finite number, or none."""
     parsed = as_numbers(pa.array(cells, pa.string())).to_pylist()
     for cell, value in zip(cells, parsed, strict=True):
-        if cell is None or not cell.strip(" \t"):
+        if cell is None or is_missing(cell):
             assert value is None
         elif is_number(cell):
             assert value == float(cell)
@@ -52,7 +52,7 @@ def test_a_column_of_numbers_is_one_whose_every_text_is(cells: list[str]) -> Non
 )
 def test_a_judged_outcome_may_be_true_or_false(cell: str, value: float) -> None:
     """In any spelling, with blanks around it, beside numbers."""
-    assert as_numbers(pa.array([cell, "true"]), truths=True).to_pylist() == [value, 1.0]
+    assert as_numbers(pa.array([cell, "true"]), outcome_words([cell])).to_pylist() == [value, 1.0]
 
 
 def test_true_is_no_number_elsewhere() -> None:

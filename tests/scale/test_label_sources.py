@@ -107,11 +107,14 @@ def test_a_slice_of_which_models_differ_is_refused(frames: dict[str, pd.DataFram
     assert counts_of(tmp_path, Options())[0].table["y_pred.forest"]
 
 
-def test_the_text_nan_is_no_label_of_counts(tmp_path: Path) -> None:
-    """As a run refuses it: the counts would have a class of that name."""
-    write(tmp_path, id=["a", "b"], y_true=["cat", "nan"], y_pred=["cat", "dog"])
-    with pytest.raises(InputError, match="column 'y_true': 'nan' is no label"):
-        counts_of(tmp_path, Options())
+@pytest.mark.parametrize("labels, classes", [((), {"cat", "dog", None}), (("nan",), {"cat", "dog", "nan"})])
+def test_a_word_for_a_missing_value_is_an_empty_cell_of_counts(
+    tmp_path: Path, labels: tuple[str, ...], classes: set[str | None]
+) -> None:
+    """As in a run, unless the word is named as a label."""
+    write(tmp_path, id=["a", "b", "c"], y_true=["cat", "nan", "dog"], y_pred=["cat", "dog", "cat"])
+    counted, _ = counts_of(tmp_path, Options(labels=labels))
+    assert set(counted.table["y_true"].to_pylist()) == classes
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,8 @@ def test_json_lines_may_lack_keys_and_hold_empty_lines(write: Callable[..., Path
     assert load(write("m.jsonl", lines)).metadata["g"].values.tolist() == [0, -1]
 
 
-def test_null_is_empty_and_nan_is_not(tmp_path: Path) -> None:
-    """In Parquet null means not given; nan is a number gone wrong."""
+def test_null_and_nan_are_empty(tmp_path: Path) -> None:
+    """A column of nothing but null is not given; a single nan in it is a missing value."""
     table = {
         "id": ["a", "b"],
         "y_true": [1, 0],
@@ -203,7 +203,7 @@ def test_null_is_empty_and_nan_is_not(tmp_path: Path) -> None:
     pq.write_table(pa.table(table), tmp_path / "m.parquet")
     assert load(tmp_path / "m.parquet").models[0].score is None
     pq.write_table(pa.table(table | {"score": [1.0, float("nan")]}), tmp_path / "m.parquet")
-    with pytest.raises(InputError, match="'nan' is not a finite number"):
+    with pytest.raises(InputError, match="row 2: 'nan' stands for a missing value"):
         load(tmp_path / "m.parquet")
 
 
@@ -212,7 +212,7 @@ def test_the_text_nan_is_no_class_of_a_parquet_file(tmp_path: Path, task: Task |
     """Among text labels the text nan is refused in any format, whatever task is asked for; null is empty."""
     table = {"id": ["a", "b", "c"], "y_true": ["cat", "dog", "dog"], "y_pred": ["cat", "dog", "nan"]}
     pq.write_table(pa.table(table), tmp_path / "m.parquet")
-    with pytest.raises(InputError, match="row 3: 'nan' is no label.*leave the cell empty"):
+    with pytest.raises(InputError, match="row 3: 'nan' stands for a missing value.*--labels nan"):
         load(tmp_path / "m.parquet", options=Options(task=task))
     pq.write_table(pa.table(table | {"y_pred": ["cat", "dog", None]}), tmp_path / "m.parquet")
     assert len(load(tmp_path / "m.parquet", options=Options(task=task, missing="drop")).ids) == 2

@@ -276,7 +276,7 @@ def test_numbers_as_classes_are_refused_by_the_first_of_them(
     """`--task multiclass` on measurements: 20,000 of them say enough, and the rest is not looked at."""
     seen: list[str] = []
     monkeypatch.setattr(task, "MOST_SPELLINGS", 2000)
-    monkeypatch.setattr(task, "whole", lambda label: (seen.append(label), label)[1])
+    monkeypatch.setattr(task, "one_number", lambda label: (seen.append(label), label)[1])
     rows = "".join(f"{i},{i / 7},{i / 9}\n" for i in range(10_000))
     with pytest.raises(InputError, match="at least 2000 classes"):
         load(write("m.csv", f"id,y_true,y_pred\n{rows}"), options=Options(task="multiclass"))
