@@ -25,10 +25,13 @@ class RunKeywords(TypedDict, total=False):
         sets).
     missing : ["refuse", "drop", "wrong"]
         Empty outcomes and predictions: refuse them (default), drop the example for every model, or
-        count them as wrong (a 0/1 outcome: 0; a label: one outside all classes).
+        count them as wrong (an outcome within [0, 1]: 0; a label: one outside all classes).
     average : ["tasks", "examples"]
         For a suite (column task): the mean of the tasks' values, each counting the same (default), or
         over all examples.
+    wide : bool
+        One column a model: the first column (or id, dataset), optionally y_true, and every further
+        column a model; without y_true the cells are values of data sets.
     labels : str | Sequence[str]
         Labels that would otherwise be read as missing values, such as NA: separated by commas, quoted
         as in CSV; repeatable.
@@ -105,6 +108,7 @@ class RunKeywords(TypedDict, total=False):
     join: Literal["error", "intersect", "independent"]
     missing: Literal["refuse", "drop", "wrong"]
     average: Literal["tasks", "examples"]
+    wide: bool
     labels: str | Sequence[str]
     outcome: str | None
     value: str | None

@@ -142,6 +142,7 @@ class Options:
     average: Average = _option(
         "tasks", "choice", "HOW", '"tasks"', choices=get_args(Average), group="Analysis"
     )
+    wide: bool = _option(False, "flag", "", "false", loading=True, group="Input")
     labels: tuple[str, ...] = _option((), "list", "LIST", '["NA"]', loading=True, group="Input")
     outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")

@@ -265,8 +265,9 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
     if options.missing == "drop":
         note = warning("attempts_left_out", about=tuple(counts), total=len(outcome), n=n, why=why)
         return outcome, ~empty, (note,)
-    if not np.isin(outcome[~np.isnan(outcome)], (0.0, 1.0)).all():
-        return outcome, all_used, ()  # and no number is just wrong: refused with the other empty cells
+    given = outcome[~np.isnan(outcome)]
+    if options.lower_is_better or not ((given >= 0) & (given <= 1)).all():
+        return outcome, all_used, ()  # 0 is not the wrong one: refused with the other empty cells
     note = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
     return np.where(empty, 0.0, outcome), all_used, (note,)
 

@@ -35,6 +35,7 @@ from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, find_task
 from evalreport.loading.truth import attach_truth, with_true_values
+from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.design import Cells, FoundDesign, design_of, with_seeds_as_repeats
 from evalreport.predictions.digest import memory_record
@@ -58,7 +59,7 @@ from evalreport.sources.formats import source_of
 from evalreport.sources.frames import are_lazy
 from evalreport.sources.memory import memory_sources, truth_source
 from evalreport.sources.reading import Columns, Source
-from evalreport.sources.scikit_learn import as_fold_scores
+from evalreport.sources.scikit_learn import as_fold_scores, score_arrays
 from evalreport.texts import Message, parts
 
 _DEFAULTS = Options()
@@ -200,13 +201,15 @@ def _read(
         return read if truth is None else replace(read, truth=_true_values(truth_source(truth), options))
     source, scorer = as_fold_scores(source, options.value)
     own = options if scorer is None else replace(options, value=scorer)
+    if truth is None and options.truth is None and not options.wide:
+        source = score_arrays(source) or source
     named = {name for name in (own.outcome, own.value) if name is not None}
-    sources, apart = memory_sources(source, truth, classes=classes, named=named)
+    sources, apart = memory_sources(source, truth, classes=classes, named=named, wide=options.wide)
     errors: list[InputError] = []
     tables: list[Table] = []
     for one in sources:
         with together(errors):
-            tables.append(table_of(one, own, predictions=True))
+            tables += tables_of(one, own)
     table = None
     if apart is not None:
         with together(errors):
@@ -226,9 +229,10 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
     truth = None
     for file in files.files:
         with together(errors):
-            table = table_of(source_of(file, memory_limit=memory_limit), options, predictions=True)
-            tables.append(table)
-            of_several = "model" in table.roles.columns or table.roles.answers
+            own = tables_of(source_of(file, memory_limit=memory_limit), options)
+            tables += own
+            table = own[0]
+            of_several = "model" in table.roles.columns or table.roles.answers or options.wide
             inputs.append(_record(file, table.read, None if of_several else table.model))
     naming = frozenset(named_by(r.path, r.model) if r.model is not None else "column" for r in inputs)
     if files.truth is not None:

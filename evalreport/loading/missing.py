@@ -34,8 +34,8 @@ def settle_missing(loaded: Loaded, options: Options) -> Loaded:
     Parameters
     ----------
     options
-        ``missing``: refuse; drop (the example is left out for every model, also one without a true value); wrong (a
-        0/1 outcome becomes 0, a label one outside all classes).
+        ``missing``: refuse; drop (the example is left out for every model, also one without a true value); wrong (an
+        outcome within [0, 1] becomes 0, a label one outside all classes).
 
     Raises
     ------
@@ -57,7 +57,7 @@ def settle_missing(loaded: Loaded, options: Options) -> Loaded:
         return loaded
     if options.missing == "wrong":
         _refuse_absent(loaded, absent)
-        return _counted_as_wrong(loaded, gaps)
+        return _counted_as_wrong(loaded, gaps, lower_is_better=options.lower_is_better)
     return _left_out(loaded, gaps, absent)
 
 
@@ -151,7 +151,7 @@ def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
     return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
 
 
-def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap]) -> Loaded:
+def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], *, lower_is_better: bool) -> Loaded:
     rows, alignment, task, parsed = loaded.rows, loaded.alignment, loaded.task, loaded.parsed
 
     def filled(values: Values, wrong: float, column: str) -> Values:
@@ -172,10 +172,9 @@ def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap]) -> Loaded:
     if task.task == "outcome":
         assert parsed.outcome is not None
         given = parsed.outcome[~np.isnan(parsed.outcome)]
-        if not np.isin(given, (0.0, 1.0)).all():
-            raise UsageError(
-                "--missing wrong: the outcomes are no 0 and 1, so none of them is wrong; pass --missing drop"
-            )
+        if not ((given >= 0) & (given <= 1)).all() or lower_is_better:
+            why = "smaller outcomes are better" if lower_is_better else "the outcomes go beyond 0 and 1"
+            raise UsageError(f"--missing wrong: {why}, so 0 is not the wrong one; pass --missing drop")
         return replace(noted, parsed=replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")))
     others = sorted({gap.column for gap in gaps} - {"y_pred"})
     others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})

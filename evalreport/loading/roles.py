@@ -75,7 +75,8 @@ class Roles:
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
-        kinds: dict[str, Kind] = {h: "metadata" if h in self.requested else "optional" for h in self.metadata}
+        used = {*self.requested, self.one_probability}
+        kinds: dict[str, Kind] = {h: "metadata" if h in used else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
         if self.nameless is not None:
             kinds[self.nameless] = "text"
@@ -169,6 +170,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         return  # gold alone is refused with the task
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if len(roles.metadata) > 1:
+        remedy += "; if each of the further columns is a model, pass --wide (wide=True in Python)"
         remedy += "; if they are the probabilities of classes: " + ", ".join(
             f"p_{name.strip()}" for name in roles.metadata[:3]
         )
@@ -267,6 +269,28 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
         raise InputError.of("several_metrics", file=file, line=1, metrics=metrics, metric=metrics[0].strip())
     rest = tuple(header for header in roles.metadata if header != metrics[0])
     return replace(roles, columns={**roles.columns, "value": metrics[0]}, metadata=rest)
+
+
+def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
+    """Find which header plays which part where every further column is a model.
+
+    The id is a column of that name or the first one; without true values it is the data set.
+
+    Raises
+    ------
+    InputError
+        Where a header appears twice, or no column is left for a model.
+    """
+    refuse_twice(names, file)
+    known = by_usual_case(names)
+    truth = next((known[name] for name in ("y_true", "target", "actual", "truth") if name in known), None)
+    named = (known[name] for name in (*spellings("id"), "dataset") if name in known)
+    first = next(named, next((name for name in names if name != truth), None))
+    models = {name.strip(): name for name in names if name not in (first, truth) and name.strip()}
+    if first is None or not models:
+        raise InputError.of("no_wide_model", file=file, line=1, names=list(names)[:8])
+    columns = {"dataset": first} if truth is None else {"id": first, "y_true": truth}
+    return Roles(columns, {}, (), {}, answers=models)
 
 
 _NOT_OF_COUNTS = OF_EXAMPLES | set(spellings("id", "model"))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from evalreport.errors import InputError
-from evalreport.loading.roles import Roles, about_truth, require_usable, roles_of_counts, understand
+from evalreport.loading.roles import (
+    Roles,
+    about_truth,
+    require_usable,
+    roles_of_counts,
+    roles_of_wide,
+    understand,
+)
 from evalreport.options import Options
-from evalreport.predictions.cells import Kind, combined, in_chunks, without
+from evalreport.predictions.cells import Kind, combined, from_texts, in_chunks, keep, without
 from evalreport.predictions.column_names import are_counts
 from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
 from evalreport.predictions.table import Notes
@@ -56,7 +64,11 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     roles: list[Roles] = []
 
     def choose(names: tuple[str, ...]) -> Mapping[str, Kind]:
-        if predictions and are_counts(names):
+        if not predictions and names == ("y_pred",):  # the one column of an array
+            role = Roles({"y_true": "y_pred"}, {}, (), {})
+        elif predictions and options.wide:
+            role = roles_of_wide(names, file=source.name)
+        elif predictions and are_counts(names):
             role = roles_of_counts(names, file=source.name, options=options)
         else:
             role = understand(
@@ -70,8 +82,9 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     columns = source.read(choose)
     role = roles[-1].without(columns.left_out)
     role, of_ids = _with_nameless_id(role, columns)
+    role, columns = _with_lists_apart(role, columns)
     columns, of_words = _without_missing_words(columns, role, options)
-    positional = source.in_memory and "id" not in role.columns
+    positional = source.in_memory and not {"id", "dataset"} & set(role.columns)
     return Table(
         source.name, source.model, role, columns, positional=positional, part=source.part,
         notes=Notes((*_dialect_found(columns.dialect), *of_ids), of_words),
@@ -84,6 +97,34 @@ def _dialect_found(dialect: Dialect | None) -> Iterator[FoundRecord]:
         yield FoundRecord(what="separator", value=";", why=Message("found.semicolon"))
     if dialect is not None and dialect.decimal_comma:
         yield FoundRecord(what="decimal mark", value=",", why=Message("found.decimal_comma"))
+
+
+_LIST = re.compile(r"\[[^\[\]]*\]")
+"""A list of numbers as text: of JSON, Python or NumPy."""
+
+
+def _with_lists_apart(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
+    """Divide a column of probabilities whose cells are lists of one length into one column for each place."""
+    import pyarrow as pa
+
+    header = roles.one_probability
+    if header is None:
+        return roles, read
+    array = combined(read.arrays[header])
+    texts = array.dictionary.to_pylist()
+    if not texts or not all(_LIST.fullmatch(text.strip()) for text in texts):
+        return roles, read
+    lists = [re.split(r"[,\s]+", text.strip()[1:-1].strip()) for text in texts]
+    if len({len(cells) for cells in lists}) != 1:
+        return roles, read
+    pieces = {}
+    for place, cells in enumerate(zip(*lists, strict=True)):
+        codes = pa.DictionaryArray.from_arrays(array.indices, from_texts(cells))
+        pieces[f"{header.strip()}[{place}]"] = keep(codes, "number")
+    metadata = tuple(name for name in roles.metadata if name != header)
+    arrays = {name: column for name, column in read.arrays.items() if name != header} | pieces
+    divided = replace(roles, metadata=metadata, one_probability=None, unlabelled=tuple(pieces))
+    return divided, replace(read, arrays=arrays)
 
 
 def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRecord, ...]]:

@@ -15,7 +15,7 @@ import numpy as np
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow, Values
 from evalreport.predictions.cells import Kind, all_numbers, as_text, keep
-from evalreport.predictions.column_names import LONE_PROBABILITIES
+from evalreport.predictions.column_names import LONE_PROBABILITIES, usual_case
 from evalreport.sources.reading import (
     MOST_COLUMNS,
     MOST_TEXTS,
@@ -108,6 +108,29 @@ def read_npz(path: Path, name: str, choose: Choose, *, memory_limit: int | None 
     return read_arrays(_npz(path, room_of(path, name, memory_limit)), name, choose)
 
 
+@reads("npy")
+def read_npy(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read an .npy file: labels or values of each row, or with several columns probabilities of the classes.
+
+    Raises
+    ------
+    InputError
+        As ``read_npz``.
+    """
+    room = room_of(path, name, memory_limit)
+    room.check(path.stat().st_size)
+    with _numpy(name, "npy"), path.open("rb") as stream:
+        array = np.lib.format.read_array(stream, allow_pickle=False)
+    return read_arrays(columns_of_array(array), name, choose)
+
+
+def columns_of_array(array: Values) -> dict[str, Values]:
+    """Return the columns of one array: of a structured one its fields, of two dimensions probabilities, else labels."""
+    if array.dtype.names is not None:
+        return {field: array[field] for field in array.dtype.names}
+    return {"y_prob" if array.ndim == 2 and array.shape[1] > 1 else "y_pred": array}
+
+
 def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = None) -> Columns:
     """Take the columns of an Arrow table; ``room`` None: it is in memory already, and is not limited.
 
@@ -116,10 +139,49 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     InputError
         Where a column holds bytes that are no text or a type that no cell can have.
     """
+    table = _with_lists_apart(table)
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     texts = frozenset(field.name for field in table.schema if _is_text(field.type))
     return Columns(names, arrays, table.num_rows, _locator(table.column), left_out, texts)
+
+
+def _with_lists_apart(table: pa.Table) -> pa.Table:
+    """Divide columns of lists of probabilities into one column for each place in the list."""
+    import pyarrow as pa
+
+    columns: dict[str, Arrow] = {}
+    for place, field in enumerate(table.schema):
+        array = table.column(place)
+        columns |= _apart(field.name, array) if _holds_lists(field) else {field.name: array}
+    return pa.table(columns) if len(columns) != table.num_columns else table
+
+
+def _holds_lists(field: pa.Field) -> bool:
+    """Say whether a column is called like probabilities and holds lists, or the vectors of Spark ML."""
+    import pyarrow as pa
+
+    kind = field.type
+    if pa.types.is_struct(kind):
+        kind = kind.field("values").type if kind.get_field_index("values") >= 0 else kind
+    listed = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return usual_case(field.name) in LONE_PROBABILITIES and listed
+
+
+def _apart(header: str, array: Arrow) -> dict[str, pa.Array]:
+    """Return a column for each place in lists of one length; the lists as they are where their lengths differ."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lists = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if pa.types.is_struct(lists.type):
+        lists = lists.field("values")
+    lengths = pc.unique(pc.list_value_length(lists).drop_null()).to_pylist()
+    if len(lengths) != 1 or not lengths[0]:
+        return {header: array}
+    if lengths[0] == 1:
+        return {header: pc.list_element(lists, 0)}
+    return {f"{header}[{place}]": pc.list_element(lists, place) for place in range(lengths[0])}
 
 
 def _columns(
@@ -241,7 +303,7 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
     """
     import pyarrow as pa
 
-    whole = {header: values for header, values in arrays.items() if header.lower() in LONE_PROBABILITIES}
+    whole = {header: values for header, values in arrays.items() if usual_case(header) in LONE_PROBABILITIES}
     matrices = {header: np.asarray(v) for header, v in whole.items() if getattr(v, "ndim", 1) == 2}
     if not matrices:
         return dict(arrays)
@@ -273,7 +335,11 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     """Read one column after the other, so that only one at a time is in memory as the file stores it."""
     import pyarrow.parquet as pq
 
-    def column(header: str, kind: Kind) -> pa.ChunkedArray:
+    apart: dict[str, pa.Array] = {}
+
+    def column(header: str, kind: Kind) -> Arrow:
+        if header in apart:
+            return apart[header]
         # Labels come as codes into their distinct texts, as they are kept: most files have them so.
         coded = kind in ("labels", "codes") and header in plain
         with pq.ParquetFile(path, read_dictionary=[header] if coded else None) as again:
@@ -282,13 +348,17 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
             return _in_pieces(again, header, room)
 
     with pq.ParquetFile(path) as file:
-        names, rows = tuple(file.schema_arrow.names), file.metadata.num_rows
         of_aggregate = OF_AGGREGATE.items() <= (file.schema_arrow.metadata or {}).items()
+        for field in filter(_holds_lists, file.schema_arrow):
+            apart |= _apart(field.name, _in_pieces(file, field.name, room))
+        listed = {header.partition("[")[0] for header in apart}
+        names = (*(name for name in file.schema_arrow.names if name not in listed), *apart)
+        rows = file.metadata.num_rows
         # Without those that are made of others.
         plain = {file.schema.column(place).path for place in range(len(file.schema))} & {*names}
         kinds = choose(names)
     chunks = chunks_of_parquet(path)
-    room.check(declared_by_parquet(chunks, kinds))
+    room.check(declared_by_parquet(chunks, {h: kind for h, kind in kinds.items() if h not in apart}))
     texts = [h for h, kind in kinds.items() if kind not in ("labels", "codes") and h in plain]
     _check_entries(path, [chunk for chunk in chunks if chunk.column in texts], room)
     arrays, left_out = _columns(column, kinds, room.name, room)
@@ -382,14 +452,27 @@ def _arrow(path: Path, room: Room) -> pa.Table:
 def _npz(path: Path, room: Room) -> dict[str, Values]:
     name = room.name
     # np.load would take any other file for a pickle, and would not close one that it cannot open.
-    with whole(name, "npz", *_BROKEN_ARCHIVE), path.open("rb") as stream:
+    with _numpy(name, "npz"), path.open("rb") as stream:
         if not zipfile.is_zipfile(stream):
             raise _foreign(name, "npz", "it cannot be read as npz (it is no zip archive)")
         room.check(declared_by_npz(stream, name))
         stream.seek(0)
+        with np.load(stream, allow_pickle=False) as archive:
+            return {header: archive[header] for header in archive.files}
+
+
+@contextmanager
+def _numpy(name: str, suffix: str) -> Iterator[None]:
+    """Turn the errors of NumPy into an InputError; one that says so for Python objects.
+
+    Raises
+    ------
+    InputError
+        As ``whole``.
+    """
+    with whole(name, suffix, *_BROKEN_ARCHIVE):
         try:
-            with np.load(stream, allow_pickle=False) as archive:
-                return {header: archive[header] for header in archive.files}
+            yield
         except ValueError as error:
             if "allow_pickle" not in str(error):
                 raise
@@ -400,6 +483,8 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
     import pyarrow as pa
 
     dimensions = getattr(values, "ndim", 1)
+    if dimensions == 2 and (column := np.asarray(values)).shape[1] == 1:
+        values, dimensions = column[:, 0], 1
     if dimensions != 1:
         raise InputError.of("array_of_dimensions", file=name, column=str(header), dimensions=dimensions)
     try:

@@ -20,6 +20,7 @@ from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
 from evalreport.predictions.cells import Kind, combined, from_texts, keep
 from evalreport.predictions.spelling import MISSING_WORDS, is_missing
+from evalreport.sources import binary, workbooks  # noqa: F401 - their readers register themselves
 from evalreport.sources.database import database
 from evalreport.sources.dialects import BrokenRecord, Record, dialect_of, has_decimal_comma, records
 from evalreport.sources.files import File
@@ -457,7 +458,10 @@ def source_of(file: File, *, memory_limit: int | None = None) -> Source:
             columns, {name: (given[name], chosen[name]) for name in given if name in chosen}, given
         )
 
-    return Source(file.name, file.belongs.model, read, file.belongs.part)
+    # The rows of an array are known by their position.
+    return Source(
+        file.name, file.belongs.model, read, file.belongs.part, in_memory=file_format(file.path) == "npy"
+    )
 
 
 def _with_constants(

@@ -9,7 +9,14 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.cells import as_text
-from evalreport.predictions.column_names import IDENTITY_COLUMNS, are_counts, spellings, usual_case
+from evalreport.predictions.column_names import (
+    IDENTITY_COLUMNS,
+    LONE_PROBABILITIES,
+    PROBABILITY_PREFIXES,
+    are_counts,
+    spellings,
+    usual_case,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +31,8 @@ def dimensions(values: object) -> int:
     if isinstance(values, (list, tuple)):
         rows = [len(row) for row in values if isinstance(row, (list, tuple, np.ndarray))]
         return 2 if rows and len(rows) == len(values) and len(set(rows)) == 1 and rows[0] > 1 else 1
-    return int(getattr(values, "ndim", 1))
+    shape: tuple[int, ...] = getattr(values, "shape", ())
+    return 1 if len(shape) == 2 and shape[1] == 1 else int(getattr(values, "ndim", 1))
 
 
 def _of(value: object, library: str) -> bool:
@@ -41,6 +49,8 @@ def is_frame(value: object) -> bool:
     """Say whether a value is a data frame of any library."""
     if isinstance(value, (Mapping, str, list, tuple, np.ndarray)) or value is None:
         return False
+    if _of(value, "datasets"):
+        return hasattr(value, "with_format")
     if _of(value, "pyarrow"):
         return not type(value).__name__.endswith(("Array", "Scalar"))
     if type(value).__name__ in ("Series", "Index", "Expr"):
@@ -71,6 +81,8 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
             source = source if known else source.reset_index(drop=True)
         if _of(source, "pandas"):
             return _pandas(source)
+        if _of(source, "datasets"):  # of Hugging Face
+            return _arrow(source.with_format("arrow")[:]), None
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()
@@ -110,6 +122,35 @@ def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
         frame = frame.reset_index(level=levels)
         index = frame.index if rest else None
     return pa.Table.from_pandas(frame, preserve_index=False), index
+
+
+SUM_TOLERANCE = 1e-3
+
+
+def with_named_probabilities(table: pa.Table) -> pa.Table:
+    """Name the columns of a table of nothing but probabilities that add up to 1 after their classes.
+
+    ``DataFrame(proba, columns=model.classes_)`` has the columns ``p_<class>``; with columns numbered from 0, as a frame
+    has them that was given no names, ``y_prob[k]``. Any other table is returned as it is.
+    """
+    import pyarrow as pa
+
+    names = table.schema.names
+    known = any(usual_case(name) in (*spellings(), *LONE_PROBABILITIES) for name in names)
+    if len(names) < 2 or known or not all(pa.types.is_floating(field.type) for field in table.schema):
+        return table
+    values = (
+        np.column_stack([column.to_numpy() for column in table.columns])
+        if table.num_rows
+        else np.empty((0, 1))
+    )
+    inside = values.size and ((values >= 0) & (values <= 1)).all()
+    if not inside or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+        return table
+    if names == [str(place) for place in range(len(names))]:
+        return table.rename_columns([f"y_prob[{name}]" for name in names])
+    plain = all(usual_case(name).startswith(PROBABILITY_PREFIXES) for name in names)
+    return table if plain else table.rename_columns([f"p_{name}" for name in names])
 
 
 def unreadable(name: str, why: str) -> InputError:

@@ -27,10 +27,12 @@ from evalreport.sources.frames import (
     is_frame,
     is_labelled,
     unreadable,
+    with_named_probabilities,
 )
 from evalreport.sources.reading import Choose, Columns, Source, empty_file
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 
@@ -69,7 +71,12 @@ class _Part:
 
 
 def memory_sources(
-    source: object, truth: object, *, classes: Sequence[object] | None = None, named: Collection[str] = ()
+    source: object,
+    truth: object,
+    *,
+    classes: Sequence[object] | None = None,
+    named: Collection[str] = (),
+    wide: bool = False,
 ) -> tuple[list[Source], Source | None]:
     """Take predictions, and true values where they are given, from memory.
 
@@ -84,6 +91,8 @@ def memory_sources(
         The labels of the columns of (n, K) probabilities.
     named
         Columns of predictions that options name.
+    wide
+        Whether a mapping is one of columns, each of which holds a model.
 
     Returns
     -------
@@ -98,7 +107,7 @@ def memory_sources(
     """
     errors: list[InputError] = []
     parts: list[_Part] = []
-    for name, model, value in _divided(source, named):
+    for name, model, value in _divided(source, named, wide=wide):
         with together(errors):
             parts.append(_part(value, name, model))
     apart = None
@@ -124,7 +133,7 @@ def truth_source(truth: object) -> Source:
     return _source(part, None)
 
 
-def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str, object]]:
+def _divided(source: object, named: Collection[str], *, wide: bool) -> Iterator[tuple[str, str, object]]:
     """Yield each source with its name in messages and its model."""
     if is_frame(source):
         yield "<data frame>", MODEL, source
@@ -135,6 +144,9 @@ def _divided(source: object, named: Collection[str]) -> Iterator[tuple[str, str,
     if not source:
         raise empty_file("<memory>")
     by_name = {str(name): value for name, value in source.items()}
+    if wide:
+        yield "<memory>", MODEL, by_name
+        return
     if all(isinstance(value, Mapping) or is_frame(value) for value in by_name.values()):
         models: Mapping[str, object] = by_name
     elif are_counts(by_name) or _names_a_prediction(list(by_name), named):
@@ -216,6 +228,7 @@ def _part(source: object, name: str, model: str) -> _Part:
             source = _predicted(source, model)
         return _aligned(source, name, model)
     frame, index = arrow_table(source, name)
+    frame = with_named_probabilities(frame)
     columns = {field: frame.column(place) for place, field in enumerate(frame.schema.names)}
     if len(columns) < frame.num_columns:
         raise unreadable(name, "a column's name appears twice")
@@ -239,6 +252,7 @@ def _truth_part(truth: object) -> _Part:
 
 def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
     """Bring the columns of a mapping into the order of one index, where some of them have one."""
+    columns = _with_frames_apart(columns, name)
     taken = {str(header): arrow_column(values) for header, values in columns.items()}
     indexes = {header: index for header, (_, index) in taken.items() if index is not None}
     if not any(map(is_labelled, indexes.values())):
@@ -259,6 +273,31 @@ def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
         else:
             found[header] = _taken(values, _places(texts[header], reference, name, (header, first)))
     return _Part(name, model, found, reference, labelled=True)
+
+
+def _with_frames_apart(columns: Mapping[str, object], name: str) -> dict[str, object]:
+    """Divide a frame of probabilities under one name whose columns are called like classes, one column a class."""
+    found: dict[str, object] = {}
+    for header, values in columns.items():
+        if not is_frame(values) or usual_case(str(header)) not in LONE_PROBABILITIES:
+            found[header] = values
+            continue
+        table, index = arrow_table(values, name)
+        named = with_named_probabilities(table)
+        if named is table:
+            found[header] = values
+        else:
+            found |= {
+                label: named.column(place) if index is None else _indexed(named.column(place), index)
+                for place, label in enumerate(named.schema.names)
+            }
+    return found
+
+
+def _indexed(column: pa.ChunkedArray, index: pd.Index) -> pd.Series[float]:
+    import pandas as pd
+
+    return pd.Series(column.to_numpy(), index=index)
 
 
 def _taken(values: object, places: Indices) -> object:

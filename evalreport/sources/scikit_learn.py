@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices
+from evalreport.predictions.column_names import LONE_PROBABILITIES, spellings, usual_case
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import quoted
 
@@ -48,7 +49,7 @@ def as_fold_scores(source: object, value: str | None) -> tuple[object, str | Non
     Raises
     ------
     InputError
-        Where several scorers were used and none is named, or ``cross_validate`` did not return its indices.
+        Where several scorers were used and none is named.
     """
     if _is_search(source):
         return _with_value(_candidates(cast(Scored, source), "<cv_results_>", value))
@@ -88,6 +89,31 @@ def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | N
     return found, next(iter(scorers), None)
 
 
+def score_arrays(source: object) -> dict[str, dict[str, object]] | None:
+    """Turn arrays of scores by name, as ``cross_val_score`` returns them, into columns of folds; None: they are none.
+
+    They are arrays of finite numbers with decimals, of one length and under no name that a column has.
+    """
+    if not isinstance(source, Mapping) or not source:
+        return None
+    found: dict[str, dict[str, object]] = {}
+    for name, given in source.items():
+        values = np.asarray(given) if isinstance(given, (np.ndarray, list, tuple)) else np.empty(0, object)
+        if (
+            values.ndim != 1
+            or values.dtype.kind != "f"
+            or usual_case(str(name)) in (*spellings(), *LONE_PROBABILITIES)
+        ):
+            return None
+        found[str(name)] = {"value": values, "fold": list(map(str, range(len(values))))}
+    alike = {len(cast(np.ndarray, columns["value"])) for columns in found.values()}
+    whole = all(np.isfinite(cast(np.ndarray, columns["value"])).all() for columns in found.values())
+    return found if len(alike) == 1 and 2 <= min(alike) <= MOST_FOLDS and whole else None
+
+
+MOST_FOLDS = 1_000
+
+
 def _is_search(value: object) -> bool:
     names = _names(value)
     return "params" in names and any(_SPLIT.fullmatch(name) for name in names)
@@ -124,8 +150,8 @@ def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:
     )
     values = np.asarray(results[f"test_{scorer}"], dtype=np.float64)
     splits = _splits(results)
-    if not splits:
-        raise InputError.of("no_indices", file=name)
+    if not splits:  # without the sizes of the folds, which a caution says
+        return {f"test_{scorer}": values, "fold": list(map(str, range(len(values))))}
     columns: dict[str, object] = {
         f"test_{scorer}": values,
         "train_size": [len(train) for train, _ in splits],
@@ -181,9 +207,9 @@ def _scorer(names: set[str], file: str, named: str | None) -> str:
 
 def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:
     """Refuse scores of folds that are not the same for all models: they are compared fold by fold."""
-    first = next(iter(splits), None)
-    for name, own in splits.items():
-        assert first is not None
+    known = {name: own for name, own in splits.items() if own}
+    first = next(iter(known), "")
+    for name, own in known.items():
         same = len(own) == len(splits[first]) and all(
             np.array_equal(a[1], b[1]) for a, b in zip(own, splits[first], strict=True)
         )

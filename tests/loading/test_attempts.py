@@ -182,8 +182,8 @@ def test_missing_attempts_are_left_out_or_wrong(tmp_path: Path) -> None:
     wrong = load(folder, options=Options(missing="wrong"))
     assert outcomes(wrong) == [[0.5, 0.5, 0.0], [1.0, 1.0, 1.0]]
     assert "a: 3" in {w.code: str(w.text) for w in wrong.warnings}["missing_is_wrong"]
-    graded = written(tmp_path, a=GAPS.replace("q2,2,1", "q2,2,0.5"))
-    with pytest.raises(UsageError, match="--missing wrong: the outcomes are no 0 and 1"):
+    graded = written(tmp_path, a=GAPS.replace("q2,2,1", "q2,2,1.5"))
+    with pytest.raises(UsageError, match="--missing wrong: the outcomes go beyond 0 and 1"):
         load(graded, options=Options(missing="wrong"))
 
 

@@ -197,7 +197,7 @@ def test_what_cannot_be_wrong_is_refused() -> None:
     graded = {"y_pred": ["x", None, "y"], "p_y": [0.1, 0.5, 0.9]}
     with pytest.raises(UsageError, match="p_y"):
         er.load({"m": graded}, truth=["x", "y", "y"], missing="wrong")
-    with pytest.raises(UsageError, match="no 0 and 1"):
-        er.load({"m": {"outcome": [0.5, None, 1]}}, missing="wrong")
+    with pytest.raises(UsageError, match="go beyond 0 and 1"):
+        er.load({"m": {"outcome": [1.5, None, 1]}}, missing="wrong")
     with pytest.raises(InputError, match="no true value"):
         er.load({"m": [1.5, 2]}, truth=[1.25, None], missing="wrong")

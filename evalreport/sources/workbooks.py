@@ -1,0 +1,78 @@
+"""Workbooks: the first sheet of an .xlsx file, by the extra excel."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalreport.errors import InputError
+from evalreport.sources.binary import read_table, whole
+from evalreport.sources.reading import Choose, Columns, empty_file, reads
+from evalreport.sources.unpacking import Room, room_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@reads("xlsx")
+def read_workbook(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
+    """Read the first sheet of an .xlsx file; its first row that is not empty is the header.
+
+    Raises
+    ------
+    InputError
+        Where the extra excel is not installed, or the file is no workbook or holds no row.
+    """
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise InputError.of("no_reader_of_workbooks", file=name) from None
+    room = room_of(path, name, memory_limit)
+    with whole(name, "xlsx", CalamineError, zipfile.BadZipFile):
+        _check_room(path, room)
+        sheet = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0)
+        rows = [row for row in sheet.to_python(skip_empty_area=True) if any(cell != "" for cell in row)]
+    if len(rows) < 2:
+        raise empty_file(name)
+    header, *cells = rows
+    # A column without a name and without a value is none: the sheet was wider once.
+    columns = [
+        (_text(title), column)
+        for title, column in zip(header, zip(*cells, strict=True), strict=True)
+        if title != "" or any(cell != "" for cell in column)
+    ]
+    return read_table(_table(columns), name, choose, room)
+
+
+def _check_room(path: Path, room: Room) -> None:
+    with zipfile.ZipFile(path) as archive:
+        room.check(sum(entry.file_size for entry in archive.infolist()))
+
+
+def _table(columns: Sequence[tuple[str, Sequence[Any]]]) -> pa.Table:
+    import pyarrow as pa
+
+    arrays = [_column(cells) for _, cells in columns]
+    return pa.Table.from_arrays(arrays, names=[title for title, _ in columns])
+
+
+def _column(cells: Sequence[Any]) -> pa.Array:
+    """Return a column of one type where its cells are of one, else as text; an empty cell is missing."""
+    import pyarrow as pa
+
+    given = [None if cell == "" else cell for cell in cells]
+    kinds = {type(cell) for cell in given if cell is not None}
+    if kinds <= {int, float} or kinds <= {date, datetime} or len(kinds) == 1:
+        try:
+            return pa.array(given)
+        except pa.ArrowException:
+            pass
+    return pa.array([None if cell is None else _text(cell) for cell in given], pa.string())
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text: a whole number without decimals, as the sheet shows it."""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
