@@ -239,7 +239,10 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
         place = table.column(column, "--id")
-        return [str(cell(row[place])) for row in table.rows], Message("imported.by_column", column=column)
+        said = Message("imported.by_column", column=column)
+        if column == TRACED_ID:
+            said = Message("imported.by_digest", columns=["inputs"])
+        return [str(cell(row[place])) for row in table.rows], said
     inputs = [place for place, name in enumerate(table.columns) if _is_input(name, answered)]
     if not inputs:
         raise InputError(

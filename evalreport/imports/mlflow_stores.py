@@ -19,13 +19,13 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from evalreport.errors import InputError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import Found, Record, parsed, part_of, text_of
+from evalreport.imports.table import Found, Record, digest, parsed, part_of, text_of
 
 Cells: TypeAlias = tuple[Any, ...]
 """One row of a query."""
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
-"""The tag with a digest of the inputs that mlflow.genai.evaluate gives a trace: the same for every run."""
+"""The tag that mlflow.genai.evaluate gives a trace: a digest of the inputs, or with ``predict_fn`` a random text."""
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
 _SOURCE_RUN = "mlflow.sourceRun"
 _PREVIEW = 1000
@@ -118,12 +118,12 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
         if not any(not judgement.expected for judgement in trace.judgements):
             continue
         row: dict[str, object] = {}
-        if TRACED_ID in trace.tags:
-            row[TRACED_ID] = trace.tags[TRACED_ID]
-        elif trace.cut:
+        if trace.cut and TRACED_ID not in trace.tags:
             raise InputError("the inputs of a trace are cut, and it has no digest of them", file=file)
+        inputs = _inputs(trace.inputs)
+        row[TRACED_ID] = trace.tags[TRACED_ID] if trace.cut else digest([inputs])
         row |= {name: value for name, value in trace.tags.items() if not name.startswith("mlflow.")}
-        row |= _inputs(trace.inputs)
+        row |= inputs
         for judgement in trace.judgements:
             if judgement.expected:
                 row.setdefault(judgement.name, judgement.value)

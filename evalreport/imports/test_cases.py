@@ -183,12 +183,21 @@ def _by_model(path: Path) -> dict[str, list[Record]]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
         raise InputError("no results", file=str(path), expected=_RESULTS)
     prompts = {_label(row.get("prompt")) for row in rows}
-    models: dict[str, list[Record]] = {}
+    columns: dict[str, dict[object, list[Record]]] = {}
     for row in rows:
         provider = _label(row.get("provider"))
         name = provider if len(prompts) == 1 else f"{provider}: {_label(row.get('prompt'))}"
-        models.setdefault(name, []).append(row)
-    return models
+        columns.setdefault(name, {}).setdefault(row.get("promptIdx"), []).append(row)
+    # One provider with two configurations and no label: promptfoo shows a column of each.
+    return {
+        name if len(own) == 1 else f"{name} #{place}": of_column
+        for name, own in columns.items()
+        for place, of_column in enumerate((own[index] for index in sorted(own, key=_number)), start=1)
+    }
+
+
+def _number(index: object) -> float:
+    return index if isinstance(index, int) else -1
 
 
 def _label(value: object) -> str:

@@ -140,3 +140,25 @@ def test_what_is_no_test_run_is_refused(from_deepeval, tmp_path, text):
     code, said, _ = from_deepeval(tmp_path / "r.json")
     assert code == 2
     assert "r.json: no test run" in said
+
+
+def test_one_provider_with_two_configurations_is_two_models(from_promptfoo, tmp_path):
+    """Promptfoo shows a column of each; its first passes six of nine tests, its second all."""
+    rows = [
+        {
+            "provider": {"id": "openai:chat:gpt-5-mini"},
+            "prompt": {"raw": "{{x}}", "label": "{{x}}"},
+            "promptIdx": column,
+            "success": bool(column or test % 3),
+            "failureReason": 0 if column or test % 3 else 1,
+            "testCase": {"vars": {"x": f"v{test}"}, "assert": [{"type": "contains", "value": "y"}]},
+        }
+        for test in range(9)
+        for column in range(2)
+    ]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"results": {"results": rows}}))
+    _, said, found = from_promptfoo(path)
+    names = [f"openai:chat:gpt-5-mini #{place}" for place in (1, 2)]
+    assert [sum(float(row["outcome"]) for row in found if row["model"] == name) for name in names] == [6, 9]
+    assert all(name in said for name in names)
