@@ -81,15 +81,8 @@ def dialect_of(lines: Callable[[], Iterable[str]], usual: str) -> Dialect:
     usual
         The separator that its name says; a semicolon is one where this one separates nothing.
 
-    Raises
-    ------
-    BrokenRecord
-        As ``records``, of the first one.
     """
-    first = next(records(lines(), usual), None)
-    delimiter = usual
-    if first is not None and len(first.cells) == 1 and ";" in first.cells[0]:
-        delimiter = ";"
+    delimiter = ";" if _width(lines(), usual) <= 1 < _width(lines(), ";") else usual
     filled = (record for record in records(lines(), delimiter) if record.cells)
     try:
         header = next(filled)
@@ -107,6 +100,14 @@ def dialect_of(lines: Callable[[], Iterable[str]], usual: str) -> Dialect:
         quotes_text=all(header.quoted()) and _quotes_text(whole),
         nameless=nameless,
     )
+
+
+def _width(lines: Iterable[str], delimiter: str) -> int:
+    """Return the number of cells of the header; 0 where it cannot be split so."""
+    try:
+        return len(next(records(lines, delimiter)).cells)
+    except (StopIteration, BrokenRecord):
+        return 0
 
 
 def _has_nameless_column(header: Record, some: Sequence[Record]) -> bool:

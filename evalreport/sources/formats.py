@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,9 +89,8 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
 
 def _dialect(path: Path, name: str) -> Dialect:
     usual = "\t" if ".tsv" in path.name.lower()[-7:] else ","
-    with _faults(path, name), opened(path) as first, opened(path) as second:
-        streams = iter((first, second))
-        return dialect_of(lambda: _lines(next(streams), name), usual)
+    with _faults(path, name), ExitStack() as stack:
+        return dialect_of(lambda: _lines(stack.enter_context(opened(path)), name), usual)
 
 
 def _read_fast(

@@ -1,0 +1,341 @@
+"""Files and objects as other programs write them: indexes, lists, wide tables, arrays, scores of folds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import evalreport as er
+from evalreport.errors import InputError
+from evalreport.predictions.table import Predictions
+from tests.samples.prediction_files import Write
+from tests.samples.same_table import FORMS, in_form
+
+CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
+Content = Callable[[Predictions], dict[str, Any]]
+TABLE: dict[str, list[Any]] = {"y_true": [0, 1, 1, 0, 1, 0], "y_pred": [0, 1, 0, 0, 1, 1]}
+
+
+def said(read: Predictions, what: str) -> list[str]:
+    """Return what was found under a name."""
+    return [str(record.value) for record in read.found if record.what == what]
+
+
+def test_an_unnamed_index_is_the_id(tmp_path: Path) -> None:
+    """Of pandas' ``to_csv``, read again or not, matched between files in any order, and said once."""
+    frame = pd.DataFrame(TABLE, index=list("abcdef"))
+    (tmp_path / "models").mkdir()
+    frame.to_csv(tmp_path / "models/a.csv")
+    frame.iloc[::-1].to_csv(tmp_path / "models/b.csv")
+    pd.read_csv(tmp_path / "models/a.csv").to_csv(tmp_path / "models/c.csv", index=False)
+    frame.reset_index(names="__index_level_0__").to_parquet(tmp_path / "models/d.parquet")
+    read = er.load(tmp_path / "models")
+    assert read.ids.to_pylist() == list("abcdef")
+    assert said(read, "ids") == ["the column without a name"]
+
+
+def test_an_unnamed_column_that_repeats_is_no_id(write: Write) -> None:
+    """Two files with such a column are refused; R's users get R's remedy, too."""
+    write("models/a.csv", ",y_true,y_pred\n0,1,1\n0,0,0\n")
+    folder = write("models/b.csv", ",y_true,y_pred\n0,1,1\n0,0,0\n").parent
+    with pytest.raises(InputError, match=r"do not tell a model's rows apart.*rename_axis.*rownames"):
+        er.load(folder)
+
+
+def test_rows_numbered_through_over_all_models_are_no_examples(write: Write) -> None:
+    """A frame of all models with its default index."""
+    path = write("all.csv", ",model,y_true,y_pred\n0,a,1,1\n1,a,0,0\n2,b,1,1\n3,b,0,0\n")
+    with pytest.raises(InputError, match="do not tell a model's rows apart"):
+        er.load(path)
+
+
+@pytest.mark.parametrize("separator, name", [(",", "m.csv"), ("\t", "m.tsv"), (";", "m.csv")])
+def test_r_leaves_out_the_name_of_its_row_names(separator: str, name: str, write: Write) -> None:
+    """``write.table(frame, sep=...)``: the header is one name short."""
+    rows = [["id1", "0", '"x"'], ["id2", "1", '"y"'], ["id3", "1", '"y"']]
+    lines = ['"y_true"' + separator + '"site"' + separator + '"y_pred"']
+    lines += [f'"{own}"{separator}{label}{separator}{site}{separator}{label}' for own, label, site in rows]
+    read = er.load(write(name, "\n".join(lines) + "\n"))
+    assert read.ids.to_pylist() == ["id1", "id2", "id3"]
+    assert list(read.metadata) == ["site"]
+
+
+def test_a_comma_at_the_end_of_each_row_names_nothing(write: Write) -> None:
+    """Its rows have a cell more than the header, which is empty."""
+    read = er.load(write("m.csv", "id,y_true,y_pred\na,1,1,\nb,0,0,\n"))
+    assert read.ids.to_pylist() == ["a", "b"]
+
+
+def test_semicolons_and_decimal_commas_are_read_and_said(write: Write) -> None:
+    """As R's ``write.csv2`` and Excel in half of Europe write them; thousands in the file are no decimals."""
+    path = write("m.csv", '"";"y_true";"y_pred";"age"\n"1";1,5;1,25;30\n"2";2;2,5;41,5\n"3";1234,5;1000;NA\n')
+    read = er.load(path)
+    assert read.task == "regression"
+    assert read.y_true is not None
+    assert read.y_true.tolist() == [1.5, 2, 1234.5]
+    assert (said(read, "separator"), said(read, "decimal mark")) == ([";"], [","])
+    with pytest.raises(InputError, match="'1,234' is not a finite number"):
+        er.load(write("m.csv", 'id,y_true,score\na,1,"1,234"\nb,0,"2,345"\n'))
+    points = er.load(write("m.csv", "id;y_true;y_pred\na;1.5;1.25\nb;2.5;2\n"))
+    assert said(points, "decimal mark") == []
+
+
+def test_a_semicolon_in_a_file_of_commas_is_text(write: Write) -> None:
+    """Where commas separate, nothing else does."""
+    read = er.load(write("m.csv", 'id,y_true,y_pred,note\n"a;1",1,1,x;y\nb,0,0,z\n'))
+    assert read.ids.to_pylist() == ["a;1", "b"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("change", [str.upper, str.title])
+def test_names_of_columns_in_capitals(
+    form: str, change: Callable[[str], str], tmp_path: Path, content: Content
+) -> None:
+    """As databases write them."""
+    table = {"id": list("abcdef"), **TABLE, "p_1": [0.25, 0.75, 0.5, 0.125, 0.875, 0.625]}
+    named = {change(name): values for name, values in table.items()}
+    read = er.load(in_form(form, named, tmp_path))
+    assert content(read) == content(er.load({"m": table}))
+
+
+def test_the_exact_name_keeps_its_meaning(write: Write) -> None:
+    """A column ID beside id is metadata, as it always was."""
+    read = er.load(write("m.csv", "ID,id,y_true,y_pred\nx,a,1,1\ny,b,0,0\n"))
+    assert read.ids.to_pylist() == ["a", "b"]
+    assert list(read.metadata) == ["ID"]
+
+
+def test_tables_of_counts_in_capitals(write: Write) -> None:
+    """As a GROUP BY of Oracle or Snowflake names them."""
+    read = er.load(write("m.csv", "COUNT,Y_TRUE,Y_PRED.a\n3,1,1\n2,0,1\n"))
+    assert read.n_examples == 5
+
+
+@pytest.mark.parametrize("name", ["list.parquet", "list.jsonl", "with-labels.parquet", "with-labels.jsonl"])
+def test_lists_of_probabilities(name: str) -> None:
+    """One for each of the sorted true labels, as an (n, K) array has them."""
+    read = er.load(CASES / "lists" / name)
+    labels = np.array([1, 0, 0, 1, 0, 1, 1, 0, 1, 1])
+    assert read.models[0].proba is not None
+    np.testing.assert_allclose(
+        read.models[0].proba, np.column_stack([0.8 - 0.6 * labels, 0.2 + 0.6 * labels])
+    )
+
+
+@pytest.mark.parametrize("how", ["csv", "jsonl", "parquet", "arrow", "polars", "pandas", "spark"])
+def test_lists_of_three_classes(how: str, tmp_path: Path) -> None:
+    """In every form in which a cell can hold several numbers; vectors of Spark ML are structs."""
+    lists = [[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0.25, 0.25, 0.5]] * 2
+    table: dict[str, Any] = {"id": list("abcdef"), "y_true": ["x", "y", "z"] * 2, "probability": lists}
+    path = tmp_path / f"m.{'parquet' if how == 'spark' else how}"
+    models: Any = path
+    if how == "csv":
+        pd.DataFrame(table).to_csv(path, index=False)
+    elif how == "jsonl":
+        pd.DataFrame(table).to_json(path, orient="records", lines=True)
+    elif how == "spark":
+        vectors = [{"type": 1, "size": None, "indices": None, "values": cell} for cell in lists]
+        parts = {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32())}
+        kind = pa.struct({**parts, "values": pa.list_(pa.float64())})
+        pq.write_table(pa.table({**table, "probability": pa.array(vectors, kind)}), path)
+    elif how in ("parquet", "arrow"):
+        written = pa.table(table)
+        if how == "parquet":
+            pq.write_table(written, path)
+        else:
+            with pa.ipc.new_file(str(path), written.schema) as writer:
+                writer.write_table(written)
+    else:
+        models = {"m": pl.DataFrame(table) if how == "polars" else pd.DataFrame(table)}
+    proba = er.load(models).models[0].proba
+    assert proba is not None
+    assert proba.tolist() == lists
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_wide_table_of_labels_and_of_probabilities(form: str, tmp_path: Path, content: Content) -> None:
+    """One column a model: what the same models say in files of their own."""
+    chances = [0.25, 0.75, 0.5, 0.125, 0.875, 0.625]
+    wide = {"id": list("abcdef"), "y_true": TABLE["y_true"], "forest": TABLE["y_pred"], "logreg": chances}
+    read = er.load(only(in_form(form, wide, tmp_path)), wide=True)
+    apart = {
+        "forest": {"id": wide["id"], **TABLE},
+        "logreg": {"id": wide["id"], "y_true": TABLE["y_true"], "p_1": chances},
+    }
+    assert content(read) == content(er.load(apart))
+
+
+def only(models: Any) -> Any:
+    """Return the one frame of a mapping, or the path."""
+    return next(iter(models.values())) if isinstance(models, dict) else models
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_wide_table_of_data_sets(form: str, tmp_path: Path) -> None:
+    """A paper's table: without true values the cells are values."""
+    values = {"ours": [0.9, 0.8, 0.7, 0.6], "theirs": [0.8, 0.75, 0.72, 0.5]}
+    read = er.load(
+        only(in_form(form, {"Data set": ["iris", "wine", "zoo", "digits"], **values}, tmp_path)), wide=True
+    )
+    assert (read.task, read.design) == ("scores", "datasets")
+    assert [model.name for model in read.models] == ["ours", "theirs"]
+    assert read.ids.to_pylist() == ["digits", "iris", "wine", "zoo"]
+
+
+def test_a_wide_table_is_named_in_the_refusal(write: Write) -> None:
+    """Where nothing else says what the columns are."""
+    with pytest.raises(InputError, match="pass --wide"):
+        er.load(write("m.csv", "id,y_true,forest,logreg\na,1,1,0\n"))
+
+
+def test_arrays_of_one_column(content: Content) -> None:
+    """``y_test[:, None]`` and what Keras predicts."""
+    truth, labels = np.array(TABLE["y_true"]), np.array(TABLE["y_pred"])
+    chance = np.array([0.25, 0.75, 0.5, 0.125, 0.875, 0.625])
+    flat = er.load({"a": labels, "b": {"y_prob": chance}}, truth=truth)
+    assert content(
+        er.load({"a": labels[:, None], "b": {"y_prob": chance[:, None]}}, truth=truth[:, None])
+    ) == content(flat)
+
+
+def test_npy_files_are_arrays(tmp_path: Path, content: Content) -> None:
+    """Of labels, or of probabilities; by position, with the truth in an array beside them."""
+    truth, labels = np.array(TABLE["y_true"]), np.array(TABLE["y_pred"])
+    p = np.array([0.25, 0.75, 0.5, 0.125, 0.875, 0.625])
+    np.save(tmp_path / "truth.npy", truth)
+    np.save(tmp_path / "a.npy", labels)
+    np.save(tmp_path / "b.npy", np.column_stack([1 - p, p]))
+    wanted = er.load({"a": labels, "b": np.column_stack([1 - p, p])}, truth=truth)
+    assert content(er.load(tmp_path)) == content(wanted)
+    np.save(tmp_path / "c.npy", np.array([{}]), allow_pickle=True)
+    with pytest.raises(InputError, match="Python objects, which can run code"):
+        er.load(tmp_path)
+
+
+def test_scores_of_folds_without_sizes_come_with_a_caution(
+    codes_of: Callable[[Predictions], list[str]],
+) -> None:
+    """``cross_validate`` without indices, and ``cross_val_score``."""
+    first, second = np.array([0.91, 0.89, 0.93, 0.9, 0.92]), np.array([0.88, 0.9, 0.9, 0.86, 0.9])
+    timed = {"fit_time": np.ones(5), "score_time": np.ones(5)}
+    searched = er.load({name: {**timed, "test_score": own} for name, own in (("a", first), ("b", second))})
+    plain = er.load({"a": first, "b": second})
+    for read in (searched, plain):
+        assert (read.task, read.design) == ("scores", "cross-validation")
+        assert "fold_sizes_assumed" in codes_of(read)
+        assert [m.outcome.tolist() for m in read.models if m.outcome is not None] == [
+            first.tolist(),
+            second.tolist(),
+        ]
+
+
+class Dataset:
+    """What of a ``datasets.Dataset`` of Hugging Face is used here."""
+
+    __module__ = "datasets.arrow_dataset"
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def with_format(self, name: str) -> Dataset:
+        """Return itself: it gives Arrow tables."""
+        assert name == "arrow"
+        return self
+
+    def __getitem__(self, rows: slice) -> pa.Table:
+        return self.table[rows]
+
+
+def test_a_data_set_of_hugging_face(content: Content) -> None:
+    """As an Arrow table."""
+    table = {"id": list("abcdef"), **TABLE}
+    assert content(er.load({"m": Dataset(pa.table(table))})) == content(er.load({"m": table}))
+
+
+@pytest.mark.parametrize(
+    "words", [("PASS", "FAIL"), ("yes", "No"), ("C", "I"), ("correct", "incorrect"), ("True", "false")]
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_outcomes_in_words(form: str, words: tuple[str, str], tmp_path: Path) -> None:
+    """In every form."""
+    table = {"id": list("abcd"), "outcome": [words[0], words[1], words[0], words[0]]}
+    read = er.load(in_form(form, table, tmp_path))
+    assert read.models[0].outcome is not None
+    assert read.models[0].outcome.tolist() == [1, 0, 1, 1]
+
+
+def test_partial_credit() -> None:
+    """P beside C and I is half; a gap counts as wrong where outcomes lie within [0, 1]."""
+    read = er.load({"m": {"outcome": ["C", "P", "I", None]}}, missing="wrong")
+    assert read.models[0].outcome is not None
+    assert read.models[0].outcome.tolist() == [1, 0.5, 0, 0]
+    with pytest.raises(InputError, match="'P' is no outcome"):
+        er.load({"m": {"outcome": ["P", "F", "P"]}})
+
+
+@pytest.mark.parametrize("name", ["words", "yes", "true"])
+def test_the_cases_of_outcomes_in_words(name: str) -> None:
+    """28 of 40 are right by count of the words in the file."""
+    path = CASES / "outcomes" / f"{name}.csv"
+    read = er.load(path)
+    rights = sum(
+        line.rpartition(",")[2].strip().lower() in ("pass", "yes", "true")
+        for line in path.read_text().splitlines()
+    )
+    assert read.models[0].outcome is not None
+    assert read.models[0].outcome.sum() == rights > 0
+
+
+@pytest.mark.parametrize("name, accuracy", [("minus-zero", 0.875), ("plus-one", 0.75)])
+def test_the_cases_of_equal_numbers(name: str, accuracy: float) -> None:
+    """7 of 8 and 6 of 8 labels are right by hand."""
+    results = er.evaluate(CASES / "equal-numbers" / f"{name}.csv", metrics=["accuracy"], resamples=20)
+    assert results.task == "binary"
+    assert results.metrics[0].value == accuracy
+
+
+@pytest.mark.parametrize("name", ["ids", "zones"])
+def test_the_cases_of_instants(name: str) -> None:
+    """Ten examples, the same for both files."""
+    read = er.load(CASES / "instants" / name)
+    assert (len(read.models), len(read.ids)) == (2, 10)
+    assert len(er.load(CASES / "instants" / "slices", slices=["day"]).metadata["day"].categories or ()) == 10
+
+
+def test_a_workbook(tmp_path: Path, content: Content) -> None:
+    """The first sheet, with the types of its cells; words for missing are as elsewhere."""
+    pytest.importorskip("python_calamine")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    days = pd.date_range("2024-01-01", periods=3).to_pydatetime()
+    rows: list[list[Any]] = [["ID", "y_true", "y_pred", "p_1", "day"]]
+    rows += map(list, zip(range(3), [1, 0, 1], [1, 1, 0], [0.75, 0.5, 0.25], days, strict=True))
+    for row in rows:
+        sheet.append(row)
+    book.create_sheet("other").append(["nothing"])
+    book.save(tmp_path / "m.xlsx")
+    frame = pd.DataFrame(rows[1:], columns=rows[0])
+    assert content(er.load(tmp_path / "m.xlsx")) == content(er.load({"m": frame}))
+
+
+def test_what_is_no_workbook_is_said(write: Write) -> None:
+    """Also without the reader, which is an extra."""
+    with pytest.raises(InputError, match=r"cannot be read as xlsx|the extra excel"):
+        er.load(write("m.xlsx", b"PK no zip"))
+
+
+def test_numbers_of_json_are_numbers(write: Write) -> None:
+    """1.0 and 1e0 are the label and the id 1."""
+    rows = [{"id": 1.0, "y_true": 1.0, "y_pred": 1}, {"id": 2, "y_true": 0, "y_pred": -0.0}]
+    read = er.load(write("m.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert (read.ids.to_pylist(), read.classes) == (["1", "2"], ("0", "1"))
