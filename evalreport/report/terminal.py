@@ -95,6 +95,8 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
+    if board.names:
+        yield board.names
     if board.at_zero:
         yield board.at_zero
     if board.reference is not None and board.n_brackets:

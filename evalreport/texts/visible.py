@@ -12,7 +12,7 @@ from evalreport.texts import Text, say
 LONGEST_NAME = 40
 LONGEST_RUN = 160
 LEAST_KEPT, LEAST_DISTINCT = 4, 3
-SHORT_NAME = 18
+SHORT_NAME = 24
 JOINTS = "/-_. "
 JOINERS = "\u200c\u200d"
 # Controls, format characters (bidi overrides, zero width), surrogates, private use, unassigned: no shape.
@@ -138,7 +138,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     """Return each name the one short form that a report uses: without what all begin and end with, then cut.
 
     A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if three characters or more
-    remain of each; a name that is still longer than 18 characters is cut in its middle. Two names never look alike.
+    remain of each. Of a name that is still longer than 24 characters the longest part between joints is kept that no
+    other name has, after the last ``/`` where that is enough. Two names never look alike.
 
     Examples
     --------
@@ -146,6 +147,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     ['resnet-50', 'vit-large']
     >>> list(short_names(["release_candidate_01", "release_candidate_02"]).values())
     ['candidate_01', 'candidate_02']
+    >>> list(short_names(["gpt-4.1", "meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-70B-Instruct"]).values())
+    ['gpt-4.1', 'Llama-3.1-8B-Instruct', 'Llama-3.1-70B-Instruct']
     """
     rest = list(names)
     for turn in (1, -1):
@@ -156,5 +159,23 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
             if all(len(name) >= LEAST_DISTINCT for name in shorter):
                 rest = shorter
                 break
-    shown = distinct_names(rest, SHORT_NAME)
-    return {name: shown[short] for name, short in zip(names, rest, strict=True)}
+    telling = [_telling(name, [other for other in rest if other != name]) for name in rest]
+    if len(set(telling)) < len(set(rest)):
+        telling = rest
+    shown = distinct_names(telling, SHORT_NAME)
+    return {name: shown[short] for name, short in zip(names, telling, strict=True)}
+
+
+def _telling(name: str, others: Sequence[str]) -> str:
+    """Return the part of a long name that tells it from the others, with an ellipsis where its end is left out."""
+    if len(name) <= SHORT_NAME:
+        return name
+    joints = [place for place, sign in enumerate(name) if sign in JOINTS]
+    starts = [name.rfind("/") + 1, 0, *(place + 1 for place in joints)]
+    for start in starts:
+        for end in (len(name), *reversed(joints)):
+            part = name[start:end]
+            cut = end < len(name)
+            if LEAST_DISTINCT <= len(part) <= SHORT_NAME - cut and not any(part in other for other in others):
+                return part + "…" * cut
+    return name

@@ -61,6 +61,8 @@ OUTCOMES = ("fail", "undecided", "pass")
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
 SIGNS = {">=": "≥", "<=": "≤"}
+COMPARISON = re.compile(r"""((?:"[^"]*"|[^<>"])*?)\s*(>=|<=|>|<)\s*(.*)""", re.DOTALL)
+"""A gate: its left side, in which a quoted name may hold any sign, the sign, and the bar."""
 TONES = {"bad": "alarm", "undecided": "amber", "good": "quiet", "neutral": ""}
 """The colour of the frame by the tone of the headline."""
 OUT_OF_REACH = 20.0
@@ -217,13 +219,15 @@ def gates_of(view: View) -> list[Gate]:
     """Return the gates, failures first."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        subject, sign, bar = (*re.split(r"\s*(>=|<=|>|<)\s*", gate.gate, maxsplit=1), "", "")[:3]
+        parts = COMPARISON.fullmatch(gate.gate)
+        subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
         found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
             found = _with_limits(gate)
-        bar = text_of(view, f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
+        # Models are called as in the condition that was typed, so that it can be typed again.
+        bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
-        gates.append(Gate(gate.outcome, word, text_of(view, subject), found, bar, text))
+        gates.append(Gate(gate.outcome, word, visible(subject), found, bar, text))
     return gates
 
 

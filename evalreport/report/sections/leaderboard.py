@@ -154,6 +154,7 @@ class Leaderboard:
     n_brackets: int
     reference: Model | None
     more: str
+    names: str
     note: str
     at_zero: str
 
@@ -190,6 +191,7 @@ def describe(view: View) -> Leaderboard | None:
         n_brackets=len(brackets),
         reference=reference,
         more=_more(view, shown, reference),
+        names=_names(view),
         note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
         at_zero=at_zero,
     )
@@ -548,6 +550,15 @@ def _title(view: View, second: Conflict | None) -> str:
             second=metric_label(second.key),
         )
     return say("leaderboard.title", metric=ranked_words(view))
+
+
+def _names(view: View) -> str:
+    """Say which model each short name means; nothing where all stand in full."""
+    short = [model for model in view.models if model.name != model.full]
+    if not short:
+        return ""
+    pairs = [say("leaderboard.short_name", short=model.name, full=model.full) for model in short]
+    return say("leaderboard.short_names", names=", ".join(pairs))
 
 
 def _more(view: View, shown: Sequence[Model], reference: Model | None) -> str:
