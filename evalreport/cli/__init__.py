@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict
 
 import click
 
+from evalreport.cli.plain_signs import PLAIN_SIGNS
 from evalreport.cli.streams import forgiving_streams
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
 from evalreport.extensions import COMMANDS, load
@@ -246,11 +247,11 @@ def _report_defect(error: Exception, *, verbose: bool) -> int:
 
 
 def _make_streams_lenient() -> None:
-    """Escape characters that a terminal's encoding lacks instead of failing on them."""
+    """Write plain signs for characters that a terminal's encoding lacks instead of failing on them."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors=PLAIN_SIGNS)
 
 
 class State(TypedDict):
@@ -300,12 +301,13 @@ def say(text: Text, *, level: Level = "info", code: str | None = None) -> None:
         fields = {"time": now, "level": level, "message": clean(text)} | ({"code": code} if code else {})
         click.echo(json.dumps(fields), err=True)
     else:
-        click.echo(clean(text), err=True)
+        # By name: click takes ASCII for a mistake, and would write UTF-8.
+        click.echo(clean(text), file=sys.stderr)
 
 
 def tell(text: Text) -> None:
     """Print one line on standard output; tabs separate its cells."""
-    click.echo("\t".join(clean(cell) for cell in str(text).split("\t")))
+    click.echo("\t".join(clean(cell) for cell in str(text).split("\t")), file=sys.stdout)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from evalreport.cli.plain_signs import PLAIN_SIGNS
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -63,7 +65,7 @@ def _forgiving(
 ) -> tuple[io.TextIOWrapper, _Forgiving]:
     """Return a text stream to a descriptor, in the encoding of Python's own, and what is below it.
 
-    Characters that the encoding lacks are written as escapes.
+    Characters that the encoding lacks are written as plain ones, else as escapes.
     """
     if stream is not None:
         stream.flush()
@@ -71,7 +73,7 @@ def _forgiving(
     text = io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=getattr(stream, "encoding", None) or "utf-8",
-        errors="backslashreplace",
+        errors=PLAIN_SIGNS,
         line_buffering=line_buffering,
     )
     return text, raw

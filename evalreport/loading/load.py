@@ -60,6 +60,7 @@ from evalreport.sources.frames import are_lazy
 from evalreport.sources.memory import memory_sources, truth_source
 from evalreport.sources.reading import Columns, Source
 from evalreport.sources.scikit_learn import as_fold_scores, score_arrays
+from evalreport.sources.workbooks import read_workbook  # noqa: F401 - it registers itself
 from evalreport.texts import Message, parts
 
 _DEFAULTS = Options()

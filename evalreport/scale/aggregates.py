@@ -18,8 +18,8 @@ from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.files import Kind, publish
 from evalreport.loading.counts import CountedElsewhere
 from evalreport.options import AnyPath, Options
-from evalreport.predictions.cells import whole
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.spelling import one_number
 from evalreport.scale.aggregation import Counted, count
 from evalreport.scale.consistency import Contradiction, check_counts, check_sums
 from evalreport.scale.engines import Engine, engine_of, lazy, started
@@ -409,7 +409,7 @@ def _serves(manifest: Manifest, name: str, requested: object) -> bool:
     """Whether an aggregate is what it would be if it had been made under another value of an option."""
     kept = getattr(manifest.options, name)
     if name == "positive" and manifest.positive is not None:
-        return manifest.positive in (requested, whole(str(requested)))
+        return manifest.positive in (requested, one_number(str(requested)))
     if name == "task" and manifest.positive is not None:
         return requested == "binary"
     return requested == kept or (

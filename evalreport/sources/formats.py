@@ -20,7 +20,6 @@ from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
 from evalreport.predictions.cells import Kind, combined, from_texts, keep
 from evalreport.predictions.spelling import MISSING_WORDS, is_missing
-from evalreport.sources import binary, workbooks  # noqa: F401 - their readers register themselves
 from evalreport.sources.database import database
 from evalreport.sources.dialects import BrokenRecord, Record, dialect_of, has_decimal_comma, records
 from evalreport.sources.files import File

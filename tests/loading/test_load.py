@@ -17,9 +17,9 @@ Write = Callable[[str, str | bytes], Path]
 
 def test_files_that_are_not_read_are_named(write: Write, tmp_path: Path) -> None:
     """A folder of spreadsheets and pickles is not called empty: the message names what lies in it."""
-    for name in ("forest.xlsx", "knn.pkl"):
+    for name in ("forest.ods", "knn.pkl"):
         write(f"models/{name}", b"PK")
-    with pytest.raises(InputError, match="forest.xlsx, knn.pkl, not read"):
+    with pytest.raises(InputError, match="forest.ods, knn.pkl, not read"):
         load(tmp_path / "models")
 
 

@@ -46,7 +46,7 @@ def test_what_can_run_code_is_refused_by_name(write: Write, name: str) -> None:
     assert "CSV or Parquet" in (caught.value.remedy or "")
 
 
-@pytest.mark.parametrize("name", ["m.xlsx", "m.txt", "m"])
+@pytest.mark.parametrize("name", ["m.ods", "m.txt", "m"])
 def test_an_unknown_format_is_refused_by_name(write: Write, name: str) -> None:
     """The formats that are read are listed."""
     with pytest.raises(InputError, match="is not read") as caught:

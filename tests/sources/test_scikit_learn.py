@@ -89,7 +89,6 @@ def test_repeated_splits_are_told_from_shuffled_ones() -> None:
 @pytest.mark.parametrize(
     "models, options, words",
     [
-        ({"a": {k: v for k, v in validated([1] * 4).items() if k != "indices"}}, {}, "return_indices=True"),
         ({"a": validated([1] * 4, test_f1=np.ones(4))}, {}, "several scorers: test_f1, test_score.*value='test_f1'"),
         ({"a": validated([1] * 4)}, {"value": "test_auc"}, "no scorer 'test_auc': test_score"),
         ({"a": validated([1] * 4), "b": validated([1] * 4, indices={k: v[::-1] for k, v in INDICES.items()})}, {},
