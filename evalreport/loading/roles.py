@@ -21,6 +21,7 @@ from evalreport.predictions.column_names import (
     by_usual_case,
     spellings,
 )
+from evalreport.sources.other_tools import import_of_columns, log_of
 from evalreport.texts import Message
 
 MOST_CLASSES = 1000
@@ -168,6 +169,9 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         raise InputError.of("rankings", file=file, line=1)
     if usable:
         return  # gold alone is refused with the task
+    command = import_of_columns(called)
+    if command is not None:
+        raise log_of(command, file)
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if len(roles.metadata) > 1:
         remedy += "; if each of the further columns is a model, pass --wide (wide=True in Python)"
@@ -178,6 +182,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
         )
+    if file.lower().endswith(".npz"):
+        remedy = "save the arrays under these names: np.savez(path, id=ids, y_true=truth, y_pred=labels)"
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
     raise InputError.of(

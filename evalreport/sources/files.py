@@ -33,7 +33,8 @@ from evalreport.sources.folders import (
     passed_over,
     walk,
 )
-from evalreport.sources.reading import UNSAFE_SUFFIXES, file_format, readable
+from evalreport.sources.other_tools import import_of, refuse_logs
+from evalreport.sources.reading import CONVERTED, UNSAFE_SUFFIXES, file_format, readable
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
@@ -173,6 +174,8 @@ def _in_folder(folder: Path, root: Path, apart: File | None) -> tuple[list[File]
     for entry, link in walk(folder):
         (links if link and not hidden(entry.file) else entries).append(entry)
     kept, warnings = _sifted(entries)
+    if all(import_of(Path(entry.name)) for entry in kept):
+        refuse_logs((Path(entry.name) for entry in entries), str(folder))
     files, warnings = _placed(kept, warnings, folder, root, apart)
     return files, [
         *warnings,
@@ -331,9 +334,12 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
     where = f" (named by {option})" if option else ""
     suffix = PurePath(name).suffix
     if suffix.lower() in UNSAFE_SUFFIXES:
+        remedy = CONVERTED.get(suffix.lower(), "write the predictions as CSV or Parquet")
         raise InputError.of(
-            "unsafe_format", file=shown, suffix=suffix.lower(), where=where, formats=readable()
+            "unsafe_format", file=shown, suffix=suffix.lower(), where=where, formats=readable(), remedy=remedy
         )
+    if option is None and not is_address(shown):
+        refuse_logs([Path(shown)], shown)
     if file_format(PurePath(name)) is None:
         raise InputError.of(
             "unknown_format", file=shown, value=suffix or "without a suffix", where=where, formats=readable()

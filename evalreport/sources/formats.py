@@ -178,18 +178,17 @@ def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) ->
 
 
 def _with_decimal_points(read: Columns, kinds: Mapping[str, Kind]) -> Columns:
-    """Write decimal points into the columns of texts that are numbers with a decimal comma."""
+    """Write decimal points into texts that are numbers with a decimal comma; into all columns of labels or none."""
     import pyarrow as pa
 
+    coded = {h: combined(array) for h, array in read.arrays.items() if kinds[h] not in ("text", "number")}
+    texts = {header: array.dictionary.to_pylist() for header, array in coded.items()}
+    labels = [text for header in texts if kinds[header] == "labels" for text in texts[header]]
     arrays = dict(read.arrays)
-    for header, array in read.arrays.items():
-        if kinds[header] in ("text", "number"):
-            continue
-        codes = combined(array)
-        texts = codes.dictionary.to_pylist()
-        if has_decimal_comma(texts, ";"):
-            pointed = from_texts([text.replace(",", ".") for text in texts])
-            arrays[header] = pa.DictionaryArray.from_arrays(codes.indices, pointed)
+    for header, array in coded.items():
+        if has_decimal_comma(labels if kinds[header] == "labels" else texts[header], ";"):
+            pointed = from_texts([text.replace(",", ".") for text in texts[header]])
+            arrays[header] = pa.DictionaryArray.from_arrays(array.indices, pointed)
     return replace(read, arrays=arrays)
 
 

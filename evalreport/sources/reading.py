@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".rds", ".rdata", ".h5", ".bin")
 
 
+_PICKLED = "in Python, where you trust the file: pd.read_pickle('m.pkl').to_parquet('m.parquet')"
+_OF_R = "in R: write.csv(readRDS('m.rds'), 'm.csv') writes a data frame as CSV"
+
+
+CONVERTED = {
+    ".pkl": _PICKLED,
+    ".pickle": _PICKLED,
+    ".joblib": "it may be a model: write what it predicts, as CSV or Parquet",
+    ".pt": "a tensor: np.save('m.npy', torch.load('m.pt').numpy()), where you trust the file",
+    ".rds": _OF_R,
+    ".rdata": _OF_R,
+    ".h5": "in Python: pd.read_hdf('m.h5').to_parquet('m.parquet')",
+}
+"""How the predictions in a file that is not read are written as one that is."""
+
+
 MOST_COLUMNS = 5_000
 
 

@@ -77,4 +77,4 @@ def test_numbers_with_a_decimal_comma_are_numbers(write: Write) -> None:
     assert read.task == "regression"
     assert [record.value for record in read.found if record.what == "decimal mark"] == [","]
     path = write("a.csv", 'id,y_true,y_pred\n1,"3,5",other\n2,"2,5","2,5"\n')
-    assert load(path, options=Options(task="multiclass")).classes == ("2.5", "3.5", "other")
+    assert load(path, options=Options(task="multiclass")).classes == ("2,5", "3,5", "other")
