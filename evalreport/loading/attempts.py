@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
-from evalreport.loading.parsing import Parsed
+from evalreport.loading.parsing import Parsed, require_zero_wrong
 from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, location_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
@@ -265,9 +265,7 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
     if options.missing == "drop":
         note = warning("attempts_left_out", about=tuple(counts), total=len(outcome), n=n, why=why)
         return outcome, ~empty, (note,)
-    given = outcome[~np.isnan(outcome)]
-    if options.lower_is_better or not ((given >= 0) & (given <= 1)).all():
-        return outcome, all_used, ()  # 0 is not the wrong one: refused with the other empty cells
+    require_zero_wrong(outcome, options)
     note = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
     return np.where(empty, 0.0, outcome), all_used, (note,)
 

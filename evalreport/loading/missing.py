@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.alignment import Alignment, used_ids
 from evalreport.loading.loaded import Loaded
-from evalreport.loading.parsing import Parsed
+from evalreport.loading.parsing import Parsed, require_zero_wrong
 from evalreport.loading.rows import Rows, cell_of, fault
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
@@ -57,7 +57,7 @@ def settle_missing(loaded: Loaded, options: Options) -> Loaded:
         return loaded
     if options.missing == "wrong":
         _refuse_absent(loaded, absent)
-        return _counted_as_wrong(loaded, gaps, lower_is_better=options.lower_is_better)
+        return _counted_as_wrong(loaded, gaps, options)
     return _left_out(loaded, gaps, absent)
 
 
@@ -151,7 +151,7 @@ def _number(rows: Rows, alignment: Alignment, cells: Mask) -> int:
     return int(cells.sum() if rows.times is None else rows.times[alignment.rows[0][cells]].sum())
 
 
-def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], *, lower_is_better: bool) -> Loaded:
+def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], options: Options) -> Loaded:
     rows, alignment, task, parsed = loaded.rows, loaded.alignment, loaded.task, loaded.parsed
 
     def filled(values: Values, wrong: float, column: str) -> Values:
@@ -171,10 +171,7 @@ def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], *, lower_is_better: bool
     noted = replace(loaded, notes=loaded.notes + Notes((), (note,)))
     if task.task == "outcome":
         assert parsed.outcome is not None
-        given = parsed.outcome[~np.isnan(parsed.outcome)]
-        if not ((given >= 0) & (given <= 1)).all() or lower_is_better:
-            why = "smaller outcomes are better" if lower_is_better else "the outcomes go beyond 0 and 1"
-            raise UsageError(f"--missing wrong: {why}, so 0 is not the wrong one; pass --missing drop")
+        require_zero_wrong(parsed.outcome, options)
         return replace(noted, parsed=replace(parsed, outcome=filled(parsed.outcome, 0.0, "outcome")))
     others = sorted({gap.column for gap in gaps} - {"y_pred"})
     others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.errors import InputError, refuse_all, together
+from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
+from evalreport.options import Options
 from evalreport.predictions.arrays import Arrow, Floats, Values
 from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
 from evalreport.predictions.spelling import outcome_words
@@ -90,6 +91,20 @@ def _numbers(rows: Rows, column: str) -> Floats:
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
     refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_outcome")
     return values
+
+
+def require_zero_wrong(outcome: Floats, options: Options) -> None:
+    """Refuse to count missing outcomes as wrong where 0 is not the worst that an outcome can be.
+
+    Raises
+    ------
+    UsageError
+        Outcomes go beyond 0 and 1, or smaller ones are better.
+    """
+    given = outcome[~np.isnan(outcome)]
+    if options.lower_is_better or not ((given >= 0) & (given <= 1)).all():
+        why = "smaller outcomes are better" if options.lower_is_better else "the outcomes go beyond 0 and 1"
+        raise UsageError(f"--missing wrong: {why}, so 0 is not the wrong one; pass --missing drop")
 
 
 def _finite(rows: Rows, column: str, array: Arrow) -> Floats:

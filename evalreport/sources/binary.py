@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _BROKEN_ARCHIVE = (
-    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError),
+    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError, SyntaxError),
     # An encrypted or an unknown compression, and a header that promises more than there is memory.
     *(RuntimeError, MemoryError),
 )

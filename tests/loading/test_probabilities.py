@@ -140,7 +140,7 @@ def test_a_class_that_a_column_alone_names_is_said(loaded: Loaded) -> None:
         ([21, 22, 25, 30] * 10, [21, 22, 25, 30] * 10, "caution"),
         (list(range(16)) * 2, [*range(16), *range(1, 16), 15], "caution"),
         ([0, 1, 1] * 10, [0, 1, 2] * 10, "caution"),
-        ([0, 1] * 5, [0.25, 0.75] * 5, "caution"),
+        ([0, 1] * 5, [0.25, 1.75] * 5, "caution"),
         ([1, 2, 3], [7, 8, 9], "caution"),
         ([0, 1] * 5, [0, 1] * 5, None),
         ([0.5, 1.25] * 5, [0, 1] * 5, None),

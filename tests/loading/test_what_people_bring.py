@@ -19,6 +19,7 @@ from evalreport.errors import InputError
 from evalreport.predictions.table import Predictions
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
+from tests.samples.workbook import write_workbook
 
 CASES = Path(__file__).resolve().parents[1] / "data" / "cases"
 Content = Callable[[Predictions], dict[str, Any]]
@@ -314,18 +315,18 @@ def test_the_cases_of_instants(name: str) -> None:
 def test_a_workbook(tmp_path: Path, content: Content) -> None:
     """The first sheet, with the types of its cells; words for missing are as elsewhere."""
     pytest.importorskip("python_calamine")
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    sheet = book.active
     days = pd.date_range("2024-01-01", periods=3).to_pydatetime()
-    rows: list[list[Any]] = [["ID", "y_true", "y_pred", "p_1", "day"]]
-    rows += map(list, zip(range(3), [1, 0, 1], [1, 1, 0], [0.75, 0.5, 0.25], days, strict=True))
-    for row in rows:
-        sheet.append(row)
-    book.create_sheet("other").append(["nothing"])
-    book.save(tmp_path / "m.xlsx")
+    rows: list[list[Any]] = [["ID", "y_true", "y_pred", "p_1", "day", "note"]]
+    rows += map(
+        list, zip(range(3), [1, 0, 1], [1, 1, 0], [0.75, 0.5, 0.25], days, ["a", None, "b"], strict=True)
+    )
+    write_workbook(tmp_path / "m.xlsx", rows, [["nothing"]])
     frame = pd.DataFrame(rows[1:], columns=rows[0])
     assert content(er.load(tmp_path / "m.xlsx")) == content(er.load({"m": frame}))
+    rows[2][2] = "#N/A"
+    write_workbook(tmp_path / "m.xlsx", rows)
+    with pytest.raises(InputError, match="'#N/A' stands for a missing value"):
+        er.load(tmp_path / "m.xlsx")
 
 
 def test_what_is_no_workbook_is_said(write: Write) -> None:
