@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
 
 
 _BROKEN_ARCHIVE = (
-    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError),
+    # NumPy parses the header of an array as Python.
+    *(SyntaxError, tokenize.TokenError),
     # An encrypted or an unknown compression, and a header that promises more than there is memory.
     *(RuntimeError, MemoryError),
 )
@@ -470,7 +474,8 @@ def _numpy(name: str, suffix: str) -> Iterator[None]:
     InputError
         As ``whole``.
     """
-    with whole(name, suffix, *_BROKEN_ARCHIVE):
+    with whole(name, suffix, *_BROKEN_ARCHIVE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
         try:
             yield
         except ValueError as error:
