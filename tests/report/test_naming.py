@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 import evalreport as er
+from evalreport.report import terminal
 from evalreport.report.sections import decision
 from evalreport.report.view import view_of
 from evalreport.texts import say
@@ -58,3 +62,48 @@ def test_what_tells_long_names_apart_is_not_cut(names: list[str], limit: int) ->
     assert len(set(shown.values())) == len(names)
     assert all(len(text) <= limit for text in shown.values())
     assert not any("(#" in text for text in shown.values())
+
+
+LONG_NAMES = (
+    "gpt-4.1-mini-2025-04-14",
+    "gpt-4.1-nano-2025-04-14",
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "meta-llama/Llama-3.2-8B-Instruct",
+    "meta-llama/Llama-3.3-70B-Instruct",
+)
+
+
+def test_short_names_keep_what_tells_models_apart() -> None:
+    """No number is needed where a part between joints does it; other vendors beside them change nothing."""
+    assert list(short_names(LONG_NAMES).values()) == [
+        *LONG_NAMES[:2],
+        *(name.removeprefix("meta-llama/") for name in LONG_NAMES[2:]),
+    ]
+    dated = [f"us.anthropic.claude-sonnet-4-{day}-v1:0-thinking" for day in ("20250514", "20250929")]
+    shown = short_names([*dated, "gpt-5"])
+    assert shown[dated[0]] != shown[dated[1]]
+    assert all("#" not in name and len(name) <= 24 for name in shown.values())
+
+
+def test_a_key_says_what_short_names_mean_and_gates_stand_as_typed() -> None:
+    """In summary.md and in a terminal; a sign within a quoted name is no comparison."""
+    truth = [0, 1] * 20
+    models = {name: {"y_pred": truth[k:] + truth[:k]} for k, name in enumerate(LONG_NAMES)}
+    models["gpt-4o|mini <b>"] = {"y_pred": truth}
+    gates = ['"gpt-4o|mini <b>".accuracy >= 0.1', '"meta-llama/Llama-3.1-8B-Instruct".accuracy >= 0.4']
+    results = er.evaluate(models, truth=truth, gates=gates, metrics=["accuracy"], resamples=20)
+    view = view_of(results)
+    shown = {(gate.subject, gate.bar) for gate in decision.gates_of(view)}
+    assert shown == {
+        ('"gpt-4o|mini <b>".accuracy', "\u2265 0.1"),
+        ('"meta-llama/Llama-3.1-8B-Instruct".accuracy', "\u2265 0.4"),
+    }
+    assert "Llama-3.3-70B-Instruct is meta-llama/Llama-3.3-70B-Instruct" in results.summary()
+    assert "Llama-3.3-70B-Instruct is meta-llama" in " ".join(terminal_text(results).split())
+
+
+def terminal_text(results: er.Results) -> str:
+    """Return the summary as a terminal shows it."""
+    stream = io.StringIO()
+    Console(file=stream, width=200).print(terminal.summary(results))
+    return stream.getvalue()
