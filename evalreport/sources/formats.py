@@ -21,7 +21,14 @@ from evalreport.files import with_each_key_once
 from evalreport.predictions.cells import Kind, combined, from_texts, keep
 from evalreport.predictions.spelling import MISSING_WORDS, is_missing
 from evalreport.sources.database import database
-from evalreport.sources.dialects import BrokenRecord, Record, dialect_of, has_decimal_comma, records
+from evalreport.sources.dialects import (
+    DECIMAL_COMMA,
+    BrokenRecord,
+    Record,
+    dialect_of,
+    has_decimal_comma,
+    records,
+)
 from evalreport.sources.files import File
 from evalreport.sources.reading import (
     FORMATS,
@@ -183,10 +190,13 @@ def _with_decimal_points(read: Columns, kinds: Mapping[str, Kind]) -> Columns:
 
     coded = {h: combined(array) for h, array in read.arrays.items() if kinds[h] not in ("text", "number")}
     texts = {header: array.dictionary.to_pylist() for header, array in coded.items()}
-    labels = [text for header in texts if kinds[header] == "labels" for text in texts[header]]
+    numbers = {header for header in coded if has_decimal_comma(texts[header], ";")}
+    labels = {header for header in coded if kinds[header] == "labels"}
+    if any(DECIMAL_COMMA.fullmatch(text) for header in labels - numbers for text in texts[header]):
+        numbers -= labels  # in one of their columns 2,5 is text
     arrays = dict(read.arrays)
     for header, array in coded.items():
-        if has_decimal_comma(labels if kinds[header] == "labels" else texts[header], ";"):
+        if header in numbers:
             pointed = from_texts([text.replace(",", ".") for text in texts[header]])
             arrays[header] = pa.DictionaryArray.from_arrays(array.indices, pointed)
     return replace(read, arrays=arrays)

@@ -23,6 +23,8 @@ PROMISED = [
     "--threshold",
     "--join",
     "--missing",
+    "--wide",
+    "--labels",
     "--outcome",
     "--value",
     "--lower-is-better",
