@@ -1,0 +1,174 @@
+"""How often a weekly audit's alarm is false for metrics other than accuracy; writes docs/audit-alarms-metrics.csv.
+
+Run by ``make study-audited-metrics``. Every value and interval is the package's own, on examples that are drawn anew
+for each run. The quality of each run varies so that the metric's own level varies with the largest standard deviation
+for which the alarm promises its rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evalreport.audit.evidence import drop_evidence
+from evalreport.audit.run_alarm import compare_run, promised_between, share_of_run
+from evalreport.audit.run_values import Measured, value_on_new
+from evalreport.loading.load import load
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity
+from evalreport.options import Options
+from evalreport.predictions.arrays import Floats
+from evalreport.predictions.table import Column, Predictions
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+WEEKS = 52
+ALPHA = 0.05
+LARGE = 40_000
+"""Examples by which a metric's slope on quality is found."""
+STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One kind of weekly series: a metric, the rows of a run, the share of positives, the accepted runs.
+
+    ``sizes``: ``alike``; ``unequal`` (every run has between a fifth and twice the rows); ``clusters`` (5 rows each,
+    whose qualities vary together).
+    """
+
+    metric: str
+    n: int = 500
+    prevalence: float = 0.3
+    accepted: int = 3
+    sizes: str = "alike"
+
+
+CELLS = (
+    Cell("accuracy"),
+    Cell("f1"),
+    Cell("f1", prevalence=0.1, n=1000),
+    Cell("mcc"),
+    Cell("average_precision"),
+    Cell("average_precision", prevalence=0.1, n=1000),
+    Cell("log_loss"),
+    Cell("roc_auc", accepted=1),
+    Cell("accuracy", sizes="unequal"),
+    Cell("f1", sizes="unequal"),
+    Cell("accuracy", sizes="clusters"),
+)
+
+
+def draw(cell: Cell, quality: float, generator: np.random.Generator, n: int) -> Predictions:
+    """Return one run: scores that lie ``quality`` standard deviations apart, calibrated at quality 1.5."""
+    positive = generator.random(n) < cell.prevalence
+    shift = np.zeros(n)
+    if cell.sizes == "clusters":
+        shift = np.repeat(generator.normal(0, 0.5, -(-n // 5)), 5)[:n]
+    score = (quality + shift) * (positive - 0.5) + generator.normal(0, 1, n)
+    probability = 1 / (1 + np.exp(-(1.5 * score + math.log(cell.prevalence / (1 - cell.prevalence)))))
+    return filled(template(n), positive.astype(np.int32), probability)
+
+
+def filled(empty: Predictions, truth: np.ndarray, probability: Floats) -> Predictions:
+    """Put labels and probabilities into a table of the same number of rows."""
+    (model,) = empty.models
+    both = np.column_stack([1 - probability, probability])
+    own = replace(model, y_pred=(probability >= 0.5).astype(np.int32), score=probability, proba=both)
+    return replace(empty, y_true=truth, models=(own,))
+
+
+_TEMPLATES: dict[int, Predictions] = {}
+
+
+def template(n: int) -> Predictions:
+    """Return a table of n rows of one model, in clusters of five."""
+    if n not in _TEMPLATES:
+        rows = {"id": [f"{k:06d}" for k in range(n)], "y_true": [0, 1] + [0] * (n - 2), "p_1": [0.5] * n}
+        loaded = load({"m": rows}, options=Options(positive="1"))
+        groups = Column(np.arange(n, dtype=np.int32) // 5, tuple(f"g{k:05d}" for k in range(-(-n // 5))))
+        _TEMPLATES[n] = replace(loaded, metadata={"group": groups})
+    return _TEMPLATES[n]
+
+
+def measured(run: Predictions, quantity: Quantity, cell: Cell) -> Measured:
+    """Return the run's value with its interval, as an audit has it."""
+    options = Options(resamples=200, positive="1", cluster="group" if cell.sizes == "clusters" else None)
+    units = len(run.metadata["group"].categories or ()) if options.cluster else run.n
+    found = value_on_new(run, "m", quantity, options, np.ones(units, dtype=bool))
+    assert isinstance(found, Measured), found
+    return found
+
+
+def spread_of_quality(cell: Cell, quantity: Quantity, generator: np.random.Generator) -> float:
+    """Return the standard deviation of quality with which the metric's level varies as much as the alarm promises."""
+    plain = replace(cell, sizes="alike")
+    low, middle, high = (
+        measured(draw(plain, 1.5 + step, generator, LARGE), quantity, plain) for step in (-STEP, 0, STEP)
+    )
+    slope = abs(high.value.value - low.value.value) / (2 * STEP)
+    return promised_between(middle.value.value, middle.scale) / slope
+
+
+def study(cell: Cell, series: int, seed: int, number: int) -> dict[str, object]:
+    """Return how many series of a year had an alarm, by either rule and by both."""
+    generator = np.random.default_rng([seed, number])
+    quantity = parse(cell.metric, "binary", ("0", "1"))
+    spread = spread_of_quality(cell, quantity, generator)
+    alone = lasting = either = 0
+    for _ in range(series):
+        runs = []
+        for _ in range(cell.accepted + WEEKS):
+            n = cell.n if cell.sizes != "unequal" else int(cell.n * 2 ** generator.uniform(-2.3, 1))
+            quality = generator.normal(1.5, spread)
+            runs.append(measured(draw(cell, quality, generator, n), quantity, cell))
+        by_run, by_mixture = alarmed(runs, cell.accepted)
+        alone, lasting, either = alone + by_run, lasting + by_mixture, either + (by_run or by_mixture)
+    rates = {"one_run": alone / series, "lasting": lasting / series, "alarm": either / series}
+    return {**{name: getattr(cell, name) for name in cell.__slots__}, "series": series, "seed": seed, **rates}
+
+
+def alarmed(runs: list[Measured], accepted: int) -> tuple[bool, bool]:
+    """Return whether the one-run rule, and whether the mixture, was false at any week."""
+    sign = 1.0 if runs[0].scale.greater_is_better else -1.0
+    values = sign * np.array([run.value.value for run in runs])
+    errors = np.array([run.value.error for run in runs])
+    pairs = [(run.value.value, run.from_interval or 0.0) for run in runs]
+    by_run = by_mixture = False
+    for t in range(1, WEEKS + 1):
+        last = accepted + t
+        now = runs[last - 1]
+        least_n = min(run.least_n for run in (*runs[:accepted], now))
+        p = compare_run(pairs[:accepted], pairs[last - 1], of=now.scale, least_n=least_n).p_value
+        by_run |= p <= ALPHA / 2 * share_of_run(t, WEEKS)
+        log_e, _ = drop_evidence(values[:accepted], values[accepted:last], errors[:last], horizon=WEEKS)
+        by_mixture |= bool(log_e >= math.log(2 / ALPHA))
+    return by_run, by_mixture
+
+
+def main(write: Callable[[str], object] = print) -> int:
+    """Run the study and write its table."""
+    parser = argparse.ArgumentParser(prog="python -m research.studies.audited_metrics", description=__doc__)
+    parser.add_argument("--seed", type=int, default=31, help="seed of every series")
+    parser.add_argument("--series", type=int, default=100, help="series a cell")
+    parser.add_argument("--output", type=Path, default=DOCS / "audit-alarms-metrics.csv")
+    given = parser.parse_args()
+    rows = []
+    for number, cell in enumerate(CELLS):
+        rows.append(study(cell, given.series, given.seed, number))
+        write(str(rows[-1]))
+        with given.output.open("w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
