@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from evalreport.cli.run import (
     source_of,
     write,
 )
-from evalreport.errors import HistoryError, UsageError
+from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, memory_bytes, parse_time, run_time
 from evalreport.texts import Message, parts
 
@@ -173,9 +174,9 @@ def list_runs(url: str, series: str | None) -> int:
     """
     from evalreport.history.store import runs
 
-    history = _open(url)
-    found = runs(history, series)
-    marks = _marks(history, found)
+    history, damaged = _open(url), list[str]()
+    found = runs(history, series, damaged=damaged)
+    marks = _marks(history, found, damaged)
     heads = ("run", "time", "series", "exit", "", "n", "primary metric", "headline")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
@@ -183,7 +184,7 @@ def list_runs(url: str, series: str | None) -> int:
         for run in found
     ]  # fmt: skip
     _print_table(heads, rows)
-    return 0
+    return _ended(damaged)
 
 
 @history_command.command("show")
@@ -191,11 +192,12 @@ def list_runs(url: str, series: str | None) -> int:
 @url_option
 def show_run(run_id: int, url: str) -> int:
     """Show one run: its inputs, gates, changes and warnings."""
-    from evalreport.history.store import acceptances, results_of, run_with
+    from evalreport.history.store import acceptances, content_of, run_with
+    from evalreport.schema.recorded import completed
 
     history = _open(url)
     run = run_with(history, run_id)
-    results = json.loads(results_of(history, run_id))
+    results = completed(content_of(history, run_id))
     lines = [f"{name}: {value}" for name, value in _facts(run).items() if value is not None]
     lines += [f"models: {', '.join(results['models'])}", f"{run.summary['primary_metric']}: {_values(run)}"]
     lines += [f"input: {row['path']} ({row['rows']} rows, {row['sha256']})" for row in results["inputs"]]
@@ -223,11 +225,11 @@ def diff_runs(before: int, after: int, url: str) -> int:
     changed is what gates and comparisons decide.
     """
     from evalreport.history.changes import changes
-    from evalreport.history.store import results_of
+    from evalreport.history.store import content_of
     from evalreport.schema.recorded import completed
 
     history = _open(url)
-    found = changes(*(completed(json.loads(results_of(history, run_id))) for run_id in (before, after)))
+    found = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
     rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
     _print_table(("kind", "what", f"run {before}", f"run {after}"), rows)
     return 0
@@ -272,27 +274,33 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     """
     from evalreport.files import write_whole
     from evalreport.history.store import results_of, runs
+    from evalreport.schema.recorded import parsed
 
-    history = _open(url)
+    history, damaged = _open(url), list[str]()
     if folder and output == STANDARD_OUTPUT:
         raise UsageError("--folder needs -o DIR, the folder to write into")
-    found = runs(history, series)
-    marks = _marks(history, found)
+    found = runs(history, series, damaged=damaged)
+    marks = _marks(history, found, damaged)
+
+    def whole() -> Iterator[tuple[Run, dict[str, object], bytes, JsonObject]]:
+        """Yield each run that can be read, with its results."""
+        for run in found:
+            with _noted(damaged):
+                content = results_of(history, run.id)
+                yield run, {**_facts(run), **marks[run.id]}, content, parsed(content, f"run {run.id}")
+
     if folder:
         with writable(output):
-            for run in found:
+            for run, facts, content, _ in whole():
                 place = output / f"run-{run.id}"
-                write_whole(place / "results.json", results_of(history, run.id))
-                facts = {**_facts(run), **marks[run.id]}
+                write_whole(place / "results.json", content)
                 write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
         tell(f"{output}: {len(found)} runs")
-        return 0
+        return _ended(damaged)
     with writing(output) as write:
-        for run in found:
-            content = json.loads(results_of(history, run.id))
-            line = {**_facts(run), **marks[run.id], "results": content}
-            write(json.dumps(line, sort_keys=True) + "\n")
-    return 0
+        for _, facts, _, results in whole():
+            write(json.dumps({**facts, "results": results}, sort_keys=True) + "\n")
+    return _ended(damaged)
 
 
 @history_command.command("prune")
@@ -362,7 +370,7 @@ def site(
     )
     audits = f"{written.audits} audit{'' if written.audits == 1 else 's'}"
     tell(f"{written.page}: {audits}, {written.reports} linked to their report")
-    return 0
+    return _ended(written.damaged)
 
 
 def _open(url: str) -> History:
@@ -387,12 +395,31 @@ def _limit(text: str) -> str:
         ) from None
 
 
-def _marks(history: History, found: Iterable[Run]) -> dict[int, dict[str, bool]]:
+def _ended(damaged: Sequence[str]) -> int:
+    """Name what could not be read of a history; return the exit code of a command that shows the rest."""
+    for text in dict.fromkeys(damaged):
+        say(f"evalreport: {text}", level="error")
+    return HistoryError.exit_code if damaged else 0
+
+
+@contextmanager
+def _noted(damaged: list[str]) -> Iterator[None]:
+    """Note what cannot be read of a history, and go on."""
+    try:
+        yield
+    except (HistoryError, InputError) as error:
+        damaged.append(str(error))
+
+
+def _marks(history: History, found: Iterable[Run], damaged: list[str]) -> dict[int, dict[str, bool]]:
     """Return for each run whether it is an accepted run of its series, and the last that exited 0."""
-    from evalreport.history.store import standing
+    from evalreport.history.store import Standing, standing
 
     runs = list(found)
-    by_series = {name: standing(history, name) for name in {run.series for run in runs}}
+    by_series = dict.fromkeys({run.series for run in runs}, Standing(None, (), None))
+    for name in by_series:
+        with _noted(damaged):
+            by_series[name] = standing(history, name)
     return {
         run.id: {
             "accepted": run.id in by_series[run.series].accepted,

@@ -252,7 +252,7 @@ def _number_of_rows(now: Present, past: Past, reference: Reference) -> Answer:
     """Compare with the median of the runs since, because the accepted run may be larger than usual."""
     before = [run.summary["n"] for run in runs_with_same_accepted(past)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
-    ratio = now.results.n / usual
+    ratio = now.results.n / usual if usual > 0 else math.inf  # a damaged history may hold any number
     few = bool(before) and ratio < HALF
     name = "fewer_than_half" if few else "rows_usual" if before else "rows"
     text = Message(f"drift.number.{name}", n=now.results.n, usual=usual)

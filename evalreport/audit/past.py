@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +15,7 @@ from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
-from evalreport.history.store import Run, Standing, predictions_of, results_of, runs
+from evalreport.history.store import Run, Standing, content_of, predictions_of, runs
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.table import Predictions
@@ -151,7 +150,7 @@ def past_of(
         runs=before,
         place=_place_after(before, time),
         references={
-            name: Reference(name, known[number], json.loads(results_of(history, number)), kept[number])
+            name: Reference(name, known[number], content_of(history, number), kept[number])
             for name, number in wanted.items()
             if number in known
         },

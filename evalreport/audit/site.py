@@ -8,17 +8,18 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from evalreport import numbers
 from evalreport.audit.sequential_test import promise
-from evalreport.errors import OutputError, UsageError
+from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import write_whole
 from evalreport.gates.outcomes import parse
 from evalreport.history.connection import History
@@ -35,8 +36,11 @@ from evalreport.report.stylesheets import font_faces, policy_of
 from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
-from evalreport.schema.audit import ALARMS
+from evalreport.schema.audit import ALARMS, AuditRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.recorded import require_types
+from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, group_of, say, speaking
 from evalreport.texts.visible import visible
 from evalreport.version import __version__
@@ -102,47 +106,105 @@ class Timeline:
     tracks: tuple[Track, ...]
 
 
-def timelines(history: History, series: str | None = None) -> list[Timeline]:
+def timelines(
+    history: History, series: str | None = None, *, damaged: list[str] | None = None
+) -> list[Timeline]:
     """Return every series of a history (or one), by name.
+
+    Parameters
+    ----------
+    damaged
+        Takes a sentence about each part that cannot be read; None: the first one is raised.
 
     Raises
     ------
     UsageError
-        There is no run (of that series).
-    HistoryError
+        There is no run (of that series) that can be read.
+    HistoryError, InputError
         The history cannot be read, or is damaged.
     """
-    found = runs(history, series)
-    if not found:
-        which = "" if series is None else f" of the series {series!r}"
-        raise UsageError(f"{history.name} holds no run{which}; `evalreport history list` shows the runs")
+    found = runs(history, series, damaged=damaged)
     names = sorted({run.series for run in found})
-    return [_timeline(history, name, [run for run in found if run.series == name]) for name in names]
+    lines = [
+        _timeline(history, name, [run for run in found if run.series == name], damaged) for name in names
+    ]
+    shown = [line for line in lines if line is not None]
+    if not shown:
+        which = "" if series is None else f" of the series {series!r}"
+        more = "".join(f"; {text}" for text in (damaged or ())[:1])
+        raise UsageError(
+            f"{history.name} holds no run{which}; `evalreport history list` shows the runs{more}"
+        )
+    return shown
 
 
-def _timeline(history: History, series: str, own: Sequence[Run]) -> Timeline:
-    own = sorted(own, key=lambda run: (run.time, run.id))
-    stands = standing(history, series)
-    audits, notes = [], {}
-    for run in own:
-        data = results_of(history, run.id)
-        notes[run.id] = _kept(json.loads(data))
-        digest = hashlib.sha256(data).hexdigest()
-        audits.append(_audit(run, notes[run.id], digest, stands))
-    pinned = {pin.run_id for pin in acceptances(history, series)}
+@contextmanager
+def _noted(damaged: list[str] | None) -> Iterator[None]:
+    """Note what cannot be read, and go on; where nothing is noted, it is raised."""
+    try:
+        yield
+    except (HistoryError, InputError) as error:
+        if damaged is None:
+            raise
+        damaged.append(str(error))
+
+
+def _timeline(
+    history: History, series: str, found: Sequence[Run], damaged: list[str] | None
+) -> Timeline | None:
+    """Return the audits of a series that can be read; None: none can."""
+    stands, pinned = Standing(None, (), None), set[int]()
+    with _noted(damaged):
+        stands = standing(history, series)
+        pinned = {pin.run_id for pin in acceptances(history, series)}
+    own, audits, notes = [], [], {}
+    for run in sorted(found, key=lambda run: (run.time, run.id)):
+        with _noted(damaged):
+            data = results_of(history, run.id)
+            notes[run.id] = _kept(data, f"{history.name}, run {run.id}")
+            audits.append(_audit(run, notes[run.id], hashlib.sha256(data).hexdigest(), stands))
+            own.append(run)
+    if not own:
+        return None
     newest = own[-1].summary
     metric = str(newest["primary_metric"])
-    models = sorted({model for run in own for model in run.summary["models"]})
+    models = sorted({model for run in own for model in run.summary["values"]})
     level = notes[own[-1].id]["level"]
-    edges = _edges(metric, str(newest["task"]), tuple(notes[own[-1].id]["classes"]))
+    edges = _edges(metric, str(newest.get("task")), tuple(notes[own[-1].id]["classes"]))
     tracks = (_track(model, metric, edges, own, notes, pinned) for model in models)
     return Timeline(series, metric, level, tuple(audits), tuple(t for t in tracks if t.looks))
 
 
-def _kept(content: JsonObject) -> JsonObject:
-    """Return the parts of a results.json that the page needs, since a year of whole ones would fill the memory."""
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The parts of a results.json that the page shows, for the check of their types."""
+
+    options: Mapping[str, Any]
+    models: tuple[str, ...]
+    classes: tuple[str, ...]
+    gates: tuple[GateRecord, ...] = ()
+    audit: tuple[AuditRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+def _kept(data: bytes, name: str) -> JsonObject:
+    """Return the parts of a results.json that the page needs, since a year of whole ones would fill the memory.
+
+    Raises
+    ------
+    InputError
+        A part is missing, or of another type.
+    """
+    try:
+        content = json.loads(data)
+        require_types(content, _Shown, "")
+        level = content["options"].get("confidence", 0.95)
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise ValueError("options.confidence must be a number between 0 and 1")
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the results are damaged: {str(error)[:160]}", file=name) from None
     return {
-        "level": float(content["options"].get("confidence", 0.95)),
+        "level": level,
         "models": content["models"],
         "classes": content["classes"],
         "gates": content.get("gates", ()),
@@ -187,7 +249,7 @@ def _track(
         value, low, high = run.summary["values"][model]
         looks.append(
             Look(
-                time=datetime.fromisoformat(run.time),
+                time=_time(run),
                 value=value,
                 low=low,
                 high=high,
@@ -209,6 +271,11 @@ def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
     if row["question"] in ("worse", "worse_this_run", "slice"):
         return False
     return row["about"] not in models or row["about"] == model
+
+
+def _time(run: Run) -> datetime:
+    time = datetime.fromisoformat(run.time)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
 def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, float]:
@@ -269,11 +336,12 @@ def _concerns(gate: str, model: str, models: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The written page, the number of audits, and of those with a link to their report."""
+    """The written page, the number of audits, of those with a link to their report, and what could not be read."""
 
     page: Path
     audits: int
     reports: int
+    damaged: tuple[str, ...] = ()
 
 
 def write_site(
@@ -305,7 +373,8 @@ def write_site(
         The folder cannot be written, or a template has an error.
     """
     check_templates(templates)
-    found = timelines(history, series)
+    damaged: list[str] = []
+    found = timelines(history, series, damaged=damaged)
     try:
         known = {} if reports is None else _reports(reports)
         links = {}
@@ -318,7 +387,7 @@ def write_site(
             f"cannot write the page into {folder}: {error.strerror or error}; name another folder"
         ) from error
     audits = [audit for line in found for audit in line.audits]
-    return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits))
+    return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits), tuple(damaged))
 
 
 def _page(

@@ -146,7 +146,12 @@ def found_version(connection: Connection) -> int:
     tables = schema()
     if not inspect(connection).has_table(tables.schema.name):
         return 0
-    version = int(connection.execute(select(tables.schema.c.version)).scalar_one())
+    versions = list(connection.execute(select(tables.schema.c.version)).scalars())
+    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
+        raise HistoryError(
+            "the table evalreport_schema does not hold one version: it is damaged; restore the database from a copy"
+        )
+    version: int = versions[0]
     if version > VERSION:
         raise HistoryError(
             f"the history was written by a newer evalreport (its tables have version {version}, and this one knows"
@@ -162,7 +167,13 @@ def migrate(connection: Connection) -> int:
     """
     found = found_version(connection)
     for step in STEPS[found:]:
-        step(connection)
+        try:
+            step(connection)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, zlib.error) as error:
+            raise HistoryError(
+                f"a run of the history is damaged ({type(error).__name__}), so that its tables cannot be brought up to"
+                " date: restore the database from a copy"
+            ) from error
     if found < VERSION:
         table = schema().schema
         connection.execute(table.delete())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from evalreport.options import Options
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.table import Attempts, Column, Labels, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
+from evalreport.sources.unpacking import chunks_of_parquet, declared_by_parquet, room_of
 
 FORMAT = 1
 
@@ -68,13 +71,25 @@ def unpacked(content: bytes) -> Predictions:
         The bytes hold no predictions, or those of a newer evalreport.
     """
     try:
-        table = pq.read_table(io.BytesIO(content))
+        table = _table(content)
         head = json.loads((table.schema.metadata or {})[HEAD])
         if head["format"] != FORMAT:
             raise HistoryError("the stored predictions were written by a newer evalreport: use that version")
         return _predictions(table, head)
-    except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+    except (pa.ArrowException, LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise HistoryError(f"the stored predictions cannot be read: {error}") from error
+
+
+def _table(content: bytes) -> pa.Table:
+    """Read the table as strangers' files are read: what it declares has room, and no damage ends the process."""
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        file.write(content)
+        file.flush()
+        path = Path(file.name)
+        chunks = chunks_of_parquet(path)
+        declared = declared_by_parquet(chunks, {chunk.column for chunk in chunks})
+        room_of(path, "the stored predictions", None).check(declared)
+        return pq.read_table(io.BytesIO(content))
 
 
 def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:

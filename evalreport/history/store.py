@@ -9,15 +9,18 @@ import os
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport.errors import HistoryError, UsageError
 from evalreport.history.connection import ConnectionLostError, History, reading, schema, translated, writing
+from evalreport.history.summaries import read_summary
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.recorded import parsed
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
@@ -85,14 +88,35 @@ class Acceptance:
     note: str
 
 
-def runs(history: History, series: str | None = None) -> list[Run]:
-    """Return the runs of one series, or of all, in the order of recording."""
+def runs(history: History, series: str | None = None, *, damaged: list[str] | None = None) -> list[Run]:
+    """Return the runs of one series, or of all, in the order of recording.
+
+    Parameters
+    ----------
+    damaged
+        Takes a sentence about each run that cannot be read; None: the first one is raised.
+
+    Raises
+    ------
+    HistoryError
+        A run is damaged.
+    """
     from sqlalchemy import select
 
     table = schema().runs
     query = select(*_facts()).order_by(table.c.id)
+    found = []
     with reading(history) as connection:
-        return [_run(row) for row in connection.execute(_of_series(query, table, series))]
+        # A run whose series is damaged may be of this one.
+        own = None if damaged is not None else series
+        for row in connection.execute(_of_series(query, table, own)):
+            try:
+                found.append(_run(row))
+            except HistoryError as error:
+                if damaged is None:
+                    raise
+                damaged.append(f"{history.name}: {error}")
+    return [run for run in found if series is None or run.series == series]
 
 
 def run_with(history: History, run_id: int) -> Run:
@@ -133,7 +157,13 @@ def acceptances(history: History, series: str | None = None) -> list[Acceptance]
     table = schema().acceptances
     query = select(table.c.series, table.c.run_id, table.c.time, table.c.note).order_by(table.c.id)
     with reading(history) as connection:
-        return [Acceptance(*row) for row in connection.execute(_of_series(query, table, series))]
+        found = [Acceptance(*row) for row in connection.execute(_of_series(query, table, series))]
+    for pin in found:
+        if not isinstance(pin.run_id, int) or not all(
+            isinstance(x, str) for x in (pin.series, pin.time, pin.note)
+        ):
+            raise _damaged("the log of accepted runs is damaged")
+    return found
 
 
 def results_of(history: History, run_id: int) -> bytes:
@@ -147,16 +177,30 @@ def results_of(history: History, run_id: int) -> bytes:
     from sqlalchemy import select
 
     table = schema().runs
-    query = select(table.c.results, table.c.results_sha256).where(table.c.id == run_id)
+    query = select(_raw(table.c.results), table.c.results_sha256).where(table.c.id == run_id)
     with reading(history) as connection:
         row = connection.execute(query).one_or_none()
     if row is None:
         raise _no_run(history, run_id)
+    packed = zlib.decompressobj()
     try:
-        content = zlib.decompress(row[0])
-    except zlib.error:
+        content = packed.decompress(row[0], MOST_BYTES)
+    except (zlib.error, TypeError):
+        content = b""
+    if not packed.eof:
         content = b""
     return _checked(history, f"the results of run {run_id}", content, row[1])
+
+
+def content_of(history: History, run_id: int) -> JsonObject:
+    """Return a run's results.json, parsed and checked.
+
+    Raises
+    ------
+    UsageError, HistoryError, InputError
+        There is no such run, or its stored results are damaged.
+    """
+    return parsed(results_of(history, run_id), f"{history.name}, run {run_id}")
 
 
 def predictions_of(history: History, run_id: int) -> bytes | None:
@@ -170,7 +214,7 @@ def predictions_of(history: History, run_id: int) -> bytes | None:
     from sqlalchemy import select
 
     table = schema().predictions
-    query = select(table.c.content, table.c.content_sha256).where(table.c.run_id == run_id)
+    query = select(_raw(table.c.content), table.c.content_sha256).where(table.c.run_id == run_id)
     with reading(history) as connection:
         row = connection.execute(query).one_or_none()
     return None if row is None else _checked(history, f"the predictions of run {run_id}", row[0], row[1])
@@ -204,8 +248,10 @@ def standing_of(connection: Connection, series: str) -> Standing:
     pinned = select(pins.c.run_id).where(pins.c.series == series, pins.c.together == together)
     latest: int | None = connection.execute(newest).scalar_one()
     last: int | None = connection.execute(newest.where(runs_table.c.exit_code == 0)).scalar_one()
-    accepted = connection.execute(pinned.order_by(pins.c.run_id)).scalars()
-    return Standing(latest, tuple(accepted), last)
+    accepted = tuple(connection.execute(pinned.order_by(pins.c.run_id)).scalars())
+    if not all(isinstance(run_id, int) for run_id in accepted):
+        raise _damaged("the log of accepted runs is damaged")
+    return Standing(latest, accepted, last)
 
 
 def _facts() -> list[Any]:
@@ -213,9 +259,57 @@ def _facts() -> list[Any]:
     return [columns[entry.name] for entry in fields(Run)]
 
 
+def _raw(column: Any) -> Any:
+    """Return a column as the database holds it: a number in place of bytes would become as many bytes."""
+    from sqlalchemy import type_coerce
+    from sqlalchemy.types import NullType
+
+    return type_coerce(column, NullType())
+
+
 def _run(row: Row[Any]) -> Run:
+    """Return a run; SQLite holds values of any type in any column.
+
+    Raises
+    ------
+    HistoryError
+        A fact is of another type, or the summary is none.
+    """
     values: JsonObject = {entry.name: value for entry, value in zip(fields(Run), row, strict=True)}
-    return Run(**{**values, "summary": json.loads(values["summary"])})
+    try:
+        for name, kinds in _KINDS.items():
+            if not isinstance(values[name], kinds):
+                raise ValueError(f"its {name} is no {'number' if int in kinds else 'text'}")
+        if not _is_time(values["time"]):
+            raise ValueError("its time is none")
+        return Run(**{**values, "summary": read_summary(values["summary"])})
+    except ValueError as error:
+        raise _damaged(f"run {values['id']} is damaged ({error})") from None
+
+
+_NUMBER, _TEXT, _NUMBER_OR_NONE = (int,), (str,), (int, type(None))
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "id": _NUMBER,
+    "series": _TEXT,
+    "identity": _TEXT,
+    "signature": _TEXT,
+    "time": _TEXT,
+    "exit_code": _NUMBER,
+    "accepted_run": _NUMBER_OR_NONE,
+    "last_run": _NUMBER_OR_NONE,
+}
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _damaged(what: str) -> HistoryError:
+    return HistoryError(f"{what}: restore the database from a copy")
 
 
 def _of_series(query: Select[Any], table: Table, series: str | None) -> Select[Any]:
@@ -223,8 +317,8 @@ def _of_series(query: Select[Any], table: Table, series: str | None) -> Select[A
 
 
 def _checked(history: History, what: str, content: bytes, digest: str) -> bytes:
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise HistoryError(f"{history.name}: {what} are damaged: restore the database from a copy")
+    if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != digest:
+        raise _damaged(f"{history.name}: {what} are damaged")
     return content
 
 
@@ -379,6 +473,8 @@ def _accept(connection: Connection, series: str, run_ids: Sequence[int], *, time
 
     pins = schema().acceptances
     newest = connection.execute(select(func.max(pins.c.together)).where(pins.c.series == series)).scalar()
+    if not isinstance(newest, _NUMBER_OR_NONE):
+        raise _damaged("the log of accepted runs is damaged")
     together = (newest or 0) + 1
     rows = [
         {"series": series, "run_id": run_id, "time": time, "note": note, "together": together}

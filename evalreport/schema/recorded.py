@@ -156,7 +156,7 @@ def parsed(data: bytes, name: str) -> JsonObject:
     if content["schema"] == EARLIER:
         _rename_levels(content.get("warnings"))
     try:
-        _check(content, Results, "")
+        require_types(content, Results, "")
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
@@ -276,7 +276,7 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
 
-def _check(value: object, wanted: TypeHint, where: str) -> None:
+def require_types(value: object, wanted: TypeHint, where: str) -> None:
     """Check a value against a type of the records; fields of later versions pass.
 
     Raises
@@ -298,7 +298,7 @@ def _check(value: object, wanted: TypeHint, where: str) -> None:
         if not isinstance(value, dict):
             _refuse(value, "an object", where)
         for key, part in value.items():
-            _check(part, get_args(wanted)[1], f"{where}.{key}")
+            require_types(part, get_args(wanted)[1], f"{where}.{key}")
     elif wanted is not Any and not _is(value, wanted):
         _refuse(value, _TYPE_NAMES[wanted], where)
 
@@ -321,7 +321,7 @@ def _check_record(value: object, wanted: TypeHint, where: str) -> None:
     for entry in dataclasses.fields(wanted):
         inner = f"{where}.{entry.name}" if where else entry.name
         if entry.name in value:
-            _check(value[entry.name], hints[entry.name], inner)
+            require_types(value[entry.name], hints[entry.name], inner)
         elif entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
             raise ValueError(f"{inner} is missing")
 
@@ -332,7 +332,7 @@ def _check_union(value: object, choices: tuple[TypeHint, ...], where: str) -> No
     # Messages are written as text.
     rest = [choice for choice in choices if choice not in (types.NoneType, Message)]
     if len(rest) == 1:
-        _check(value, rest[0], where)
+        require_types(value, rest[0], where)
     elif not any(_is(value, choice) for choice in rest):
         _refuse(value, " or ".join(_TYPE_NAMES[choice] for choice in rest), where)
 
@@ -344,7 +344,7 @@ def _check_list(value: object, parts: tuple[TypeHint, ...], where: str) -> None:
     if len(wanted) != len(value):
         _refuse(value, f"{len(wanted)} values", where)
     for number, (part, kind) in enumerate(zip(value, wanted, strict=True)):
-        _check(part, kind, f"{where}[{number}]")
+        require_types(part, kind, f"{where}[{number}]")
 
 
 def _hints(record: TypeHint) -> JsonObject:

@@ -13,6 +13,8 @@ crash
     the process died: memory that was not its own, or a wait that nothing ends.
 untidy
     a traceback, a warning of a library, an exit code of 2 or 4 without a word, or a secret that was shown.
+accepted
+    files that contradict one another were analysed.
 
 A finding is made smaller as long as it stays the same, and is saved with its files.
 """
@@ -47,7 +49,7 @@ from evalreport import cli, errors
 from evalreport.reviews import comment as reviews
 from research.campaign.answers import host
 from research.campaign.records import CACHE, MEMORY, Part, Row, measured
-from research.campaign.targets import ADDRESS, MADE, TARGETS, Case
+from research.campaign.targets import ADDRESS, AGGREGATES, DAMAGED, HISTORIES, MADE, TARGETS, Case
 
 ROOT = Path(__file__).resolve().parents[2]
 CODES = (0, 1, 2, 3, 4)
@@ -55,8 +57,10 @@ SECRET = "Hunter2-geheim"  # noqa: S105 - the token of the tries
 MOST_MEMORY = 8 * 10**9
 SECONDS = 5.0
 TRIES = 100_000
-FAULTS = ("defect", "escaped", "hang", "crash", "untidy")
+MOST_DAMAGED = 10_000
+FAULTS = ("defect", "escaped", "hang", "crash", "untidy", "accepted")
 FOUND = CACHE / "fuzz"
+FOUND_DAMAGED = CACHE / "damage"
 REDUCTIONS = 300
 """Tries to make a finding smaller."""
 
@@ -109,6 +113,8 @@ def tried(case: Case, folder: Path, address: str, answers: list[bytes]) -> Outco
     except BaseException as error:  # noqa: BLE001 - that is what is looked for
         seen.append(error)
     out.flush()
+    if case.contradicts and not seen and code in (0, 1, 3):
+        return Outcome(code, "accepted", case.words[0], err.getvalue())
     return _judged(code, out.buffer.getvalue().decode("utf-8", "replace"), err.getvalue(), seen)
 
 
@@ -247,6 +253,9 @@ def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, sc
     with host() as (address, answers), (out / "log").open("a", buffering=1) as log:
         if "results" in targets:
             MADE.update(_made(folder, address, answers))
+        if not {*DAMAGED}.isdisjoint(targets):
+            AGGREGATES.extend(_aggregates(folder, address, answers))
+            HISTORIES.append(_history(folder, address, answers))
         known: set[str] = set()
         for number in range(first, last):
             started = time.process_time()
@@ -294,6 +303,51 @@ def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[b
     return made
 
 
+def _aggregates(folder: Path, address: str, answers: list[bytes]) -> Iterator[dict[str, bytes]]:
+    """Yield the files of aggregates: of probabilities and scores by a slice, of labels, and of labels in clusters."""
+    rows = [
+        f"e{i},{i % 2},{i * 7 % 11 / 11 * 0.6 + 0.3 * (i % 2):.3f},{(i * 5 % 13) + 4 * (i % 2)},{'fmd'[i % 3]}"
+        for i in range(90)
+    ]
+    scored = ["id,y_true,p_1,score,sex", *rows]
+    labels = ["id,y_true,y_pred,sex", *(f"e{i},{i % 3},{i * 5 % 7 % 3},{'fmd'[i % 3]}" for i in range(90))]
+    other = ["id,y_true,p_1,sex", *(f"e{i},{i % 2},{i * 5 % 7 / 7:.3f},{'fmd'[i % 3]}" for i in range(90))]
+    for files, words in (
+        ({"m/a.csv": scored, "m/b.csv": other}, ("--slice", "sex")),
+        ({"m/a.csv": other}, ("--threshold", "0.4", "--positive", "0")),
+        ({"m/a.csv": labels}, ("--slice", "sex")),
+        ({"m/a.csv": labels}, ("--cluster", "sex")),
+    ):
+        content = {name: "\n".join([*lines, ""]).encode() for name, lines in files.items()}
+        outcome = tried(Case(("aggregate", "m", "-o", "d", "-q", *words), content), folder, address, answers)
+        assert outcome.code == 0, outcome
+        yield {path.name: path.read_bytes() for path in sorted((folder / "d").iterdir())}
+
+
+def _history(folder: Path, address: str, answers: list[bytes]) -> dict[str, bytes]:
+    """Return a history of four nights, the first two of which are accepted, and the predictions of a fifth."""
+
+    def night(number: int) -> bytes:
+        lines = ["id,model,y_true,y_pred,sex"]
+        lines += [
+            f"n{number}e{i // 2},{'ab'[i % 2]},{i // 2 % 2},{(i * 7 + number) % 5 % 2},{'fm'[i // 2 % 3 % 2]}"
+            for i in range(80)
+        ]
+        return "\n".join([*lines, ""]).encode()
+
+    found: dict[str, bytes] = {}
+    quick = ("-m", "accuracy", "--resamples", "20", "-f", "json", "-o", "-", "-q", "--slice", "sex")
+    for number in range(4):
+        time_ = f"2026-01-0{number + 1}T00:00:00Z"
+        words = ("audit", "m.csv", "--history", "sqlite:///h.db", "--time", time_, *quick)
+        outcome = tried(Case(words, {**found, "m.csv": night(number)}), folder, address, answers)
+        assert outcome.code == 0, outcome
+        found = {"h.db": (folder / "h.db").read_bytes()}
+    words = ("history", "accept", "1", "2", "--history", "sqlite:///h.db")
+    assert tried(Case(words, found), folder, address, answers).code == 0
+    return {"h.db": (folder / "h.db").read_bytes(), "m.csv": night(4)}
+
+
 def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[list[str]]:
     """Make all tries, in processes that may die; return the log: number, target, code, how it ended, seconds."""
     log = out / "log"
@@ -339,21 +393,30 @@ def logged(log: Path) -> list[list[str]]:
 
 
 def part(*, seed: int = 1, tries: int = TRIES, out: Path = FOUND) -> Part:
-    """Make the tries of all targets; interrupted, those that were made."""
-    made = Part("fuzz", seed, tries)
+    """Make the tries of all targets but damaged folders; interrupted, those that were made."""
+    return _part("fuzz", [name for name in TARGETS if name not in DAMAGED], seed, tries, out)
+
+
+def damaged(*, seed: int = 1, tries: int = MOST_DAMAGED, out: Path = FOUND_DAMAGED) -> Part:
+    """Make the tries on damaged aggregates and histories; interrupted, those that were made."""
+    return _part("damage", list(DAMAGED), seed, tries, out)
+
+
+def _part(name: str, targets: Sequence[str], seed: int, tries: int, out: Path) -> Part:
+    made = Part(name, seed, tries)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     with measured(made):
         with contextlib.suppress(KeyboardInterrupt):
-            campaign(seed, tries, list(TARGETS), out)
-        count(made, out)
+            campaign(seed, tries, targets, out)
+        count(made, out, targets)
     return made
 
 
-def count(made: Part, out: Path) -> None:
+def count(made: Part, out: Path, targets: Sequence[str]) -> None:
     """Put into a part how the tries of a log ended, and what was found."""
     log = logged(out / "log")
-    for target in TARGETS:
+    for target in targets:
         own = [entry for entry in log if entry[1] == target]
         endings = Counter(f"exit {code}" if kind == "fine" else kind for _, _, code, kind, _ in own)
         made.rows.append(Row(target, len(own), endings))
@@ -384,7 +447,7 @@ def run(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(words)
-    targets = given.target or list(TARGETS)
+    targets = given.target or [name for name in TARGETS if name not in DAMAGED]
     given.out.mkdir(parents=True, exist_ok=True)
     if given.worker:
         first, last = map(int, given.worker.split(":"))

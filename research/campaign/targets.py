@@ -18,7 +18,7 @@ import numpy as np
 
 from evalreport.options import KEYS
 from evalreport.refit.plans import SCHEMES
-from research.campaign import grammar
+from research.campaign import damage, grammar
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / "imports"
 QUICK = ("--resamples", "20", "--interval", "wilson", "-f", "json", "-o", "-", "-q")
@@ -35,6 +35,8 @@ class Case:
     files: dict[str, bytes] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     answers: tuple[bytes, ...] = ()
+    contradicts: bool = False
+    """Whether the files contradict one another, so that no run may be made of them."""
 
 
 Target = Callable[[random.Random], Case]
@@ -514,6 +516,45 @@ def review(rng: random.Random) -> Case:
     return Case(tuple(words), files, environment, tuple(answers))
 
 
+# --- aggregates and histories ---------------------------------------------------------------------------------------
+
+AGGREGATES: list[dict[str, bytes]] = []
+"""The files of aggregates of the program's own."""
+HISTORIES: list[dict[str, bytes]] = []
+"""A history of the program's own, with the predictions of a further night."""
+
+
+def aggregate(rng: random.Random) -> Case:
+    """One edit of an aggregate's files, with the digests made anew, and a run on it."""
+    files, contradicts = damage.aggregate_edited(rng, rng.choice(AGGREGATES))
+    words = rng.choice((("run", "d"), ("run", "d"), ("run", "d/counts.parquet"), ("check", "d")))
+    quick = QUICK if words[0] == "run" else ("-q",)
+    return Case(
+        (*words, *quick), {f"d/{name}": data for name, data in files.items()}, contradicts=contradicts
+    )
+
+
+def history(rng: random.Random) -> Case:
+    """One edit of a history's tables, and a command that reads them."""
+    made = rng.choice(HISTORIES)
+    url = ("--history", "sqlite:///h.db")
+    words: tuple[str, ...] = rng.choice(
+        (
+            ("audit", "m.csv", *url, "-m", "accuracy", *QUICK),
+            ("audit", "m.csv", *url, "-m", "accuracy", *QUICK, "--gate", "a.accuracy >= last - 0.5"),
+            ("history", "list", *url),
+            ("history", "show", str(rng.randrange(1, 5)), *url),
+            ("history", "diff", "1", "3", *url),
+            ("history", "site", "site", *url),
+            ("history", "export", *url),
+            ("history", "export", "--folder", "-o", "all", *url),
+            ("history", "accept", "2", "3", *url),
+            ("history", "prune", "--keep", "1", *url),
+        )
+    )
+    return Case(words, {**made, "h.db": damage.history_edited(rng, made["h.db"])})
+
+
 TARGETS: dict[str, tuple[Target, int]] = {
     "delimited": (delimited, 3),
     "json_lines": (json_lines, 3),
@@ -527,5 +568,9 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "imports": (imports, 12),
     "results": (results, 16),
     "review": (review, 12),
+    "aggregate": (aggregate, 50),
+    "history": (history, 50),
 }
-"""Each target with its share of the tries, in hundredths: the cheap ones are tried more often."""
+"""Each target with its share of the tries among those of its part: the cheap ones are tried more often."""
+DAMAGED = ("aggregate", "history")
+"""The targets of the part that damages folders and databases of our own; the others are of the part ``fuzz``."""
