@@ -339,7 +339,7 @@ def _history(folder: Path, address: str, answers: list[bytes]) -> dict[str, byte
     quick = ("-m", "accuracy", "--resamples", "20", "-f", "json", "-o", "-", "-q", "--slice", "sex")
     for number in range(4):
         time_ = f"2026-01-0{number + 1}T00:00:00Z"
-        words = ("audit", "m.csv", "--history", "sqlite:///h.db", "--time", time_, *quick)
+        words: tuple[str, ...] = ("audit", "m.csv", "--history", "sqlite:///h.db", "--time", time_, *quick)
         outcome = tried(Case(words, {**found, "m.csv": night(number)}), folder, address, answers)
         assert outcome.code == 0, outcome
         found = {"h.db": (folder / "h.db").read_bytes()}
