@@ -15,7 +15,7 @@ from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
-from evalreport.history.store import Run, Standing, content_of, predictions_of, runs
+from evalreport.history.store import Run, Standing, content_of, predictions_of, runs, time_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.table import Predictions
@@ -187,7 +187,7 @@ def _place_after(before: Sequence[Run], time: datetime | None) -> Place:
     if horizons:
         horizon = int(horizons[0])
     else:
-        times = [datetime.fromisoformat(run.time) for run in before]
+        times = [time_of(run) for run in before]
         horizon = horizon_of([*times, time] if time is not None else times)
     models = [len(run.summary.get("models", ())) for run in before]
     return Place(before=max(counts, default=0), horizon=horizon, models=max(models, default=0))

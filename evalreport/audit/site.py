@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
@@ -23,7 +22,7 @@ from evalreport.errors import HistoryError, InputError, OutputError, UsageError
 from evalreport.files import write_whole
 from evalreport.gates.outcomes import parse
 from evalreport.history.connection import History
-from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing
+from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing, time_of
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
 from evalreport.options import TEMPLATE_TIME, Task
@@ -249,7 +248,7 @@ def _track(
         value, low, high = run.summary["values"][model]
         looks.append(
             Look(
-                time=_time(run),
+                time=time_of(run),
                 value=value,
                 low=low,
                 high=high,
@@ -271,11 +270,6 @@ def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
     if row["question"] in ("worse", "worse_this_run", "slice"):
         return False
     return row["about"] not in models or row["about"] == model
-
-
-def _time(run: Run) -> datetime:
-    time = datetime.fromisoformat(run.time)
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
 def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, float]:

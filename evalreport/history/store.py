@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -298,6 +298,12 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "accepted_run": _NUMBER_OR_NONE,
     "last_run": _NUMBER_OR_NONE,
 }
+
+
+def time_of(run: Run) -> datetime:
+    """Return the time of a run; one without a zone is in UTC, as all are."""
+    time = datetime.fromisoformat(run.time)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
 def _is_time(text: str) -> bool:

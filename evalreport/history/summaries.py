@@ -12,6 +12,7 @@ from evalreport.files import with_each_key_once
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import require_types
 
+MOST_RUNS, LONGEST_YEAR = 10**9, 1000
 _DIGEST = re.compile("[0-9a-f]{1,16}")
 
 
@@ -29,12 +30,19 @@ class Evidence:
         Digests of some of its new examples.
     models
         Of each model the metric, its value on the new examples, the standard error and how many there are.
+    compared, horizon
+        How many runs of the series were compared, and how many its year holds.
+    answers
+        A digest of the answers of this run.
     """
 
     look: int = 0
     accepted: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
     models: Mapping[str, tuple[str, float, float, int]] | None = None
+    compared: int = 0
+    horizon: int | None = None
+    answers: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,12 @@ def read_summary(text: object) -> JsonObject:
     require_types(found, Summary, "summary")
     evidence: dict[str, Any] = found.get("evidence") or {}
     numbers = [part for kept in (evidence.get("models") or {}).values() for part in kept[1:3]]
-    if None in numbers or not all(map(_DIGEST.fullmatch, evidence.get("ids", ()))):
+    counts = (evidence.get("look", 0), evidence.get("compared", 0), evidence.get("horizon") or 1)
+    if (
+        None in numbers
+        or not 0 <= min(counts) <= max(counts) <= MOST_RUNS
+        or counts[-1] > LONGEST_YEAR
+        or not all(map(_DIGEST.fullmatch, evidence.get("ids", ())))
+    ):
         raise ValueError("its evidence is none")
     return {"n": 0, "primary_metric": "", **found, "values": found.get("values") or {}}
