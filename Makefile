@@ -22,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-clustering study-confirm study-estimators \
+        study-coverage study-tests study-clustering study-time-order study-confirm study-estimators \
         study-audits study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
@@ -81,6 +81,9 @@ study-tests: env ## measure how often the tests reject; writes docs/tests.*
 
 study-clustering: env ## measure the intervals and the test of clusterings; writes docs/clustering.csv
 	$(BIN)/python -m research.studies.clustering
+
+study-time-order: env ## measure intervals and tests of examples in order of time; writes docs/time-order.csv and its tables
+	$(BIN)/python -m research.studies.time_order
 
 study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
 	$(BIN)/python -m research.studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))

@@ -72,6 +72,12 @@ class RunKeywords(TypedDict, total=False):
         Resample and compute standard errors by whole clusters.
     weight : str
         Example weights.
+    order : ["time"]
+        Time: the examples follow one another in the column time, and neighbours may be alike; values,
+        differences, tests and gates allow for it.
+    horizon : int
+        How many steps ahead the forecasts are: from 2 on the Diebold-Mariano test stands beside (with
+        --order time).
     thresholds : str
         Decision curves over this range of thresholds of the probability (default step 0.01); without it
         none.
@@ -126,6 +132,8 @@ class RunKeywords(TypedDict, total=False):
     slices: str | Sequence[str]
     cluster: str | None
     weight: str | None
+    order: Literal["time"] | None
+    horizon: int | None
     thresholds: str | None
     grade: str | None
     gates: str | Sequence[str]

@@ -48,6 +48,7 @@ Models = AnyPath | Sequence[AnyPath] | Frame | Mapping[str, Model]
 Task = Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
 Join = Literal["error", "intersect", "independent"]
 Average = Literal["tasks", "examples"]
+Order = Literal["time"]
 Missing = Literal["refuse", "drop", "wrong"]
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 Format = Literal["html", "pdf", "json", "md"]
@@ -170,6 +171,8 @@ class Options:
     )
     cluster: str | None = _option(None, "text", "COLUMN", '"patient"', group="Analysis")
     weight: str | None = _option(None, "text", "COLUMN", '"weight"', group="Analysis")
+    order: Order | None = _option(None, "choice", "NAME", '"time"', choices=get_args(Order), group="Analysis")
+    horizon: int | None = _option(None, "integer", "H", "12", group="Analysis")
     thresholds: str | None = _option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
     grade: str | None = _option(None, "text", "COLUMN", '"rating"', group="Analysis")
     gates: tuple[str, ...] = _option(
@@ -260,6 +263,16 @@ def validate(options: Options) -> None:
         raise UsageError(
             "outcome and value contradict each other: name one column, by --outcome or by --value"
         )
+    if options.order is not None and (options.cluster is not None or options.weight is not None):
+        other = "cluster" if options.cluster is not None else "weight"
+        raise UsageError(
+            f"order and {other} contradict each other: name clusters (blocks of time, say), or take every example as"
+            " a neighbour of the next"
+        )
+    if options.order is not None and options.fixed_class_counts:
+        raise UsageError("order and fixed_class_counts contradict each other: time fixes no class counts")
+    if options.horizon is not None and options.order is None:
+        raise UsageError("horizon is about forecasts in order of time: add --order time, or leave it out")
     for column, task in (("outcome", "outcome"), ("value", "scores")):
         if getattr(options, column) is not None and options.task not in (None, task):
             raise UsageError(f"{column} belongs to the task {task}, but the task is given as {options.task}")
@@ -456,6 +469,8 @@ def check_ranges(options: Options) -> None:
         raise UsageError(f"resamples must be a whole number of at least 1, not {options.resamples}")
     if options.seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
+    if options.horizon is not None and options.horizon < 1:
+        raise UsageError(f"horizon must be a whole number of at least 1, not {options.horizon}")
     if options.margin is not None and options.margin <= 0:
         raise UsageError(
             f"margin must be greater than 0, not {options.margin:g}: the smallest difference that matters"

@@ -7,6 +7,7 @@ from evalreport.metrics.registry import JUDGED, PRIMARY
 from evalreport.options import Options
 from evalreport.predictions.possible_analyses import why_not_analysed
 from evalreport.predictions.table import Predictions
+from evalreport.predictions.time_order import no_series, rows_in_time
 from evalreport.registry import unknown_name
 
 
@@ -43,6 +44,8 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
         )
     if predictions.task == "clustering":
         require_one_clustering(predictions, options)
+    if options.order is not None:
+        require_ordered(predictions)
     require_decomposable(predictions, options)
     why_not = why_not_analysed(predictions)
     if why_not is not None:
@@ -50,6 +53,20 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
             " for each example and model); `evalreport check` says what was found"
         )
+
+
+def require_ordered(predictions: Predictions) -> None:
+    """Refuse ``--order time`` for data that are no single series of examples.
+
+    Raises
+    ------
+    UsageError
+        No column ``time``; several fits, tasks, attempts or data sets; or counts in place of examples.
+    """
+    why_not = no_series(predictions)
+    if why_not is not None:
+        raise UsageError(f"--order time: {why_not}")
+    rows_in_time(predictions)
 
 
 def require_one_clustering(predictions: Predictions, options: Options) -> None:

@@ -298,7 +298,7 @@ def _odds(share: float) -> float | None:
 def _of_losses(comparison: Comparison, pair: Pair, level: float) -> Iterator[Sized]:
     """Yield Cohen's d, the rank-biserial correlation and the probability of superiority over the examples."""
     delta = pair.difference
-    plain = delta.sampling.clusters is None and not delta.sampling.weighted and delta.fits is None
+    plain = delta.sampling.alike and delta.fits is None
     if pair.by_example is None or delta.agreement is not None or not plain:
         return
     losses = pair.losses

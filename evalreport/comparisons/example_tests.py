@@ -16,6 +16,7 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
+from evalreport.engine.time_order import LEAST_IN_TIME, lags_of, newey_west_variance, truncated_variance
 from evalreport.intervals.normal import judged_by_t
 from evalreport.metrics.estimate import StudentError
 from evalreport.metrics.evidence import TwoProportions
@@ -143,6 +144,44 @@ def cluster_t(pair: Pair) -> Outcome:
 def cr2_t(pair: Pair) -> Outcome:
     """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
     return _by_influence(pair, pair.difference.robust, Message("reason.one_cluster"))
+
+
+@comparison_test("t in order of time (HAC)", "time_order", beside=("diebold_mariano", "newey_west"))
+def hac_t(pair: Pair) -> Outcome:
+    """Difference over its error from the slowest cosine series of the examples' influence, by t."""
+    return _by_influence(pair, pair.difference.student, Message("limits.few_in_time", least=LEAST_IN_TIME))
+
+
+@comparison_test("Newey-West", "autocovariances")
+def newey_west(pair: Pair) -> Outcome:
+    """Difference over its error from autocovariances with Bartlett's weights, by z."""
+    derivative = pair.difference.in_time
+    assert derivative is not None
+    variance = newey_west_variance(derivative, lags_of(len(derivative)))
+    return _by_error(pair, math.sqrt(max(variance, 0.0)), None, Message("reason.one_example"))
+
+
+@comparison_test("Diebold-Mariano, corrected", "horizon")
+def diebold_mariano(pair: Pair) -> Outcome:
+    """Mean difference of losses over its error from h - 1 autocovariances, by t with n - 1 degrees of freedom.
+
+    The statistic is multiplied by sqrt((n + 1 - 2 h + h (h - 1) / n) / n), for forecasts h steps ahead. At h = 1 it is
+    the paired t test. There is no p-value where the variance is negative, which these autocovariances do not exclude.
+    """
+    order, h = pair.difference.sampling.order, pair.horizon
+    assert order is not None
+    losses = pair.losses[order]
+    differences = losses[:, 0] - losses[:, 1]
+    n = len(differences)
+    if not differences.any():
+        return Outcome(0.0, 1.0, n - 1)
+    factor = (n + 1 - 2 * h + h * (h - 1) / n) / n
+    mean = float(differences.mean())
+    variance = truncated_variance((differences - mean) / n, h - 1)
+    if n <= h or factor <= 0 or variance <= 0:
+        return Outcome(None, None, n - 1, reason=Message("reason.no_variance_in_time", h=h))
+    statistic = mean / math.sqrt(variance) * math.sqrt(factor)
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), n - 1)), n - 1)
 
 
 @comparison_test("t within tasks", "suite", beside=("permutation", "bootstrap_difference"))

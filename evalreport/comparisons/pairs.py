@@ -107,9 +107,10 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         )
         return draws_for(len(pairs), options) if in_family else options.resamples
 
+    swaps: Mapping[tuple[str, str, Quantity], Distribution] = {}
     if sample.predictions.design == "datasets":
         swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
-    else:
+    elif sample.units.order is None:
         swaps = swap_distributions(
             sample,
             pairs,
@@ -185,6 +186,7 @@ def _pair(
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
         margin=options.margin,
         seed=options.seed,
+        horizon=options.horizon or 1,
     )
 
 
@@ -456,4 +458,5 @@ def _independent_pair(
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
         margin=options.margin,
         seed=options.seed,
+        horizon=options.horizon or 1,
     )

@@ -27,6 +27,9 @@ OfExamples = Literal[
     "judged",
     "clusters",
     "examples_of_clusters",
+    "time_order",
+    "autocovariances",
+    "horizon",
     "weights",
     "suite",
     "placements",
@@ -46,8 +49,11 @@ OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
 OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
 """About right and wrong answers, or labels, of single examples."""
-OF_UNITS: tuple[Needs, ...] = ("judged", "seeds", "suite", "clusters", "examples_of_clusters", "weights")
-"""About rows that people judged in part, several trainings, tasks, clusters or weighted examples."""
+OF_UNITS: tuple[Needs, ...] = (
+    *("judged", "seeds", "suite", "clusters", "examples_of_clusters", "weights"),
+    "time_order",
+)
+"""About rows that people judged in part, several trainings, tasks, clusters, weighted examples or an order in time."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
@@ -144,6 +150,8 @@ class Pair:
         The direction of the quantity, as the user may have turned it.
     margin, seed
         The smallest difference that matters (None: not declared); the seed of the draws.
+    horizon
+        How many steps ahead forecasts are, for examples in order of time.
     """
 
     a: Estimate
@@ -160,6 +168,7 @@ class Pair:
     greater_is_better: bool = True
     margin: float | None = None
     seed: int = 0
+    horizon: int = 1
 
     @property
     def agreement(self) -> tuple[float, float, float, float] | None:

@@ -62,7 +62,7 @@ def detectable_difference(difference: Difference, alpha: float) -> float | None:
         return detectable_accuracy_difference(n, discordant, alpha) if discordant > 0 else None
     error, freedom = difference.standard_error, difference.df
     unlike = difference.sampling.weighted or (
-        difference.sampling.clusters is not None and not difference.over_datasets
+        not difference.sampling.independent and not difference.over_datasets
     )
     if difference.crossed is not None:
         freedom = difference.crossed.df

@@ -34,7 +34,7 @@ def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | N
     """Say why a test of independent, equally weighted examples does not hold, with the remedy; None where it may."""
     if delta.sampling.tasks is not None:
         return Message("test_lacks.one_task")
-    unlike = delta.sampling.weighted or delta.sampling.clusters is not None
+    unlike = delta.sampling.weighted or not delta.sampling.independent
     return Message(f"test_lacks.{elsewhere}") if unlike else None
 
 
@@ -86,9 +86,23 @@ def _no_replicates(pair: Pair) -> Text | None:
     metric = pair.difference.metric
     if not metric.inference.replicates_hold:
         return metric.inference.no_interval or Message("test_lacks.varied_replicates")
+    if pair.difference.sampling.order is not None:
+        return Message("test_lacks.no_order")
     if pair.difference.sampling.n_units < 2:
         return Message("test_lacks.several_examples")
     return None
+
+
+def _no_swaps(pair: Pair) -> Text | None:
+    if pair.difference.sampling.order is not None:
+        return Message("test_lacks.no_order")
+    return _unless(pair.swapped, "swaps")
+
+
+def _no_horizon(pair: Pair) -> Text | None:
+    if pair.difference.sampling.order is None or pair.horizon < 2:
+        return Message("test_lacks.horizon")
+    return _unless(pair.by_example, "losses")
 
 
 def _unless(held: object | None, what: str) -> Text | None:
@@ -162,11 +176,14 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "judged": lambda pair: interval_lacks(INTERVALS["ppi"], pair.difference),
     "clusters": lambda pair: interval_lacks(INTERVALS["cr2_t"], pair.difference),
     "examples_of_clusters": lambda pair: interval_lacks(INTERVALS["cluster_t"], pair.difference),
+    "time_order": lambda pair: interval_lacks(INTERVALS["hac_t"], pair.difference),
+    "autocovariances": lambda pair: interval_lacks(INTERVALS["newey_west"], pair.difference),
+    "horizon": _no_horizon,
     "weights": lambda pair: interval_lacks(INTERVALS["weighted_t"], pair.difference),
     "suite": lambda pair: interval_lacks(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
-    "swaps": lambda pair: _unless(pair.swapped, "swaps"),
+    "swaps": _no_swaps,
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,
     "halves": _no_halves,

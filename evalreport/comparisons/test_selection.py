@@ -22,6 +22,7 @@ DRAWN: Mapping[str, Callable[[Pair], bool]] = {
     "training seeds": lambda pair: pair.difference.of_seeds,
     "test sets of their own": lambda pair: pair.independent,
     "tasks": lambda pair: pair.difference.sampling.tasks is not None,
+    "examples in order of time": lambda pair: pair.difference.sampling.order is not None,
     "clusters": lambda pair: pair.difference.sampling.clusters is not None,
     "weighted examples": lambda pair: pair.difference.sampling.weighted,
 }
@@ -94,6 +95,8 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("5x2cv_f", "5x2 cross-validation"),
     LeadingTest("wilcoxon", "data sets"),
     LeadingTest("seeds_t", "training seeds", where=its_interval_leads),
+    LeadingTest("hac_t", "examples in order of time", where=its_interval_leads),
+    LeadingTest("bootstrap_difference", "examples in order of time"),
     LeadingTest("weighted_t", "weighted examples", where=its_interval_leads),
     LeadingTest("suite_t", "tasks", where=its_interval_leads),
     LeadingTest("cluster_t", "clusters", where=its_interval_leads),

@@ -304,6 +304,37 @@ def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Itera
     yield from _uniform_multinomial(n_clusters, n_resamples, seed=seed, purpose="bootstrap clusters")
 
 
+def bootstrap_moving_blocks(order: Indices, length: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
+    """Yield blocks (b, n) of weights of rows that are drawn as runs of neighbours in time, n rows in all.
+
+    Every run of ``length`` rows is as likely as any other; the last one drawn is cut so that n rows are drawn.
+
+    Parameters
+    ----------
+    order
+        (n,) the rows in order of time.
+
+    References
+    ----------
+    Künsch (1989), Ann Stat 17:1217.
+    """
+    n = len(order)
+    runs = -(-n // length)
+    last = n - (runs - 1) * length
+    for block, size in blocks(n_resamples, n):
+        starts = stream(seed, "bootstrap moving blocks", block).integers(0, n - length + 1, size=(size, runs))
+        lengths = np.full(runs, length)
+        lengths[-1] = last
+        first = np.arange(size)[:, None] * (n + 1)
+        begun, ended = (
+            np.bincount((first + at).ravel(), minlength=size * (n + 1)).reshape(size, n + 1)
+            for at in (starts, starts + lengths)
+        )
+        weights = np.empty((size, n))
+        weights[:, order] = np.cumsum(begun - ended, axis=1)[:, :n]
+        yield weights
+
+
 def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -> Iterator[Floats]:
     if n >= MANY_ROWS:
         memory: list[Bytes] = []

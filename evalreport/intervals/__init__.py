@@ -1,6 +1,6 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import at_rates, calibration, clusters, normal, proportions
+from evalreport.intervals import at_rates, calibration, clusters, normal, proportions, time_order
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
@@ -20,4 +20,5 @@ __all__ = [
     "proportions",
     "recommended",
     "resolved",
+    "time_order",
 ]

@@ -18,6 +18,7 @@ from evalreport.intervals.proportions import (
     wilson_limits,
 )
 from evalreport.intervals.registry import INTERVALS, Bounds, Value, missing, why_missing
+from evalreport.intervals.time_order import ALIKE_IN_TIME, FEW_IN_TIME
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import EffectiveProportion, Groups, Judged, Proportion, Ranking, Table
@@ -113,6 +114,20 @@ def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, ALIKE)
     limits = clopper_pearson_limits(trials if share > NEGLIGIBLE else 0.0, trials, level)
     return Bounds(*(low + (high - low) * limit for limit in limits), Message("limits.alike_clusters"))
+
+
+def of_alike_in_time(estimate: Estimate, level: float) -> Bounds:
+    """Return Clopper and Pearson's interval of a share that is the same on every example in order of time.
+
+    The trials are the degrees of freedom that a standard error would have, and one.
+    """
+    found = estimate.evidence
+    if estimate.student is None:
+        return Bounds(None, None, FEW_IN_TIME)
+    if not isinstance(found, EffectiveProportion) or min(estimate.value, 1 - estimate.value) > NEGLIGIBLE:
+        return Bounds(None, None, ALIKE_IN_TIME)
+    limits = clopper_pearson_limits(found.trials if estimate.value > NEGLIGIBLE else 0.0, found.trials, level)
+    return Bounds(*limits, Message("limits.alike_share_in_time"))
 
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
@@ -244,8 +259,12 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
         )
     if estimate.sampling.tasks is not None:
         return _of_no_width(interval)
-    if estimate.sampling.clusters is not None and not estimate.over_datasets:
-        bounds = _on_own_scale(estimate, of_alike_clusters(estimate.of_base, level))
+    if estimate.sampling.order is not None and estimate.derivative is None:
+        return _of_no_width(interval)
+    dependent = estimate.sampling.clusters is not None or estimate.sampling.order is not None
+    if dependent and not estimate.over_datasets:
+        of_alike = of_alike_clusters if estimate.sampling.order is None else of_alike_in_time
+        bounds = _on_own_scale(estimate, of_alike(estimate.of_base, level))
         name = interval.method if bounds.low is None else "clopper_pearson"
         return _cut(name, level, bounds, estimate.range)
     found = _without_spread(estimate, level, of_classes=of_classes)

@@ -32,6 +32,7 @@ DRAWN: Mapping[str, Callable[[Value], bool]] = {
     "data sets": lambda e: e.over_datasets,
     "test sets of their own": lambda e: e.sampling.two_sets,
     "tasks": lambda e: e.sampling.tasks is not None,
+    "examples in order of time": lambda e: e.sampling.order is not None,
     "clusters": lambda e: e.sampling.clusters is not None,
     "weighted examples": lambda e: e.sampling.weighted,
 }
@@ -106,6 +107,8 @@ LEADERS: tuple[Leader, ...] = (
     Leader("corrected_t", "folds"),
     Leader("seeds_t", "training seeds"),
     Leader("hodges_lehmann", "data sets", Difference),
+    Leader("hac_t", "examples in order of time"),
+    Leader(general, "examples in order of time"),
     Leader("newcombe_independent", of=TwoProportions),
     Leader(first_of_metric, of=Risks),
     Leader(of_difference, of=PairedRisks),

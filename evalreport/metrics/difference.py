@@ -96,7 +96,9 @@ class Difference(Sampled):
     @property
     def _by_side(self) -> bool:
         """Whether the errors of two test sets are not of like examples, so that their variances are added."""
-        return self.sampling.two_sets and (self.sampling.sizes is not None or self.sampling.weighted)
+        sampling = self.sampling
+        of_examples = sampling.sizes is None and not sampling.weighted and sampling.order is None
+        return sampling.two_sets and not of_examples
 
     @property
     def examples_known(self) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import parts_of
+from evalreport.engine.distributions import dot, parts_of
+from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Evidence,
@@ -135,11 +136,30 @@ class Sampled:
 
     @cached_property
     def student(self) -> StudentError | None:
-        """The error of Student's t: of clusters as ``engine.cluster_variance``, else as ``robust``."""
+        """The error of Student's t: of clusters as ``engine.cluster_variance``, in time as ``engine.time_order``.
+
+        Else as ``robust``.
+        """
+        if self.sampling.order is not None:
+            return self._student_in_time
         if self.of_clusters is None:
             return self.robust
         error = self._rounded(float(np.sqrt(self.of_clusters.variance)))
         return StudentError(error, self.of_clusters.df)
+
+    @property
+    def in_time(self) -> Floats | None:
+        """The derivatives by the weight of each example, in order of time; None where they are not known."""
+        order, derivative = self.sampling.order, self.derivative
+        return None if order is None or derivative is None else derivative[order]
+
+    @property
+    def _student_in_time(self) -> StudentError | None:
+        derivative = self.in_time
+        if derivative is None or len(derivative) < LEAST_IN_TIME:
+            return None
+        sums = cosine_sums(derivative)
+        return StudentError(self._rounded(float(np.sqrt(dot(sums, sums)))), float(len(sums)))
 
     @cached_property
     def of_clusters(self) -> ClusterVariance | None:
@@ -198,8 +218,9 @@ class Sampled:
 
     @cached_property
     def acceleration(self) -> float | None:
-        """Skewness of the influence values over 6 (Efron 1987); None where they are all 0, or known by sums alone."""
-        if self.influence is None or self.sampling.only_sums or not self._error(1.0):
+        """Skewness of the influence values over 6 (Efron 1987); None where they are 0, dependent, or sums alone."""
+        sampling = self.sampling
+        if self.influence is None or sampling.only_sums or sampling.order is not None or not self._error(1.0):
             return None
         _, squares, cubes = self.influence.powers
         return float(cubes / squares**1.5) / 6

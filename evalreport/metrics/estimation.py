@@ -37,6 +37,7 @@ def estimate_table(
         cluster=options.cluster,
         weight=options.weight,
         fixed_class_counts=options.fixed_class_counts,
+        by_time=options.order is not None,
     )
     sample = estimate_all(
         predictions,

@@ -56,12 +56,13 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveProportion:
-    """A proportion of examples with weights, or of examples in clusters.
+    """A proportion of examples with weights, in clusters or in order of time.
 
     Attributes
     ----------
     trials
-        Kish's effective number of weighted trials; of clusters G*, as if the examples of one were wholly alike.
+        Kish's effective number of weighted trials; of clusters G*, as if the examples of one were wholly alike; in
+        order of time one more than there are degrees of freedom.
     """
 
     trials: float

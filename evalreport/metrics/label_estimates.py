@@ -323,6 +323,9 @@ def _evidence(
         if found_f1 is not None:
             return found_f1
     by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
+    if units.order is not None and trials_of is not None:
+        assert units.trials_effective is not None
+        return EffectiveProportion(units.trials_effective, table)
     if units.task is not None or trials_of is None or not by_weight:
         return table
     by_unit, times = tables.influence(model, _slopes(lambda margins: trials_of(margins)[1], point))

@@ -27,6 +27,8 @@ class Sampling:
     tasks
         (u,) task of each unit of a suite, within which units are drawn; of what people say the rows with gold and those
         without apart. None: no suite.
+    order
+        (n,) the rows in order of time, where neighbours depend on one another. None: they do not.
     n_effective
         Kish's effective number of examples where they weigh differently.
     only_sums
@@ -39,6 +41,7 @@ class Sampling:
     sizes: Floats | None = None
     times: Floats | None = None
     tasks: Indices | None = None
+    order: Indices | None = None
     n_effective: float | None = None
     only_sums: bool = False
     two_sets: bool = False
@@ -54,9 +57,14 @@ class Sampling:
         return self.n_effective is not None
 
     @property
+    def independent(self) -> bool:
+        """Whether single examples are drawn, of which none depends on its neighbours."""
+        return self.sizes is None and self.order is None
+
+    @property
     def alike(self) -> bool:
         """Whether single examples are drawn, each as likely and as heavy as the others."""
-        return self.sizes is None and self.tasks is None and not self.weighted
+        return self.independent and self.tasks is None and not self.weighted
 
     @property
     def n_units(self) -> int:

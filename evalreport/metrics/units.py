@@ -18,13 +18,21 @@ from evalreport.engine.counts import (
     kish,
 )
 from evalreport.engine.distributions import Array
-from evalreport.engine.draws import bootstrap_clusters, bootstrap_rows, bootstrap_rows_within, swaps
+from evalreport.engine.draws import (
+    bootstrap_clusters,
+    bootstrap_moving_blocks,
+    bootstrap_rows,
+    bootstrap_rows_within,
+    swaps,
+)
+from evalreport.engine.time_order import block_length, cosines_of
 from evalreport.errors import UsageError, no_weight
 from evalreport.metrics.sampling import Sampling
 from evalreport.options import Average
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Predictions
+from evalreport.predictions.time_order import rows_in_time
 from evalreport.texts import quoted
 
 POOLED_BY = {
@@ -140,6 +148,8 @@ class Units:
         where the table has them. None: one.
     attempts
         Whether a unit is a question, and its examples the attempts at it.
+    order
+        (n,) the rows in order of time: neighbours depend on one another, and are drawn in blocks. None: no order.
     """
 
     n: int
@@ -149,6 +159,7 @@ class Units:
     task: Indices | None = None
     times: Floats | None = None
     attempts: bool = False
+    order: Indices | None = None
 
     @property
     def plain(self) -> bool:
@@ -158,7 +169,7 @@ class Units:
     @property
     def single(self) -> bool:
         """Whether examples are drawn one by one, from all of them."""
-        return self.cluster is None and self.task is None
+        return self.cluster is None and self.task is None and self.order is None
 
     @property
     def count(self) -> int:
@@ -219,14 +230,24 @@ class Units:
     def sampling(self, n: int) -> Sampling:
         """Say how the units behind a value of n examples are drawn."""
         return Sampling(
-            n=n, sizes=self.sizes, times=self.times, tasks=self.tasks, n_effective=self.n_effective
+            n=n,
+            sizes=self.sizes,
+            times=self.times,
+            tasks=self.tasks,
+            order=self.order,
+            n_effective=self.n_effective,
         )
 
     @property
     def trials_effective(self) -> float | None:
-        """How many trials count where every example is one: Kish's number, with clusters G*; None where all do."""
+        """How many trials count where every example is one: Kish's number, with clusters G*; None where all do.
+
+        In order of time one more than there are degrees of freedom.
+        """
         if self.plain or self.task is not None:
             return None
+        if self.order is not None:
+            return cosines_of(self.n) + 1.0
         return self.n_effective if self.sizes is None else effective_clusters(self.sizes)
 
     def effective(self, sizes: Floats, times: Floats) -> float:
@@ -267,6 +288,8 @@ class Units:
 
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, count) of multiplicities of the units."""
+        if self.order is not None:
+            return bootstrap_moving_blocks(self.order, block_length(self.n), n_resamples, seed=seed)
         if self.strata is not None:
             return bootstrap_rows_within(self.strata, n_resamples, seed=seed)
         if self.tasks is not None:
@@ -338,9 +361,16 @@ def by_seed(
 
 
 def units_of(
-    predictions: Predictions, *, cluster: str | None, weight: str | None, fixed_class_counts: bool = False
+    predictions: Predictions,
+    *,
+    cluster: str | None,
+    weight: str | None,
+    fixed_class_counts: bool = False,
+    by_time: bool = False,
 ) -> Units:
     """Return the units of a run: the clusters of ``--cluster``, else examples that are predicted repeatedly.
+
+    ``by_time``: neighbours in time depend on one another (``--order time``).
 
     With training seeds examples are units even of a model with one seed: others have several of the same examples.
 
@@ -380,7 +410,8 @@ def units_of(
             )
         strata = predictions.y_true.astype(np.int64)
     times = None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64)
-    return Units(predictions.n, codes, weights, strata, task, times, attempts)
+    order = rows_in_time(predictions) if by_time else None
+    return Units(predictions.n, codes, weights, strata, task, times, attempts, order)
 
 
 def _weights(predictions: Predictions, column: str) -> Floats:

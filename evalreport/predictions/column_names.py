@@ -73,6 +73,10 @@ METRIC_COLUMNS = frozenset(
 """Names of metrics that are accepted for ``value`` where a file holds scores instead of examples."""
 
 
+TIME = "time"
+"""The column that says when an example was."""
+
+
 TASK = "task"
 """The column that names the benchmark of a suite which an example belongs to."""
 

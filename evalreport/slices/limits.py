@@ -16,6 +16,7 @@ from scipy import special
 from evalreport.comparisons.registry import probability
 from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
+from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.choice import leading
 from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
@@ -32,7 +33,8 @@ from evalreport.texts import Message, Text
 class Shares:
     """Sums over units of squared influence on one quantity: of the slice, of a reference, and of both.
 
-    Each side's derivatives include the factors of its own units (``engine.counts``): u / (u - 1), for clusters CR2.
+    In order of time the sums are over cosine series of all units. Each side's derivatives include the factors of its
+    own units (``engine.counts``): u / (u - 1), for clusters CR2.
 
     Attributes
     ----------
@@ -130,6 +132,8 @@ def shares_of_whole(
         return _of_tables((part, whole), (own, other), whole, positions)
     units, n_units = unit_codes(whole, other)
     mine = _in_units(part, own, units[positions], n_units)
+    if whole.units.order is not None:
+        return _in_time(whole.units.order, mine, other.derivative)
     reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
     outside = np.ones(whole.predictions.n, dtype=bool)
     outside[positions] = False
@@ -163,8 +167,22 @@ def shares_of_rest(
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[positions[0]], n_units)
     theirs = _in_units(rest, other, units[positions[1]], n_units)
+    if whole.units.order is not None:
+        return _in_time(whole.units.order, mine, theirs)
     sides = _sides(whole, of_all, positions)
     return _summed(sides, mine, theirs * sides.roots[1])
+
+
+def _in_time(order: Indices, mine: Floats, theirs: Floats) -> Shares | None:
+    """Sum squares and products of two values of one series in time: of their cosine series, as ``hac_t`` does.
+
+    The examples of the slice are neighbours of the others, so that the two values depend on each other.
+    """
+    if len(order) < LEAST_IN_TIME:
+        return None
+    first, second = (cosine_sums(derivative[order]) for derivative in (mine, theirs))
+    df = float(len(first))
+    return Shares(dot(first, first), dot(first, second), dot(second, second), 0.0, df, df, apart=False)
 
 
 @dataclass(frozen=True, slots=True)

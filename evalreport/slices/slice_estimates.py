@@ -367,11 +367,12 @@ def _side(
     shares = shares_of_whole(part, whole, positions, *key)
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, own, of_all.value, options)
+    found = own.robust if own.sampling.order is None else own.student
     return replace(
         nothing,
         estimate=_light(own) if own.derivative is not None else own,
-        error=None if own.robust is None else own.robust.error,
-        df=None if own.robust is None else own.robust.df,
+        error=None if found is None else found.error,
+        df=None if found is None else found.df,
         both=_both(own, of_all),
         with_whole=shares,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -12,12 +13,17 @@ import numpy.typing as npt
 from evalreport.comparisons.measured import MEASURED_OF_SEEDS
 from evalreport.comparisons.registry import TESTS
 from evalreport.engine.counts import freedom_of_clusters
+from evalreport.engine.distributions import t_quantile
+from evalreport.errors import UsageError
+from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import task_weights
-from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.time_order import no_series
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences
@@ -37,6 +43,9 @@ FEW_EFFECTIVE = 100
 
 
 MANY_MODELS = 10
+
+MOST_IN_PAIRS = 10
+"""Of so many models the differences, too, are looked at for dependence in time."""
 
 MUCH_ALIKE = 0.1
 """From this share of the weight on, in tasks whose examples are all alike.
@@ -166,8 +175,41 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
         return
     if sample.predictions.design in FOLDED and _interleaved(sample, np.asarray(time.values)):
         yield warning("random_split_in_time", about=("time",))
-    elif options.cluster is None:
-        yield warning("time_ordered", about=("time",))
+    elif options.cluster is None and options.order is None:
+        ratio = widening(sample, options)
+        if ratio is None:
+            yield warning("time_ordered", "unknown", about=("time",))
+        else:
+            yield warning(
+                "time_ordered", "wider" if ratio > 1 else "alike", about=("time",), ratio=ratio, decimals=1
+            )
+
+
+def widening(sample: Sample, options: Options) -> float | None:
+    """Return how many times as wide the primary metric's intervals would be that allow for the order in time.
+
+    The largest ratio among the models' values and their differences; None where it cannot be computed.
+    """
+    predictions = sample.predictions
+    if options.weight is not None or not sample.quantities or no_series(predictions) is not None:
+        return None
+    try:
+        units = units_of(predictions, cluster=None, weight=None, by_time=True)
+    except UsageError:
+        return None
+    quantity = sample.quantities[0]
+    ordered = estimate_all(predictions, (quantity,), units=units, n_resamples=1, seed=options.seed)
+    widths = [_widths(s, quantity, options.confidence) for s in (sample, ordered)]
+    ratios = [after / before for before, after in zip(*widths, strict=True) if before and after]
+    return max(ratios, default=None)
+
+
+def _widths(sample: Sample, quantity: Quantity, level: float) -> list[float | None]:
+    """Return half the width of Student's interval of every model's value, and of every pair's difference."""
+    values = [sample.estimates[model.name, quantity] for model in sample.predictions.models]
+    pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
+    found = [estimate.student for estimate in (*values, *pairs)]
+    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in found]
 
 
 def _interleaved(sample: Sample, time: Floats) -> bool:

@@ -28,6 +28,8 @@ PROMISED = [
     "--outcome",
     "--value",
     "--lower-is-better",
+    "--order",
+    "--horizon",
     "--gold-sampled",
     "-b",
     "--baseline",

@@ -1,4 +1,4 @@
-"""Wilcoxon's test and its limits with ties: reference values, enumeration of all signs, and cases by hand."""
+"""Wilcoxon's test and its limits with ties, Diebold and Mariano's: reference values, enumeration, and by hand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evalreport
 from evalreport.engine.ranks import mid_ranks, signed_rank_tail
@@ -108,3 +109,65 @@ def test_limits_turn_with_the_differences() -> None:
         assert low is not None
         assert high is not None
         assert limits_of(-differences) == (-high, -low)
+
+
+# --- Diebold and Mariano --------------------------------------------------------------------------------------------
+
+LOSSES = [4.0, 5.0, 6.0, 5.0, 3.0, 1.0]
+"""Absolute errors of one model in order of time; the other's are all 3: the differences are 1, 2, 3, 2, 0, -2."""
+
+
+def diebold_mariano(horizon: int, metric: str = "mae", losses: list[float] = LOSSES) -> ComparisonRecord:
+    """Return the row of the test at a horizon; the rows are given in reverse."""
+    n = len(losses)
+    columns = {"id": list(range(n)), "time": list(range(n)), "y_true": [0.0] * n}
+    source = {name: {**columns, "y_pred": said} for name, said in (("a", losses), ("b", [3.0] * n))}
+    backwards = {name: {c: list(v)[::-1] for c, v in model.items()} for name, model in source.items()}
+    results = evalreport.evaluate(
+        backwards, metrics=[metric], order="time", horizon=horizon, tests=["diebold_mariano"], resamples=20
+    )
+    (found,) = (row for row in results.comparisons if row.test == "diebold_mariano")
+    assert not found.recommended
+    return found
+
+
+def test_diebold_mariano_by_hand() -> None:
+    """H = 2: mean 1, autocovariances 16/6 and 6/6, variance (16 + 2 x 6)/36 = 7/9, factor (6 + 1 - 4 + 2/6)/6 = 5/9.
+
+    That is the formula of R's forecast::dm.test (acf with lag.max h - 1; Harvey, Leybourne and Newbold's factor), so
+    the statistic is sqrt(5/9 / (7/9)) = sqrt(5/7), by t with 5 degrees of freedom.
+    """
+    found = diebold_mariano(2)
+    assert found.statistic == pytest.approx((5 / 7) ** 0.5, rel=1e-12)
+    assert found.df == 5
+    assert found.p_value == pytest.approx(2 * stats.t.sf((5 / 7) ** 0.5, 5), rel=1e-12)
+
+
+def test_diebold_mariano_of_squared_errors_by_hand() -> None:
+    """Squares 16, 25, 36, 25, 9, 1 less 9: mean 29/3; deviations -8/3, 19/3, 52/3, 19/3, -29/3, -53/3.
+
+    Squares of them 64 + 361 + 2704 + 361 + 841 + 2809 = 7140, neighbours -152 + 988 + 988 - 551 + 1537 = 2810, all over
+    9: variance (7140 + 2 x 2810)/(9 x 36), factor 5/9.
+    """
+    variance = (7140 + 2 * 2810) / 324
+    found = diebold_mariano(2, "mse")
+    assert found.statistic == pytest.approx(29 / 3 / variance**0.5 * (5 / 9) ** 0.5, rel=1e-12)
+
+
+def test_diebold_mariano_at_horizon_1_is_the_paired_t_test() -> None:
+    """So it is refused there, and by name says what it needs."""
+    found = diebold_mariano(1)
+    assert found.p_value is None
+    assert "--horizon 2" in str(found.reason)
+
+
+def test_diebold_mariano_has_no_p_value_where_the_variance_is_not_positive() -> None:
+    """Differences 1 and -1 in turn: squares n, neighbours -(n - 1), so that n - 2 (n - 1) is below 0."""
+    found = diebold_mariano(2, losses=[4.0, 2.0] * 10)
+    assert found.p_value is None
+    assert "no positive variance" in str(found.reason)
+
+
+def test_diebold_mariano_is_about_mean_losses() -> None:
+    """RMSE is no mean of losses."""
+    assert "mean" in str(diebold_mariano(2, "rmse").reason)

@@ -64,6 +64,7 @@ _IDS = [f"{i:03d}" for i in range(60)]
 KEYS: dict[str, dict[str, list[Any]]] = {
     "test-set": {"id": _IDS},
     "clusters": {"id": _IDS, "site": [f"s{int(i**0.6)}" for i in range(60)]},
+    "time": {"id": _IDS, "time": [(17 * i) % 60 for i in range(60)]},
     "weights": {"id": _IDS, "weight": [1.0 + i % 4 for i in range(60)]},
     "cross-validation": _folds(50, 1, 5, 1),
     "repeated cross-validation": _folds(40, 3, 4, 2),
@@ -148,8 +149,12 @@ def evaluate(source: Source, layout: str, **fields: Any) -> Results:
         given["metrics"] = ("mean_outcome", "pass@2", "pass^2")
     elif layout not in ("scores", "judged"):
         given = {"positive": "1", "metrics": ("accuracy", "roc_auc", "log_loss"), **given}
+    if layout == "test-set" and "metrics" not in fields:
+        given["metrics"] = ("accuracy", "precision", "f1", "balanced_accuracy", "roc_auc", "log_loss")
     if layout == "clusters":
         given["cluster"] = "site"
+    if layout == "time":
+        given |= {"order": "time", "horizon": 2}
     if layout == "weights":
         given["weight"] = "weight"
     if layout == "independent":

@@ -21,6 +21,7 @@ RECOMMENDED = {
     "5x2cv": "5x2cv_f",
     "repeated-holdout": "corrected_resampled_t",
     "clusters": "cluster_t",
+    "time": "hac_t",
     "weights": "weighted_t",
     "bootstrap": "cluster_t",
     "seeds": "seeds_t",

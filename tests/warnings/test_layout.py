@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from evalreport.comparisons.measured import MEASURED_OF_SEEDS
@@ -98,9 +99,42 @@ def test_time():
     assert given(evaluate(folded(150, 5, time=time)), "random_split_in_time")
     blocks = answers(150, fold=[str(i // 30) for i in range(150)], time=time)
     assert not given(evaluate(blocks), "random_split_in_time")
-    assert given(evaluate(answers(150, time=time)), "time_ordered")
+    (found,) = given(evaluate(answers(150, time=time)), "time_ordered")
+    assert "times as wide" in found.text
+    assert not given(evaluate(answers(150, time=time), order="time"), "time_ordered")
     day = [f"d{i // 5}" for i in range(150)]
     assert not given(evaluate(answers(150, time=time, day=day), cluster="day"), "time_ordered")
+
+
+def test_the_widening_by_time_is_that_of_the_intervals():
+    """The largest ratio of hac_t's half width to Student's, of the models' values and their difference."""
+    random = np.random.default_rng(8)
+    drift = random.normal(size=(2, 200)).cumsum(axis=1) / 10
+    time, truth = list(range(200)), random.normal(size=200)
+    source = {
+        name: {"id": time, "time": time, "y_true": truth.tolist(), "y_pred": (truth + one).tolist()}
+        for name, one in zip("ab", drift, strict=True)
+    }
+    plain, ordered = (
+        evaluate(source, metrics=("mae",), intervals=("t", "hac_t"), tests=("paired_t", "hac_t"), order=order)
+        for order in (None, "time")
+    )
+    (warned,) = (w for w in plain.warnings if w.code == "time_ordered")
+    widths = [
+        [
+            *(
+                (i.high - i.low)
+                for m in found.metrics
+                for i in m.intervals
+                if i.method == method and i.low is not None
+            ),
+            *((c.high - c.low) for c in found.comparisons if c.test == test),
+        ]
+        for found, method, test in ((plain, "t", "paired_t"), (ordered, "hac_t", "hac_t"))
+    ]
+    expected = max(after / before for before, after in zip(*widths, strict=True))
+    assert warned.text.params["ratio"] == pytest.approx(expected, rel=1e-9)
+    assert expected > 1
 
 
 def test_information_comes_after_warnings():

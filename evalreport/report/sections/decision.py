@@ -183,6 +183,8 @@ def about(view: View) -> str:
         key = "clusters" if shown == numbers.number(number, 1) else "clusters_effective"
         column = visible(str(view.results.options["cluster"]))
         parts[0] += ", " + say(f"decision.{key}", n=number, column=column, effective=shown)
+    if parts and results.options.get("order"):
+        parts[0] += ", " + say("decision.in_time")
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
     if judged:
         parts.append(say("decision.judged_by_people", n=max(judged)))

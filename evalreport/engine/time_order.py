@@ -1,0 +1,103 @@
+"""The variance of a mean whose examples follow one another in time, by cosine series and by autocovariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft
+
+from evalreport.engine.distributions import dot
+
+Floats = npt.NDArray[np.float64]
+
+LEAST_IN_TIME = 20
+"""With fewer examples no estimate of the dependence holds."""
+
+
+def cosines_of(n: int) -> int:
+    """Return how many cosine series estimate the variance of n examples: its degrees of freedom.
+
+    max(4, 0.41 n^(2/3)), which balances size and power.
+
+    References
+    ----------
+    Lazarus, Lewis, Stock and Watson (2018), J Bus Econ Stat 36:541.
+
+    Examples
+    --------
+    >>> cosines_of(20), cosines_of(100), cosines_of(2000)
+    (4, 9, 65)
+    """
+    return max(4, round(0.41 * n ** (2 / 3)))
+
+
+def cosine_sums(derivative: Floats) -> Floats:
+    """Return the B weighted sums whose squares add up to the variance of a value, (B,).
+
+    With B of ``cosines_of`` and d_t the derivative of the value by the weight of example t, in order of time, they are
+    sqrt(2 / B) sum_t d_t cos(pi j (t - 1/2) / n) for j = 1 ... B. Neighbours that are alike make them larger.
+
+    Examples
+    --------
+    A series that alternates has little variance at low frequencies, one that drifts has much:
+
+    >>> bool((cosine_sums(np.tile([1.0, -1.0], 50)) ** 2).sum() < 0.1)
+    True
+    """
+    b = cosines_of(len(derivative))
+    # The transform of type 2 is twice the sums of cosines.
+    return np.asarray(fft.dct(derivative, type=2)[1 : b + 1] / np.sqrt(2 * b))
+
+
+def lags_of(n: int) -> int:
+    """Return how many lags the Newey-West variance takes: 4 (n / 100)^(2/9), rounded down.
+
+    References
+    ----------
+    Newey and West (1994), Rev Econ Stud 61:631.
+
+    Examples
+    --------
+    >>> lags_of(100), lags_of(2000)
+    (4, 7)
+    """
+    return int(4 * (n / 100) ** (2 / 9))
+
+
+def newey_west_variance(derivative: Floats, lags: int) -> float:
+    """Return the variance by autocovariances with Bartlett's weights 1 - k / (lags + 1).
+
+    sum_t d_t^2 + 2 sum_k (1 - k / (lags + 1)) sum_t d_t d_(t - k), with d as of ``cosine_sums``.
+
+    References
+    ----------
+    Newey and West (1987), Econometrica 55:703.
+    """
+    products = enumerate(_lagged(derivative, lags), start=1)
+    return dot(derivative, derivative) + 2 * sum((1 - k / (lags + 1)) * product for k, product in products)
+
+
+def truncated_variance(derivative: Floats, lags: int) -> float:
+    """Return the variance by autocovariances of equal weight up to a lag, which can be negative.
+
+    References
+    ----------
+    Diebold and Mariano (1995), J Bus Econ Stat 13:253.
+    """
+    return dot(derivative, derivative) + 2 * sum(_lagged(derivative, lags))
+
+
+def _lagged(derivative: Floats, lags: int) -> list[float]:
+    """Return sum_t d_t d_(t - k) for k = 1 ... lags."""
+    return [dot(derivative[lag:], derivative[:-lag]) for lag in range(1, min(lags, len(derivative) - 1) + 1)]
+
+
+def block_length(n: int) -> int:
+    """Return the length of the blocks that a moving-block bootstrap of n examples draws: 1.5 n^(1/3).
+
+    Examples
+    --------
+    >>> block_length(30), block_length(1000)
+    (5, 15)
+    """
+    return min(n, max(1, round(1.5 * n ** (1 / 3))))

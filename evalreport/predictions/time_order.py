@@ -1,0 +1,77 @@
+"""The order of the examples in time, by the column ``time``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from evalreport.errors import UsageError
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.column_names import TIME
+from evalreport.predictions.table import Column, Predictions
+from evalreport.texts import quoted
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def no_series(predictions: Predictions) -> str | None:
+    """Say why examples are no single series in time; None where they are."""
+    if predictions.counts is not None:
+        return "a table of counts has no order in time: give the examples themselves"
+    if TIME not in predictions.keys:
+        return "there is no column time that is the same for all models: add one"
+    if predictions.tasks is not None:
+        return "these are tasks of a suite, and no single series: analyse one task at a time"
+    if "attempt" in predictions.keys or any(model.attempts is not None for model in predictions.models):
+        return "there are several attempts at a question, and no single series: leave it out"
+    if predictions.design != "test-set" or predictions.n != len(predictions.ids):
+        return (
+            f"the design is {predictions.design} ({', '.join(predictions.keys)}), so the examples are predicted by"
+            " several fits, and are no single series: leave it out"
+        )
+    return None
+
+
+def rows_in_time(predictions: Predictions) -> Indices:
+    """Return the rows in order of time, those of the same time in the order of their ids.
+
+    Raises
+    ------
+    UsageError
+        An example without a time, or a time that is neither a number nor a date.
+    """
+    column = predictions.keys[TIME]
+    missing = np.isnan(column.values) if column.categories is None else column.values < 0
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        named = quoted(str(predictions.ids[predictions.example[row]]))
+        raise UsageError(f"--order time: the example {named} has no time: give every example one")
+    values = column.values if column.categories is None else _instants(column)[column.values.astype(np.int64)]
+    return np.argsort(values, kind="stable").astype(np.int64)
+
+
+def _instants(column: Column) -> Floats:
+    """Return each category's place in time, in microseconds."""
+    assert column.categories is not None
+    found = []
+    for text in column.categories:
+        try:
+            found.append(datetime.fromisoformat(text))
+        except ValueError:
+            raise UsageError(
+                f"--order time: {quoted(text)} in the column time is neither a number nor a date (ISO 8601, such as"
+                " 2025-03-01 or 2025-03-01T02:00:00+01:00)"
+            ) from None
+    zoned = {time.tzinfo is not None for time in found}
+    if len(zoned) > 1:
+        raise UsageError(
+            "--order time: some times in the column time have a zone and some have none: write all with one, or none"
+        )
+    return np.array(
+        [(_zoned(time) - _EPOCH) // timedelta(microseconds=1) for time in found], dtype=np.float64
+    )
+
+
+def _zoned(time: datetime) -> datetime:
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
