@@ -1,4 +1,4 @@
-"""Traps AT and AU: ranking by 1 - p, the first ten of weights, rows of weight 0."""
+"""Traps AP, AT and AU: units of a column, ranking by 1 - p, the first ten of weights, rows of weight 0."""
 
 from __future__ import annotations
 
@@ -121,3 +121,21 @@ def test_the_area_does_not_depend_on_which_class_is_positive(given: str) -> None
     assert found["0"].value == pytest.approx(found["1"].value, abs=1e-12)
     assert found["0"].value > 0.9
     assert found["0"].intervals[0].low == pytest.approx(found["1"].intervals[0].low, abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-12, 1e12])
+def test_the_unit_of_values_decides_no_p_value(unit: float) -> None:
+    """AP: ten data sets that all rank good, mid, bad: Wilcoxon 2/2^10, Friedman 20, ten wins, in any unit."""
+    first = unit * np.random.default_rng(5).uniform(1, 2, 10)
+    names = [f"d{k}" for k in range(10)]
+    source = {
+        name: {"dataset": names, "value": (first * 1.3**step).tolist()}
+        for step, name in enumerate(("good", "mid", "bad"))
+    }
+    results = evalreport.evaluate(source, lower_is_better=True, resamples=50)
+    leading = [row for row in results.comparisons if row.recommended]
+    assert [row.p_value for row in leading] == pytest.approx([2 / 2**10] * 3, rel=1e-12)
+    assert next(row.statistic for row in results.omnibus if row.test == "friedman") == pytest.approx(20.0)
+    assert {v.verdict for v in results.verdicts} <= {"better", "worse"}
+    wins = [e.text for e in results.effects if e.effect == "probability_of_superiority"]
+    assert all("tie" not in str(text) for text in wins)
