@@ -18,12 +18,10 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Literal, cast
 
-from evalreport.calibration.risks import rising_root
 from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.at_rates import mover
 from evalreport.intervals.proportions import clopper_pearson_limits, quantile, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
@@ -34,6 +32,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
+from evalreport.slices.group_ratios import ratio_limits
 from evalreport.texts import Message, Text, parts
 
 __all__ = ["decide", "judge", "outcome_of", "parse"]
@@ -41,7 +40,6 @@ __all__ = ["decide", "judge", "outcome_of", "parse"]
 Outcome = Literal["pass", "fail", "undecided"]
 
 _MOST_DECIMALS = 12
-LARGEST_RATIO = 1e6
 _MOST_TIMES = 1000
 
 
@@ -192,36 +190,6 @@ def _limited(record: MetricRecord) -> tuple[float, float, float] | None:
         return None
     half = quantile(level) * record.standard_error
     return record.value, record.value - half, record.value + half
-
-
-def ratio_limits(
-    x: tuple[float, float, float] | None, y: tuple[float, float, float] | None
-) -> tuple[float, float | None] | None:
-    """Return all k that x - k y does not rule out, x and y of disjoint groups; None without limits or for y = 0.
-
-    The upper one is None where no k is ruled out from above.
-
-    Examples
-    --------
-    >>> low, high = ratio_limits((0.24, 0.22, 0.26), (0.34, 0.32, 0.36))
-    >>> round(low, 3), round(high, 3)
-    (0.634, 0.784)
-    """
-    if x is None or y is None or y[0] <= 0:
-        return None
-
-    def reach(k: float, side: int) -> float:
-        return mover(x, k, y, 0.0)[side]
-
-    found = []
-    for side in (0, 1):
-        top = 1.0
-        while reach(top, side) > 0 and top < LARGEST_RATIO:
-            top *= 2
-        open_ended = reach(top, side) > 0
-        found.append(None if open_ended else rising_root(lambda k, side=side: -reach(k, side), 0.0, top))
-    low, high = found
-    return (low or 0.0), high
 
 
 def judging_interval(metric: MetricRecord) -> Interval:

@@ -4,6 +4,7 @@
     age:4          four bins of about equal size; of a column of text the four most frequent values and the rest
     age:18,40,65   bins with these edges (one edge: age:40,)
     sex*age:4      every pair of values of the two
+    date:month     periods of a column of dates: day, week (ISO), month, quarter or year
 
 A column with exactly such a name takes precedence.
 """
@@ -13,8 +14,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 
@@ -124,6 +126,14 @@ def spelled(number: float) -> str:
     return str(int(number)) if abs(number) < 2.0**53 and float(number).is_integer() else repr(float(number))
 
 
+PERIODS: Mapping[str, Callable[[date], str]] = {
+    "day": lambda day: day.isoformat(),
+    "week": lambda day: "{}-W{:02d}".format(*day.isocalendar()),
+    "month": lambda day: f"{day:%Y-%m}",
+    "quarter": lambda day: f"{day.year}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year}",
+}
+"""Names of the periods of dates, in whose order they sort."""
 MOST_VALUES = 50
 """The most slices of a column that are shown."""
 MOST_NUMBERS_APART = 10
@@ -252,8 +262,8 @@ def read_slicing(text: str, known: Collection[str], differing: Collection[str] =
     if bare is not None:
         cut = name.rpartition(":")[2]
         raise UsageError(
-            f"--slice {text}: after {bare}: stands a number of bins ({bare}:4) or edges in ascending order"
-            f" ({bare}:18,40,65), not {cut!r}"
+            f"--slice {text}: after {bare}: stands a number of bins ({bare}:4), edges in ascending order"
+            f" ({bare}:18,40,65) or a period of dates ({bare}:month), not {cut!r}"
         )
     for differs in (name, name.rpartition(":")[0]):
         if differs in differing:
@@ -274,6 +284,8 @@ def _part(text: str, known: Collection[str]) -> Part | None:
 
 
 def _is_cut(text: str) -> bool:
+    if text in PERIODS:
+        return True
     if re.fullmatch(r"[0-9]{1,6}", text):
         return int(text) > 0
     if "," not in text:
@@ -300,6 +312,8 @@ def are_numbers(texts: Collection[str]) -> bool:
 
 
 def _divided(column: Column, part: Part, text: str, times: Indices | None) -> Division:
+    if part.cut in PERIODS:
+        return _periods(column, part, text)
     if column.categories is None:
         return _numbers(np.asarray(column.values, dtype=np.float64), part, times)
     codes = column.values.astype(np.int64)
@@ -314,6 +328,26 @@ def _divided(column: Column, part: Part, text: str, times: Indices | None) -> Di
             " frequent values and puts the rest together"
         )
     return _most_frequent(column.categories, codes, part, times)
+
+
+def _periods(column: Column, part: Part, text: str) -> Division:
+    """Divide dates by periods, in their order; other texts and numbers are refused."""
+    assert part.cut is not None
+    name = PERIODS[part.cut]
+    of_each = []
+    for value in column.categories or ():
+        try:
+            of_each.append(name(date.fromisoformat(value.strip()[:10])))
+        except ValueError:
+            raise UsageError(
+                f"--slice {text}: {part.column!r} holds {value!r}, which is no date: dates are written 2026-03-31"
+            ) from None
+    if not of_each:
+        raise UsageError(f"--slice {text}: {part.column!r} holds no dates: dates are written 2026-03-31")
+    names = sorted(set(of_each))
+    place = np.array([*(names.index(own) for own in of_each), -1])
+    how = Message("sliced.periods", period=part.cut, n=len(names))
+    return _named(part.column, tuple(names), place[column.values.astype(np.int64)], how)
 
 
 def _most_frequent(
@@ -418,6 +452,9 @@ def _quoted(text: str) -> str:
 def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> UsageError:
     problem = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
     first = parts[0].column
+    if parts[0].cut in PERIODS:
+        longer = [*PERIODS][[*PERIODS].index(parts[0].cut) + 1 :]
+        return UsageError(f"{problem}: take longer periods, for example {first}:{(longer or ['year'])[0]}")
     if len(parts) > 1:
         return UsageError(
             f"{problem}: put the values of a column together, for example {first}:5*{parts[1].column}:5"

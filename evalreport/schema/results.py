@@ -59,7 +59,7 @@ from evalreport.schema.judges import (
     JudgeEstimateRecord,
 )
 from evalreport.schema.metrics import BaselineRecord, ConfusionRecord, FoldRecord, MetricRecord
-from evalreport.schema.slices import DisparityRecord, GroupSpreadRecord
+from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, Text, english, joined, speaking
 from evalreport.texts.visible import escaped_json
@@ -102,6 +102,7 @@ class Results:
     found: tuple[FoundRecord, ...] = ()
     metrics: tuple[MetricRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
+    group_ratios: tuple[GroupRatioRecord, ...] = ()
     group_spread: tuple[GroupSpreadRecord, ...] = ()
     baselines: tuple[BaselineRecord, ...] = ()
     folds: tuple[FoldRecord, ...] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,22 @@ class DisparityRecord:
     text: Text | None = None
 
 
+_PERIOD = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|W\d{2}|Q[1-4]))?([T ]\d{2}:.*)?")
+_BIN = re.compile(r"under \S+|\S+ to (under )?\S+|\S+ or over")
+
+
+def stand_in_order(values: Sequence[str]) -> bool:
+    """Say whether values of a column are dates, periods of them or bins of numbers, which have an order of their own.
+
+    Examples
+    --------
+    >>> stand_in_order(["2026-01", "2026-02"]), stand_in_order(["under 18", "18 or over"]), stand_in_order(["f", "m"])
+    (True, True, False)
+    """
+    known = [value for value in values if not value.startswith("(")]
+    return bool(known) and any(all(kind.fullmatch(v) for v in known) for kind in (_PERIOD, _BIN))
+
+
 def distinct_tests(rows: Iterable[DisparityRecord]) -> int:
     """Count the tests of slices against the rest: of a column with two values each is the other's rest, so one test."""
     tested: dict[tuple[str, str], dict[str, bool]] = {}
@@ -80,3 +97,21 @@ class GroupSpreadRecord:
     small_groups: int | None = None
     left_out: tuple[str, ...] = ()
     reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRatioRecord:
+    """The ratio of one group's share to that of the largest group of its column (``reference``), with limits.
+
+    ``high`` null: no ratio is ruled out from above.
+    """
+
+    model: str
+    metric: str
+    column: str
+    value: str
+    reference: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    level: float

@@ -25,9 +25,10 @@ from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import Results
-from evalreport.schema.slices import DisparityRecord, GroupSpreadRecord, distinct_tests
+from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord, distinct_tests
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
+from evalreport.slices.group_ratios import ratio_records
 from evalreport.slices.group_spread import Shares, spread_records
 from evalreport.slices.slice_estimates import (
     Group,
@@ -231,6 +232,7 @@ class Sliced:
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
     group_spread: tuple[GroupSpreadRecord, ...] = ()
+    group_ratios: tuple[GroupRatioRecord, ...] = ()
 
 
 def slice_records(
@@ -311,6 +313,7 @@ def slice_records(
     return Sliced(
         tuple(metrics), tuple(within), disparities, warnings, found, verdicts, tuple(calibrated),
         spread_records(of_groups, options.confidence, options.seed),
+        ratio_records(of_groups, options.confidence),
     )  # fmt: skip
 
 
@@ -321,6 +324,7 @@ def with_slices(results: Results, slices: Sliced) -> Results:
         found=(*results.found, *slices.found),
         metrics=(*results.metrics, *slices.metrics),
         disparities=slices.disparities,
+        group_ratios=slices.group_ratios,
         group_spread=slices.group_spread,
         calibration=(*results.calibration, *slices.calibration),
         task_verdicts=slices.task_verdicts,

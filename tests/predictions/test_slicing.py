@@ -12,6 +12,8 @@ from evalreport.errors import UsageError
 from evalreport.predictions.possible_analyses import survey
 from evalreport.predictions.slicing import (
     MOST_VALUES,
+    Part,
+    _divided,
     bin_codes,
     bin_names,
     divide,
@@ -19,6 +21,7 @@ from evalreport.predictions.slicing import (
     quantile_edges,
     read_slicing,
 )
+from evalreport.predictions.table import Column
 from tests.samples.slices import answers, run, values_of, within
 
 
@@ -269,3 +272,28 @@ def test_neither_the_order_of_rows_nor_of_models_changes_a_figure():
     assert one.metrics == two.metrics
     assert one.disparities == two.disparities
     assert one.comparisons == two.comparisons
+
+
+@pytest.mark.parametrize(
+    "cut, names",
+    [
+        ("day", ["2025-12-29", "2026-01-04", "2026-03-31"]),
+        ("week", ["2026-W01", "2026-W14"]),
+        ("month", ["2025-12", "2026-01", "2026-03"]),
+        ("quarter", ["2025-Q4", "2026-Q1"]),
+        ("year", ["2025", "2026"]),
+    ],
+)
+def test_dates_are_cut_into_periods(cut: str, names: list[str]) -> None:
+    """ISO weeks begin on Monday and belong to the year of their Thursday: 29 December 2025 is in 2026-W01."""
+    dates = Column(np.array([2, 0, 1], dtype=np.int32), ("2025-12-29", "2026-01-04", "2026-03-31T10:00:00"))
+    division = _divided(dates, Part("date", cut), f"date:{cut}", None)
+    assert [*division.values] == names
+    assert division.values[division.codes[0]] == names[-1]
+
+
+def test_what_is_no_date_has_no_periods() -> None:
+    """The message names the value and how dates are written."""
+    column = Column(np.array([0], dtype=np.int32), ("soon",))
+    with pytest.raises(UsageError, match="holds 'soon', which is no date: dates are written 2026-03-31"):
+        _divided(column, Part("date", "month"), "date:month", None)

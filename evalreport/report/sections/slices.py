@@ -27,7 +27,7 @@ from evalreport.report.view import (
 )
 from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.slices import DisparityRecord, distinct_tests
+from evalreport.schema.slices import DisparityRecord, distinct_tests, stand_in_order
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, visible
@@ -130,8 +130,9 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     # The worst first; those that are not judged, then those without a value, at the end.
     valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
     behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
-    order = sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
-    shown = order[:MOST_ROWS]
+    in_order = stand_in_order(values)
+    order = values if in_order else sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
+    shown = order[-MOST_ROWS:] if in_order else order[:MOST_ROWS]
     drawn = [valued[v] for v in shown if v in valued]
     ends = [end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
     ends = [0.0, *(sign * end for end in ends)] if any(ends) else [-1.0, 1.0]
@@ -142,8 +143,14 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     }
     n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = [
-        say("evidence.slices", model=first.name, metric=view.primary_words),
-        say("evidence.slices_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
+        say(
+            "evidence.slices_in_order" if in_order else "evidence.slices",
+            model=first.name,
+            metric=view.primary_words,
+        ),
+        say("evidence.slices_last" if in_order else "evidence.slices_cut", shown=len(shown), n=len(order))
+        if len(shown) < len(order)
+        else "",
         say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
         f"{say('slices.small')} {'; '.join(small)}." if small else "",
     ]
