@@ -11,7 +11,7 @@ from evalreport.schema.results import Results
 
 
 def applicants(**options: object) -> Results:
-    """Return a run on 1,200 applicants: 20 % of women and 40 % of men are selected, months in reverse order of the file."""
+    """Return a run on 1,200 applicants: 20 % of women and 40 % of men are selected; the file begins in September."""
     random = np.random.default_rng(5)
     n = 1200
     sex = np.where(np.arange(n) % 3 == 0, "f", "m")
@@ -41,7 +41,7 @@ def test_periods_stand_in_their_order():
     view = view_of(applicants(slices=["date:month"]))
     months = [f"2026-{k:02d}" for k in range(1, 10)]
     assert [row.name for row in slices.describe(view).columns[0].rows] == months
-    assert [row.label.removeprefix("date: ") for row in segments.describe(view).groups.rows][0] in months
+    assert {row.label.removeprefix("date: ") for row in segments.describe(view).groups.rows} == {*months}
     both = segments.describe(view_of(applicants(slices=["sex", "date:quarter"])))
     assert [row.label for row in both.periods[0].rows] == ["2026-Q1", "2026-Q2", "2026-Q3"]
 
