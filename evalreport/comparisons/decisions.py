@@ -18,8 +18,8 @@ from evalreport.comparisons.pairs import (
     compare_all,
     draws_for,
     family_caution,
-    interval_for,
     oriented,
+    recommended_interval,
     records,
     tested_difference,
 )
@@ -191,13 +191,12 @@ def settled_at(
 def _settled(
     comparison: Comparison, pair: Pair, p: float | None, family: Sequence[float], options: Options
 ) -> Settled:
-    # An interval named by --interval is shown in the rows of the tests; decisions do not depend on it.
-    test, as_recommended = comparison.recommended_test, replace(options, intervals=())
+    test = comparison.recommended_test
     return settled_at(
         tested_difference(pair, test),
         p,
         family,
-        lambda level: interval_for(pair, test, as_recommended, level),
+        lambda level: recommended_interval(pair, test, level),
         correction=options.correction,
     )
 

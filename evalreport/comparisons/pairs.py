@@ -15,19 +15,26 @@ from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
 from evalreport.comparisons.label_pairs import paired_recalls, paired_trials
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
+from evalreport.engine.counts import Cells
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, recommended, resolved
 from evalreport.intervals.calibration import described_difference
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged, PairedMean, PairedProportion, Proportion
+from evalreport.metrics.evidence import (
+    Judged,
+    PairedLabels,
+    PairedMean,
+    PairedProportion,
+    Proportion,
+    agreement,
+)
 from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text, parts
@@ -161,25 +168,20 @@ def _pair(
     lacking = why_not(first, second)
     if lacking is not None:
         return lacking
-    delta = paired_difference(first, second)
-    if isinstance(first.evidence, Judged):
-        found = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
-        if isinstance(found, Message):
-            return found
-        delta = found
     # A mean over tasks is not the mean of the examples' losses.
-    examples = None if delta.sampling.tasks is not None else by_example(sample, models, quantity)
-    if examples is not None and delta.sampling.alike:
-        delta = replace(delta, evidence=_of_examples(delta, examples))
-    cells = sample.labels(models) if first.metric.needs == "labels" else None
+    examples = None if first.sampling.tasks is not None else by_example(sample, models, quantity)
+    labels = sample.labels(models) if first.metric.needs == "labels" else None
+    delta = with_evidence(sample, paired_difference(first, second), examples, labels)
+    if isinstance(delta, Message):
+        return delta
     return Pair(
         a=first,
         b=second,
         difference=delta,
         by_example=examples,
-        labels=cells,
-        trials=None if cells is None else paired_trials(quantity, sample.predictions, cells),
-        recalls=None if cells is None else paired_recalls(quantity, sample.predictions, cells),
+        labels=labels,
+        trials=None if labels is None else paired_trials(quantity, sample.predictions, labels),
+        recalls=None if labels is None else paired_recalls(quantity, sample.predictions, labels),
         swapped=swapped,
         design=sample.predictions.design,
         ranking=ranking,
@@ -188,6 +190,28 @@ def _pair(
         seed=options.seed,
         horizon=options.horizon or 1,
     )
+
+
+def with_evidence(
+    sample: Sample, delta: Difference, examples: CountedRows | None, labels: Cells | None
+) -> Difference | Message:
+    """Return a difference with the counts or rows that its intervals and tests rest on; why it has none beside a judge.
+
+    Parameters
+    ----------
+    examples, labels
+        Both models' values (m, 2) whose means are compared, and their labels; None where there are none.
+    """
+    if isinstance(delta.a.evidence, Judged):
+        return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
+    if not delta.sampling.alike:
+        return delta
+    if examples is not None:
+        return replace(delta, evidence=_of_examples(delta, examples))
+    if labels is not None:
+        trials = paired_trials(delta.quantity, sample.predictions, labels)
+        return replace(delta, evidence=PairedLabels(labels, None if trials is None else trials.agreement))
+    return delta
 
 
 def why_not(first: Estimate, second: Estimate) -> Message | None:
@@ -208,19 +232,6 @@ def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion |
     scale = delta.metric.scale.affine_of
     right = values if scale is None else scale.back(values)
     return PairedProportion(*agreement(right, counts), differences)
-
-
-def agreement(right: Floats, times: Floats | None = None) -> tuple[float, float, float, float]:
-    """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2).
-
-    ``times``: (n,) number of examples of each row; None: one.
-    """
-    first, second = right[:, 0] > 0.5, right[:, 1] > 0.5
-    kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
-    both, only_first, only_second, neither = (
-        float(kind.sum() if times is None else times[kind].sum()) for kind in kinds
-    )
-    return both, only_first, only_second, neither
 
 
 # --- records --------------------------------------------------------------------------------------------------------
@@ -295,6 +306,19 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
     return resolved(delta, own or recommended(delta), level)
 
 
+def recommended_interval(pair: Pair, test: str, level: float) -> Interval:
+    """Return the recommended interval of the difference, whatever the leading test has beside it.
+
+    Where folds are of one example each, which has no value of the metric, it is that of the examples.
+    """
+    delta = pair.difference
+    if TESTS[test].needs == "swaps" and delta.of_folds:
+        delta = replace(delta, fits=None)
+    if delta.fits is not None or not delta.sampling.alike or delta.sampling.two_sets:
+        return interval_for(pair, test, Options(), level)
+    return resolved(delta, recommended(delta), level)
+
+
 def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str | None = None) -> str | None:
     """Return the first fitting interval that the user named; None where there is none."""
     named = (name for name in options.intervals if name in INTERVALS and name != but)
@@ -342,6 +366,7 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair, outcome = comparison.pair, _outcome(comparison, test)
     interval = None if pair is None else interval_for(pair, test, options, options.confidence)
+    leads = recommended_interval(pair, test, options.confidence) if leading and pair is not None else interval
     known = None if pair is None else measured.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,
@@ -359,6 +384,7 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect=outcome.effect,
         effect_size=outcome.effect_size,
         recommended=leading,
+        recommended_interval=None if leads == interval else leads,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
         details=outcome.details,

@@ -121,27 +121,27 @@ def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
     return found
 
 
-def powers(values: Array, counts: Array) -> tuple[float, float, float]:
-    """Return the largest absolute value of (n,), and the sums of the squares and of the cubes of all in units of it.
+def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
+    """Return the largest absolute value of (n,), and the sums of all squares, cubes and fourth powers in units of it.
 
     So the powers of huge or tiny values neither overflow nor vanish. ``counts``: how often each value occurs.
 
     Examples
     --------
     >>> powers(np.array([1.0, -2.0]), np.array([4.0, 1.0]))
-    (2.0, 2.0, -0.5)
+    (2.0, 2.0, -0.5, 1.25)
     """
     largest = float(max(values.max(initial=0.0), -values.min(initial=0.0))) or 1.0
     parts = parts_of(values)
-    sums = np.zeros((2, len(parts)))
+    sums = np.zeros((3, len(parts)))
     for number, part in enumerate(parts):
         scaled = values[part] / largest
         power = counts[part] * scaled
         for of_power in sums:
             power *= scaled
             of_power[number] = power.sum()
-    squares, cubes = sums.sum(axis=1).tolist()
-    return largest, squares, cubes
+    squares, cubes, fourths = sums.sum(axis=1).tolist()
+    return largest, squares, cubes, fourths
 
 
 _STEP = 16

@@ -30,6 +30,7 @@ from evalreport.options import Task
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import GateRecord
+from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.slices.group_ratios import ratio_limits
@@ -149,6 +150,7 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         raise UsageError(
             f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
         )
+    row = with_recommended_interval(row)
     found = Interval(
         method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
     )

@@ -28,6 +28,7 @@ from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
@@ -247,7 +248,7 @@ def _as_samples(
 def _of(
     comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text, paired: bool
 ) -> ModelChange:
-    row = records(comparison, options)[0]
+    row = with_recommended_interval(records(comparison, options)[0])
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
     return ModelChange(
         value,

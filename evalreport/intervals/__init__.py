@@ -1,6 +1,16 @@
 """Registered intervals by family, and the choice of the one that leads."""
 
-from evalreport.intervals import at_rates, calibration, clusters, normal, proportions, time_order
+from evalreport.intervals import (
+    at_rates,
+    calibration,
+    clusters,
+    label_tables,
+    losses,
+    normal,
+    proportions,
+    rankings,
+    time_order,
+)
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
@@ -13,11 +23,14 @@ __all__ = [
     "at_rates",
     "calibration",
     "clusters",
+    "label_tables",
     "leading",
     "leads_as_proportion",
     "limits",
+    "losses",
     "normal",
     "proportions",
+    "rankings",
     "recommended",
     "resolved",
     "time_order",

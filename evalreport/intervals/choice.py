@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.engine.counts import effective_clusters
+from evalreport.engine.counts import effective_clusters, margins_of
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
     ALIKE,
@@ -21,7 +21,15 @@ from evalreport.intervals.registry import INTERVALS, Bounds, Value, missing, why
 from evalreport.intervals.time_order import ALIKE_IN_TIME, FEW_IN_TIME
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import EffectiveProportion, Groups, Judged, Proportion, Ranking, Table
+from evalreport.metrics.evidence import (
+    EffectiveProportion,
+    Groups,
+    Judged,
+    Proportion,
+    Ranking,
+    SquaredErrors,
+    Table,
+)
 from evalreport.metrics.metric import Ranks
 from evalreport.predictions.arrays import Floats
 from evalreport.schema.metrics import Interval
@@ -42,7 +50,7 @@ def from_class_recalls(estimate: Estimate, table: Table, level: float) -> Bounds
     weighed = estimate.sampling.n_effective
     counts = table.counts * (1.0 if weighed is None else weighed / table.counts.sum())
     moved = [t for k in range(len(counts)) if counts[k].sum() > 0 for t in _moved(counts, k, level)]
-    values = table.value_of(np.array(moved)) if moved else np.empty(0)
+    values = table.of_margins(margins_of(np.array(moved))) if moved else np.empty(0)
     values = np.append(values[~np.isnan(values)], estimate.value)
     return Bounds(float(values.min()), float(values.max()), Message("limits.class_recalls"))
 
@@ -246,13 +254,13 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
     # weakest class speaks for itself.
     at_the_edge = (
-        (method.by_resampling or "few_classes" in method.needs)
+        method.by_resampling
         and estimate.table is not None
         and min(abs(estimate.value - end) for end in estimate.range) <= NEGLIGIBLE
     )
     if not at_the_edge and _wide(Bounds(interval.low, interval.high)):
         return interval
-    if interval.low is None and estimate.standard_error:
+    if interval.low is None and estimate.standard_error and not isinstance(estimate.evidence, SquaredErrors):
         instead = limits(estimate, "normal", level)
         return replace(
             instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)

@@ -13,7 +13,9 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Judged,
+    PairedLabels,
     PairedProportion,
+    PairedRanking,
     PairedRisks,
     PairedScores,
     Proportion,
@@ -47,13 +49,15 @@ def first_of_metric(estimate: Value) -> str:
 
 
 def of_difference(estimate: Value) -> str:
-    """Return the metric's interval of a difference; t where that one is of paired proportions, which these are not."""
+    """Return the metric's interval of a difference; where that one does not apply t of a mean, else the general one."""
     own = INTERVALS[estimate.metric.inference.difference_interval]
     if isinstance(estimate.evidence, PairedRisks | PairedScores):
         return own.name
     if own.by_resampling:
         return general(estimate)
-    return own.name if own.of_one_value else "t"
+    if missing(own, estimate) is None:
+        return own.name
+    return "t" if estimate.metric.is_mean else general(estimate)
 
 
 GENERAL = ("bootstrap_bca", "bootstrap_percentile", "normal")
@@ -69,6 +73,12 @@ def general(estimate: Value) -> str:
 def examples_alike(estimate: Value) -> bool:
     """Whether examples are independent and weigh the same."""
     return estimate.sampling.alike
+
+
+def a_share_of_trials(estimate: Value) -> bool:
+    """Whether the metric has no interval of its whole table of counts that stands before those of a proportion."""
+    own = estimate.metric.inference.intervals
+    return not own or "label_table" not in INTERVALS[own[0]].needs
 
 
 def far_from_the_ends(estimate: Value) -> bool:
@@ -127,11 +137,13 @@ LEADERS: tuple[Leader, ...] = (
     Leader(general, "weighted examples"),
     Leader(general, "tasks"),
     Leader(general, "clusters"),
-    Leader("newcombe_paired", of=PairedProportion),
+    Leader("plus_two", of=PairedProportion),
+    Leader("plus_two", of=PairedLabels),
+    Leader("plus_two", of=PairedRanking),
     Leader(of_difference, of=Difference),
     Leader("logit", of=Ranking, where=far_from_the_ends),
     Leader("newcombe_auc", of=Ranking),
-    Leader("wilson", of=Proportion),
+    Leader("wilson", of=Proportion, where=a_share_of_trials),
     Leader(first_of_metric),
 )
 """Read from the top: the first row that fits, and whose interval applies, names the interval that leads."""
@@ -169,7 +181,7 @@ def leads_for(name: str) -> str:
     chosen: Mapping[Callable[[Value], str], set[str]] = {
         first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
         of_difference: {
-            n for one in of_metrics if (n := one.difference_interval) and INTERVALS[n].of_one_value
+            n for one in of_metrics if (n := one.difference_interval) and not INTERVALS[n].by_resampling
         },
         general: {*GENERAL},
     }

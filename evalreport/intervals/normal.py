@@ -49,40 +49,6 @@ def t(estimate: Estimate | Difference, level: float) -> Bounds:
 
 
 @interval(
-    "Student's t, skewness removed",
-    needs=(*EXAMPLES_ALIKE, "one_set", "no_difference_of_roots", "losses"),
-    source="Hall (1992), J R Stat Soc B 54:221, the monotone cubic transformation",
-)
-def hall(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Mean of losses, or the root of one, by Student's t after a cubic map that takes out the skewness of the losses.
-
-    g(T) = T + a T^2 / 3 + a^2 T^3 / 27 + a / 6, a the skewness over sqrt(n), is nearer to t than T is; the limits are
-    those of T = g^-1(-t) and g^-1(t). The root of a mean of squares has the roots of the limits of that mean.
-    """
-    if estimate.derivative is None:
-        return NOT_SMOOTH
-    error, df, value = estimate.corrected_error, estimate.df, estimate.value
-    if error is None or df is None:
-        return Bounds(None, None, Message("limits.one_example"))
-    quantile_of_t, a = t_quantile((1 + level) / 2, df), 6 * (estimate.acceleration or 0.0)
-    highest, lowest = (_before_the_map(side, a) for side in (-quantile_of_t, quantile_of_t))
-    reason = NO_SPREAD if error == 0 else None
-    if not estimate.metric.root_of:
-        return Bounds(value - lowest * error, value - highest * error, reason)
-    # The error of the mean of squares is 2 value error; all is relative to it, so that no square overflows.
-    relative = 2 * error / value if value > 0 else 0.0
-    low, high = (value * math.sqrt(max(1 - t * relative, 0.0)) for t in (lowest, highest))
-    return Bounds(low, high, reason)
-
-
-def _before_the_map(g: float, a: float) -> float:
-    """Return T with g(T) = g: (1 + a T / 3)^3 = 1 + a (g - a / 6), solved so that a may be 0."""
-    cubed = 1 + a * (g - a / 6)
-    root = math.copysign(abs(cubed) ** (1 / 3), cubed)
-    return 3 * (g - a / 6) / (root * root + root + 1)
-
-
-@interval(
     "Student's t, weighted",
     needs=("some_interval", "influence", "weights"),
     source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",

@@ -11,8 +11,8 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
-    F1Counts,
     Judged,
+    PairedLabels,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -20,10 +20,11 @@ from evalreport.metrics.evidence import (
     Proportion,
     Ranking,
     Scores,
+    SquaredErrors,
     TwoProportions,
     WeightedF1,
 )
-from evalreport.metrics.metric import Margins
+from evalreport.metrics.metric import Metric, Ranks
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -74,14 +75,18 @@ class IntervalMethod:
 
     @property
     def of_one_value(self) -> bool:
-        """Whether it may be of one model's value; the others are of a difference of two proportions alone."""
-        return {PairedProportion, PairedRisks, PairedScores, TwoProportions}.isdisjoint(self.of)
+        """Whether it may be of one model's value; the others are of a difference alone."""
+        return not all(kind in OF_DIFFERENCES for kind in self.of)
 
+
+OF_DIFFERENCES = (
+    *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, TwoProportions),
+)
+"""What intervals of a difference alone are computed from."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 
 EXAMPLES_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
-OF_CLASSES = (*EXAMPLES_ALIKE, "one_set", "few_classes")
 REPLICATES = ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units")
 
 
@@ -111,15 +116,9 @@ def interval(
 MOST_BLOCKS = 1_000
 """Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
 
-MOST_CLASSES = 3
-"""So far Wilson's limits by class, squared and added, are measured to hold. The skewness of a mean shrinks with the
-number of classes, that of these limits does not: of many classes near a recall of 1 they miss on one side too often.
-"""
 
-
-def _table_of_few_classes(value: Value) -> bool:
-    table = value.table if isinstance(value, Estimate) else None
-    return table is None or len(table.counts) <= MOST_CLASSES
+def _over_positives(metric: Metric) -> bool:
+    return isinstance(metric.computation, Ranks) and metric.computation.mean_over_positives
 
 
 def _rows(value: Value) -> int | None:
@@ -159,27 +158,31 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
-    "few_classes": lambda _, e: _table_of_few_classes(e),
-    "class_recalls": lambda _, e: (
-        bool(e.metric.recall_slope)
-        and (isinstance(e.metric.computation, Margins) or e.quantity.average == "macro")
-    ),
-    "macro_f1": lambda m, e: m.name in e.metric.inference.intervals and e.quantity.average == "macro",
+    "label_table": lambda _, e: e.metric.inference.smooth and isinstance(e, Estimate) and e.table is not None,
     "auc": lambda _, e: e.metric.is_auc,
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
+    "average_precision": lambda _, e: _over_positives(e.metric),
+    "two_scores": lambda _, e: (
+        not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
+    ),
+    "its_difference": lambda m, e: (
+        isinstance(e, Difference) and e.metric.inference.difference_interval == m.name
+    ),
 }
 """What intervals need of an estimate beside its evidence; the reason for a missing one is the text of its name."""
 
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
-    F1Counts: "jaccard",
     WeightedF1: "jaccard",
     Judged: "gold",
+    PairedLabels: "paired_labels",
+    SquaredErrors: "squared_errors",
     PairedProportion: "agreement",
     PairedRisks: "paired_probabilities",
     PairedScores: "paired_probabilities",
     Risks: "probabilities",
     Scores: "probabilities",
+    PairedRanking: "paired_rankings",
     TwoProportions: "independent_proportions",
     Difference: "paired",
     Estimate: "one_model",
@@ -204,8 +207,7 @@ def why_missing(need: str, estimate: Value) -> Text:
         return estimate.metric.inference.no_interval
     if need == "enough_of_a_class":
         return Message("interval_needs.enough_of_a_class", least=estimate.metric.inference.least_of_a_class)
-    most = {"few_blocks": MOST_BLOCKS, "few_classes": MOST_CLASSES}
-    return Message(f"interval_needs.{need}", **({"most": most[need]} if need in most else {}))
+    return Message(f"interval_needs.{need}", **({"most": MOST_BLOCKS} if need == "few_blocks" else {}))
 
 
 def lacks(method: IntervalMethod, estimate: Value) -> Text | None:

@@ -172,7 +172,10 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
 def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | PairedScores | Paired:
     first, second = a.evidence, b.evidence
     if isinstance(first, Ranking):
-        return PairedRanking(first.positive, first.class_sizes)
+        labels = None
+        if isinstance(second, Ranking) and first.labels is not None and second.labels is not None:
+            labels = first.labels, second.labels
+        return PairedRanking(first.positive, first.class_sizes, labels)
     if isinstance(first, Risks) and isinstance(second, Risks):
         return PairedRisks(first, second)
     if isinstance(first, Scores) and isinstance(second, Scores):

@@ -14,7 +14,6 @@ from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Evidence,
-    F1Counts,
     Judged,
     OverDatasets,
     PairedRanking,
@@ -24,6 +23,7 @@ from evalreport.metrics.evidence import (
     Table,
     Undefined,
     WeightedF1,
+    rescaled,
 )
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity, definition
@@ -222,12 +222,33 @@ class Sampled:
         sampling = self.sampling
         if self.influence is None or sampling.only_sums or sampling.order is not None or not self._error(1.0):
             return None
-        _, squares, cubes = self.influence.powers
+        _, squares, cubes, _ = self.influence.powers
         return float(cubes / squares**1.5) / 6
+
+    @cached_property
+    def kurtosis(self) -> float | None:
+        """Kurtosis of the influence values (divisor n), at least 1; None where all are 0, or known by sums alone."""
+        if self.influence is None or self.sampling.only_sums or not self._error(1.0):
+            return None
+        _, squares, _, fourths = self.influence.powers
+        return max(self.sampling.n * fourths / squares**2, 1.0)
 
     @cached_property
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
+        ranking, squares = self.evidence, self.squares_by_class
+        if (
+            squares is None
+            or not isinstance(ranking, Ranking | PairedRanking)
+            or min(ranking.class_sizes) < 2
+        ):
+            return None
+        p, n = ranking.class_sizes
+        return float(np.sqrt(squares[0] * p / (p - 1) + squares[1] * n / (n - 1)))
+
+    @cached_property
+    def squares_by_class(self) -> tuple[float, float] | None:
+        """Sums of the squared derivatives of positives and of negatives; None unless examples are ranked and alike."""
         ranking = self.evidence
         if (
             not isinstance(ranking, Ranking | PairedRanking)
@@ -235,15 +256,12 @@ class Sampled:
             or not self.sampling.alike
         ):
             return None
-        p, n = ranking.class_sizes
-        if min(p, n) < 2:
-            return None
         of_positives = of_negatives = 0.0
         for part in parts_of(self.influence.values):
             squares, positive = self.influence.values[part] ** 2, ranking.positive[part]
             of_negatives += float((squares * ~positive).sum())
             of_positives += float((squares * positive).sum())
-        return float(np.sqrt(of_positives * p / (p - 1) + of_negatives * n / (n - 1)))
+        return of_positives, of_negatives
 
     @cached_property
     def replicates_used(self) -> Floats:
@@ -297,7 +315,7 @@ class Estimate(Sampled):
     def table(self) -> Table | None:
         """The table of counts of a label metric, else None."""
         found = self.evidence
-        if isinstance(found, Proportion | EffectiveProportion | F1Counts | WeightedF1 | OverDatasets):
+        if isinstance(found, Proportion | EffectiveProportion | WeightedF1 | OverDatasets):
             return found.table
         return found if isinstance(found, Table) else None
 
@@ -322,6 +340,7 @@ class Estimate(Sampled):
             quantity=replace(self.quantity, metric=scale.of),
             value=scale.back(self.value),
             range=(min(low, high), max(low, high)),
+            evidence=rescaled(self.evidence, scale.back),
             influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
             replicates=None if self.replicates is None else scale.back(self.replicates),
             fits=None if fits is None else replace(fits, values=scale.back(fits.values)),

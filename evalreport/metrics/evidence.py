@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from evalreport.calibration.risks import Risks
+from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Mask
 
@@ -27,13 +30,19 @@ class Table:
         (K, K) summed weights, rows true, columns predicted.
     outside
         1 where the last class holds the predictions that are missing and count as wrong, else 0.
-    value_of
-        The metric as a function of tables (m, K, K) -> (m,).
+    of_margins
+        The metric as a function of margins (m, 3, K) -> (m,).
+    rows, labels
+        The classes whose examples the metric tells apart, and the labels that these may have, for made-up examples: all
+        classes of the task, or of a metric of one class that one and another. A mean over the classes that the truth
+        holds has these for ``rows``.
     """
 
     counts: Floats
     outside: int
-    value_of: Callable[[Floats], Floats]
+    of_margins: Callable[[Floats], Floats]
+    rows: tuple[int, ...]
+    labels: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +79,6 @@ class EffectiveProportion:
 
 
 @dataclass(frozen=True, slots=True)
-class F1Counts:
-    """F1 of one class: TP of TP + FP + FN examples, whose share is the Jaccard index."""
-
-    true_positives: float
-    total: float
-    table: Table
-
-
-@dataclass(frozen=True, slots=True)
 class WeightedF1:
     """F1 of one class under weights, by its Jaccard index J = TP / (TP + FP + FN).
 
@@ -102,6 +102,22 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
+class SquaredErrors:
+    """A function of the mean squared error, or of its ratio to the variance of the truth.
+
+    Attributes
+    ----------
+    squares
+        (n,) squared errors.
+    spread
+        (n,) squares of the truth about its mean, where the metric relates to them.
+    """
+
+    squares: Floats
+    spread: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """One ranking of all examples by score.
 
@@ -113,11 +129,14 @@ class Ranking:
         Positive and negative examples.
     rarest
         Examples of the rarest class in the truth.
+    labels
+        (n,) which examples have the higher score, where all have one of two (or the same one); else None.
     """
 
     positive: Mask
     class_sizes: tuple[int, int]
     rarest: float | None
+    labels: Mask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +225,36 @@ class PairedProportion:
         return self.both, self.only_a, self.only_b, self.neither
 
 
+def agreement(right: Floats | Mask, times: Floats | None = None) -> tuple[float, float, float, float]:
+    """Count the examples on which both (first, second), only the first, only the second, neither is right: (n, 2).
+
+    ``times``: (n,) number of examples of each row; None: one.
+    """
+    first, second = np.asarray(right, dtype=np.float64).T > 0.5
+    kinds = (first & second, first & ~second, ~first & second, ~first & ~second)
+    both, only_first, only_second, neither = (
+        float(kind.sum() if times is None else times[kind].sum()) for kind in kinds
+    )
+    return both, only_first, only_second, neither
+
+
+@dataclass(frozen=True, slots=True)
+class PairedLabels:
+    """A difference of two functions of tables of counts of the same examples.
+
+    Attributes
+    ----------
+    cells
+        The distinct combinations of the truth and both models' labels, with their counts.
+    within_class
+        Of a share of the examples of one true class (recall): those of the class on which both models are right, only
+        the first, only the second, neither; else None.
+    """
+
+    cells: Cells
+    within_class: tuple[float, float, float, float] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class PairedMean:
     """A mean of the differences a - b of the examples."""
@@ -215,10 +264,11 @@ class PairedMean:
 
 @dataclass(frozen=True, slots=True)
 class PairedRanking:
-    """Two rankings of the same examples; fields as of ``Ranking``."""
+    """Two rankings of the same examples; fields as of ``Ranking``, ``labels`` of both models."""
 
     positive: Mask
     class_sizes: tuple[int, int]
+    labels: tuple[Mask, Mask] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +310,9 @@ OfValue = (
     | Table
     | Proportion
     | EffectiveProportion
-    | F1Counts
     | WeightedF1
     | Mean
+    | SquaredErrors
     | Ranking
     | Rows
     | Risks
@@ -273,6 +323,7 @@ OfValue = (
 )
 OfDifference = (
     PairedProportion
+    | PairedLabels
     | PairedMean
     | PairedRanking
     | Paired
@@ -291,4 +342,16 @@ def scaled(evidence: Evidence, factor: float) -> Evidence:
         rows = evidence.differences
         scaled_rows = replace(rows, values=rows.values * factor, compared=rows.compared * abs(factor))
         return replace(evidence, differences=scaled_rows)
+    return evidence
+
+
+def rescaled(evidence: Evidence, back: Callable[[Floats], Floats]) -> Evidence:
+    """Return the evidence of a value on another scale: ``back`` maps the values of the function of the table."""
+    if isinstance(evidence, Table):
+        of_margins = evidence.of_margins
+        return replace(evidence, of_margins=lambda margins: back(of_margins(margins)))
+    if isinstance(evidence, Proportion | EffectiveProportion | OverDatasets) and evidence.table is not None:
+        table = rescaled(evidence.table, back)
+        assert isinstance(table, Table)
+        return replace(evidence, table=table)
     return evidence

@@ -16,14 +16,13 @@ from evalreport.engine.counts import (
     distinct_cells,
     few_a_cell,
     margin_columns,
-    margins_of,
     one_vs_rest,
     two_classes,
 )
 from evalreport.engine.distributions import gradient, ratio, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
-from evalreport.metrics.evidence import EffectiveProportion, F1Counts, Proportion, Table, WeightedF1
+from evalreport.metrics.evidence import EffectiveProportion, Proportion, Table, WeightedF1
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sampling import Influence
@@ -299,24 +298,15 @@ def _slopes(function: Callable[[Floats], Floats], point: Floats) -> Floats:
 
 def _evidence(
     quantity: Quantity, tables: LabelTables, model: int, value: float, predictions: Predictions
-) -> Table | Proportion | EffectiveProportion | F1Counts | WeightedF1:
-    """Return the counts of a proportion or of F1 where examples are alike, else effective trials or the table alone."""
+) -> Table | Proportion | EffectiveProportion | WeightedF1:
+    """Return the counts of a proportion or of weighted F1, effective trials, or the table alone."""
     point, units = tables.point(model), tables.units
-    function = table_function(quantity, predictions)
-    table = Table(tables.tables[model], predictions.outside, lambda t: np.asarray(function(margins_of(t))))
+    table = _table(quantity, tables.tables[model], predictions)
     trials_of = _successes_and_trials(quantity, predictions)
     if units.plain and tables.parts == 1:
         if trials_of is not None:
             successes, trials = (float(count) for count in trials_of(point[0]))
             return Proportion(successes, trials, table)
-        computation = definition(quantity).computation
-        below = computation.monotone_of if isinstance(computation, ClassCounts) else None
-        if below is not None and quantity.average is None:
-            base = METRICS[below[0]].computation
-            assert isinstance(base, ClassCounts)
-            assert base.proportion is not None
-            found = base.proportion(counts_of(quantity, predictions)(point[0]))
-            return F1Counts(float(found[0]), float(found[1]), table)
         return table
     if tables.cells is not None and tables.cells.weight is not None:
         found_f1 = _weighted_f1(quantity, tables, model, predictions, table)
@@ -368,6 +358,17 @@ def _weighted_f1(
     if 0 < jaccard < 1 and n > 1:
         trials = min(kish_number, jaccard * (1 - jaccard) / (n / (n - 1) * squares))
     return WeightedF1(jaccard, trials, units.n_effective, table)
+
+
+def _table(quantity: Quantity, counts: Floats, predictions: Predictions) -> Table:
+    computation = definition(quantity).computation
+    rows = labels = tuple(range(len(predictions.classes)))
+    if isinstance(computation, ClassCounts) and quantity.average is None:
+        code = class_code(quantity, predictions)
+        rows = labels = (code, *(other for other in labels if other != code))[:2]
+    elif isinstance(computation, Margins) and computation.recall_slope:
+        rows = tuple(k for k in rows if counts[k].any())
+    return Table(counts, predictions.outside, table_function(quantity, predictions), rows, labels)
 
 
 def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:

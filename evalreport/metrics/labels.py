@@ -12,14 +12,11 @@ import numpy as np
 
 from evalreport.engine.counts import Counts, are_whole, without_rounding
 from evalreport.engine.distributions import Array, ratio
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS
+from evalreport.metrics.metric import PROPORTION_INTERVALS, TABLE_INTERVALS
 from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
-
-OF_RECALLS = ("wilson_recalls", *SMOOTH_INTERVALS)
-"""Of a mean of class recalls."""
 
 
 def _right(right: float, n: float) -> tuple[float, float]:
@@ -68,7 +65,6 @@ def _mcc_of_counts(c: Counts) -> Array:
     "Accuracy",
     "right / n",
     proportion=_right,
-    difference_interval="newcombe_paired",
     test="mcnemar_midp",
     per_example=_right_labels,
     mean_over_pairs=_right_over_pairs,
@@ -107,7 +103,6 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
 @table(
     "Balanced accuracy",
     "mean of the class recalls",
-    intervals=OF_RECALLS,
     test="score_recalls",
     recall_slope=1.0,
     of_counts=_balanced_accuracy_of_counts,
@@ -123,7 +118,6 @@ def balanced_accuracy(margins: Array) -> Array:
     "Mean per-class error",
     "mean of (1 - class recall)",
     greater_is_better=False,
-    intervals=OF_RECALLS,
     test="score_recalls",
     recall_slope=-1.0,
 )
@@ -220,7 +214,6 @@ def precision(c: Counts) -> Parts:
     "Recall",
     "TP / (TP + FN)",
     between_groups=True,
-    intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     test="mcnemar_midp",
     recall_slope=1.0,
     micro_is_accuracy=True,
@@ -272,7 +265,6 @@ def fpr(c: Counts) -> Parts:
     "False negative rate",
     "FN / (FN + TP)",
     greater_is_better=False,
-    intervals=(*PROPORTION_INTERVALS, *OF_RECALLS),
     test="mcnemar_midp",
     recall_slope=-1.0,
     undefined=Message("undefined.fnr"),
@@ -317,7 +309,6 @@ def f_beta(c: Counts, *, beta: float) -> Array:
 @binary_table(
     "F1",
     "2 TP / (2 TP + FP + FN)",
-    intervals=("wilson_f1", "wilson_f1s", *SMOOTH_INTERVALS),
     test="score_f1",
     monotone_of=("jaccard", lambda j: 2 * j / (1 + j)),
     micro_is_accuracy=True,
@@ -347,6 +338,7 @@ def f2(c: Counts) -> Array:
     "Jaccard index",
     "TP / (TP + FP + FN)",
     test="score_f1",
+    intervals=(*TABLE_INTERVALS, *PROPORTION_INTERVALS),
     undefined=Message("undefined.f1"),
     one_sided=False,
 )

@@ -23,6 +23,8 @@ Number = TypeVar("Number", float, Array)
 
 BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
 SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
+TABLE_INTERVALS = ("plus_four", *SMOOTH_INTERVALS)
+MEAN_INTERVALS = ("hall", "t", *SMOOTH_INTERVALS)
 PROPORTION_INTERVALS = ("wilson", "agresti_coull", "clopper_pearson", "jeffreys")
 
 
@@ -162,6 +164,8 @@ class Moments:
         The name of the metric that single large losses move less.
     root_of
         The name of the mean of squares whose root it is.
+    from_squares
+        Maps the mean squared error, relative to the variance of the truth where there are columns of it, to the value.
     infinite_at
         What makes the term of a single example infinite: a probability of 0 of the true class, or a true value of 0.
     """
@@ -176,6 +180,7 @@ class Moments:
     losses: Text = ""
     less_moved: str = ""
     root_of: str = ""
+    from_squares: Callable[[float], float] | None = None
     infinite_at: Infinite = ""
 
 
@@ -531,11 +536,6 @@ class Metric:
         )
 
     @property
-    def recall_slope(self) -> float:
-        """How much the value changes with the mean of the class recalls; 0 where that is no straight line."""
-        return self.computation.recall_slope if isinstance(self.computation, ClassCounts | Margins) else 0.0
-
-    @property
     def infinite_at(self) -> Infinite:
         """The cause of an infinite term of a single example; empty where there is none."""
         return self.computation.infinite_at if isinstance(self.computation, Moments) else ""
@@ -549,6 +549,11 @@ class Metric:
     def root_of(self) -> str:
         """The name of the mean of squares whose root it is; empty where it is none."""
         return self.computation.root_of if isinstance(self.computation, Moments) else ""
+
+    @property
+    def from_squares(self) -> Callable[[float], float] | None:
+        """Maps the mean squared error, or its share of the variance, to the value; None where it is not one."""
+        return self.computation.from_squares if isinstance(self.computation, Moments) else None
 
     @property
     def heading(self) -> str:

@@ -22,7 +22,13 @@ from evalreport.engine.distributions import (
     ratio,
     weighted_sums,
 )
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Function, Numbered
+from evalreport.metrics.metric import (
+    MEAN_INTERVALS,
+    PROPORTION_INTERVALS,
+    SMOOTH_INTERVALS,
+    Function,
+    Numbered,
+)
 from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -32,6 +38,8 @@ INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))
 SQUARES = Message("losses.squared")
 VALUES: Fields = {"tasks": ("regression",), "needs": "values"}
 CLASS_PROBABILITIES: Fields = {"tasks": ("binary", "multiclass"), "needs": "probabilities"}
+SKEWED: Fields = {"intervals": ("hall_df", *MEAN_INTERVALS), "difference_interval": "t_or_hall"}
+"""Intervals of mean losses of probabilities."""
 CLIP = 1e-15
 """Probabilities inside a logarithm stay this far from 0 and 1."""
 Operand: TypeAlias = Any
@@ -51,6 +59,7 @@ def _square_of(p: Operand, true: Operand, _log_of: Callable[[Operand], Operand])
     "Log loss",
     "-mean ln p(true), p clipped to [1e-15, 1 - 1e-15]",
     **CLASS_PROBABILITIES,
+    **SKEWED,
     range=INFINITE,
     losses=Message("losses.logarithmic"),
     infinite_at="zero_probability",
@@ -81,6 +90,7 @@ def log_loss(view: ModelView) -> Floats:
     "Brier score",
     "binary: mean (p - y)^2; several classes: mean sum_k (p_k - [y = k])^2",
     **CLASS_PROBABILITIES,
+    **SKEWED,
     range=(0.0, 2.0),
     binary_range=(0.0, 1.0),
     losses=Message("losses.probabilities"),
@@ -104,6 +114,7 @@ def brier(view: ModelView) -> Floats:
     "Complement MSE",
     "mean (1 - p(true))^2",
     **CLASS_PROBABILITIES,
+    **SKEWED,
     range=(0.0, 1.0),
     of_probability=_square_of,
 )
@@ -127,6 +138,9 @@ def _squares_over_pairs(view: ModelView) -> float:
     "mean (prediction - truth)^2",
     **VALUES,
     range=INFINITE,
+    intervals=("hall_tail", *MEAN_INTERVALS),
+    difference_interval="t_or_hall",
+    from_squares=float,
     losses=SQUARES,
     less_moved="mae",
     mean_over_pairs=_squares_over_pairs,
@@ -227,7 +241,9 @@ def _squared_errors(view: ModelView) -> Columns:
     **VALUES,
     range=INFINITE,
     greater_is_better=False,
-    intervals=("hall", *SMOOTH_INTERVALS),
+    intervals=("hall_tail", "hall", *SMOOTH_INTERVALS),
+    difference_interval="t_kurtosis",
+    from_squares=math.sqrt,
     losses=SQUARES,
     less_moved="mae",
     root_of="mse",
@@ -254,6 +270,9 @@ def squared_errors_and_truth(view: ModelView) -> Columns:
     columns=squared_errors_and_truth,
     **VALUES,
     range=(-float("inf"), 1.0),
+    intervals=("hall_tail", *SMOOTH_INTERVALS),
+    difference_interval="t_or_hall",
+    from_squares=lambda ratio: 1 - ratio,
     losses=SQUARES,
     less_moved="mae",
     undefined=Message("undefined.true_equal"),

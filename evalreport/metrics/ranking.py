@@ -61,7 +61,7 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     uninformed=0.5,
     headline=True,
     intervals=("logit", "newcombe_auc", "delong", *SMOOTH_INTERVALS),
-    difference_interval="delong",
+    difference_interval="plus_delong",
     test="delong",
     undefined=Message("undefined.one_class"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837, equation 1",
@@ -112,6 +112,8 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     mean_over_positives=True,
     headline=True,
     test="bootstrap_difference",
+    intervals=("ap_logit", *SMOOTH_INTERVALS),
+    difference_interval="ap_mover",
     undefined=Message("undefined.no_positive"),
 )
 def average_precision(positives: Array, negatives: Array) -> Array:

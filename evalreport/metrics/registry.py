@@ -16,8 +16,9 @@ import numpy as np
 
 from evalreport.engine.distributions import Array, Columns, ones, ratio
 from evalreport.metrics.metric import (
+    MEAN_INTERVALS,
     PROPORTION_INTERVALS,
-    SMOOTH_INTERVALS,
+    TABLE_INTERVALS,
     Affine,
     Average,
     ClassCounts,
@@ -136,7 +137,12 @@ def needs_a_number(name: str) -> bool:
     return (NUMBERED.fullmatch(name) or PARAMETERED.fullmatch(name)) is not None and name in METRICS
 
 
-LABELS: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels"}
+LABELS: Fields = {
+    "tasks": ("binary", "multiclass"),
+    "needs": "labels",
+    "intervals": TABLE_INTERVALS,
+    "difference_interval": "plus_two",
+}
 
 
 def register(family: type[Computation], documented: Function, **keywords: Any) -> Function:
@@ -191,7 +197,7 @@ def _family(family: type[Computation], **usual: Any) -> Callable[..., Decorator]
     def decorator(label: str, formula: str, **keywords: Any) -> Decorator:
         given = {**usual, **keywords}
         if "proportion" in given and family in (ClassCounts, Margins):
-            given = {"intervals": (*PROPORTION_INTERVALS, *SMOOTH_INTERVALS), **given}
+            given = {**given, "intervals": (*PROPORTION_INTERVALS, *TABLE_INTERVALS), **keywords}
         return lambda function: register(family, function, **{"label": label, "formula": formula, **given})
 
     return decorator
@@ -242,7 +248,7 @@ def columns_of(loss: Function) -> Function:
 
 MEAN: Fields = {
     "function": weighted_mean,
-    "intervals": ("hall", "t", *SMOOTH_INTERVALS),
+    "intervals": ("t_or_hall_df", *MEAN_INTERVALS),
     "difference_interval": "t",
     "test": "paired_t",
     "greater_is_better": False,
@@ -344,7 +350,13 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
     if "recall_slope" in computation:
         computation["recall_slope"] *= scale.slope
     # True of the base itself only.
-    only = {"monotone_of": None, "root_of": "", "micro_is_accuracy": False, "criterion": ""}
+    only = {
+        "monotone_of": None,
+        "root_of": "",
+        "from_squares": None,
+        "micro_is_accuracy": False,
+        "criterion": "",
+    }
     computation.update((key, value) for key, value in only.items() if key in computation)
     return replace(
         base,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from evalreport.engine.distributions import Array, Columns, ones, ratio, weighted_sums
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
+from evalreport.metrics.metric import SMOOTH_INTERVALS
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
@@ -53,6 +55,8 @@ def r2_correlation(sums: Array) -> Array:
     columns=squared_errors_and_truth,
     range=INFINITE,
     greater_is_better=False,
+    intervals=("hall_tail", *SMOOTH_INTERVALS),
+    from_squares=math.sqrt,
     losses=SQUARES,
     less_moved="rae",
     undefined=Message("undefined.true_equal"),

@@ -12,7 +12,16 @@ from evalreport.engine.distributions import Columns, column_totals, combined, gr
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
-from evalreport.metrics.evidence import EffectiveProportion, Mean, OfValue, Proportion, Ranking, Rows, Scores
+from evalreport.metrics.evidence import (
+    EffectiveProportion,
+    Mean,
+    OfValue,
+    Proportion,
+    Ranking,
+    Rows,
+    Scores,
+    SquaredErrors,
+)
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
@@ -112,9 +121,14 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     return _estimate(predictions, data, key, float(values.mean()), slopes, _of_columns(key, columns, data))
 
 
-def _of_columns(key: Key, columns: Columns, data: RowData) -> Proportion | EffectiveProportion | Mean | Rows:
+def _of_columns(
+    key: Key, columns: Columns, data: RowData
+) -> Proportion | EffectiveProportion | SquaredErrors | Mean | Rows:
     """Return the evidence of a function of sums: a proportion where it is a mean of zeros and ones."""
     metric, units = definition(key[1]), data.units
+    if metric.from_squares is not None and units.plain and data.layout.pooled.count == 1:
+        assert isinstance(columns, tuple)
+        return SquaredErrors(columns[1], columns[3] if len(columns) > 3 else None)
     other = Mean() if metric.is_mean else Rows()
     if not metric.inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
         return other
@@ -138,7 +152,9 @@ def _of_ranks(
     if len(orders) == 1:
         positive = orders[0].positive
         positives = int(np.count_nonzero(positive))
-        evidence = Ranking(positive, (positives, len(positive) - positives), rarest)
+        two = len(orders[0].starts) <= 2
+        labels = orders[0].score > orders[0].thresholds[-1] if two else None
+        evidence = Ranking(positive, (positives, len(positive) - positives), rarest, labels)
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation

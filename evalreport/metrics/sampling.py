@@ -95,13 +95,13 @@ class Influence:
     by_example: Callable[[], Floats] | None = None
 
     @cached_property
-    def powers(self) -> tuple[float, float, float]:
-        """The largest absolute value, and the sums of squares and of cubes relative to it."""
+    def powers(self) -> tuple[float, float, float, float]:
+        """The largest absolute value, and the sums of squares, cubes and fourth powers relative to it."""
         return powers(self.values, self.counts)
 
     def error(self, factors: Floats | float) -> float:
         """Return the square root of the sum of squared derivatives, each times its factor."""
-        largest, squares, _ = self.powers
+        largest, squares, _, _ = self.powers
         if isinstance(factors, np.ndarray):
             squares = float((factors * self.counts * (self.values / largest) ** 2).sum())
         else:

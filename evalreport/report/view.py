@@ -266,7 +266,7 @@ def difference_decimals(view: View, key: MetricKey) -> int:
     """Return the decimals of one metric's differences, the same for all pairs."""
     return decimals_of(
         lookups.quarter(c.low, c.high)
-        for c in view.results.comparisons
+        for c in map(lookups.with_recommended_interval, view.results.comparisons)
         if c.recommended and key_of(c) == key and c.slice is None
     )
 
@@ -339,7 +339,8 @@ def verdict_word(view: View, a: Model, b: Model) -> str:
 def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
     """Return the first comparison by the test that leads on a metric."""
     records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
-    return next((r for r in records if key_of(r) == key), None)
+    found = next((r for r in records if key_of(r) == key), None)
+    return None if found is None else lookups.with_recommended_interval(found)
 
 
 def text_of(view: View, text: Text) -> str:

@@ -101,12 +101,28 @@ def comparison_between(
     """
     for record in results.comparisons:
         if record.leads and record.slice is None and {record.a, record.b} == {a, b} and about(record):
-            found = record if record.a == a else turned(record)
+            found = with_recommended_interval(record)
+            found = found if found.a == a else turned(found)
             verdict = verdict_between(results.verdicts, a, b) if decided else None
             if verdict is None:
                 return found
             return dataclasses.replace(found, level=verdict.level, low=verdict.low, high=verdict.high)
     return None
+
+
+def with_recommended_interval(record: ComparisonRecord) -> ComparisonRecord:
+    """Return a comparison with the interval that leads in place of the test's own."""
+    leads = record.recommended_interval
+    if leads is None:
+        return record
+    return dataclasses.replace(
+        record,
+        low=leads.low,
+        high=leads.high,
+        interval_method=leads.method,
+        reason=leads.reason or record.reason,
+        recommended_interval=None,
+    )
 
 
 def turned(record: ComparisonRecord) -> ComparisonRecord:

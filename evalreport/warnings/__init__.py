@@ -64,6 +64,8 @@ def warnings_of(
             *coverage.large_losses(sample),
             *coverage.short_intervals(sample),
             *coverage.short_difference_intervals(sample, rows),
+            *coverage.gaps_may_be_larger(sample, rows),
+            *coverage.many_small_classes(sample),
             *layout.folds(sample, rows, options),
             *layout.number_of_fits(sample),
             *layout.clusters(sample, options),

@@ -10,16 +10,17 @@ from typing import Literal
 import numpy as np
 
 from evalreport.engine.parallel import mapped
-from evalreport.intervals import recommended
+from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged, Proportion
-from evalreport.metrics.metric import Contingency, Judgements, Moments
+from evalreport.metrics.metric import ClassCounts, Contingency, Judgements, Margins, Moments
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 
@@ -141,7 +142,10 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     ]  # fmt: skip
     if found:
         few, held = _sample_size(n, rarest), _by_metric(found)
-        yield warning("short_interval", about=_spelled(found), few=few, held=held)
+        text = Message("warning.short_interval", few=few, held=held)
+        of_squares = any(definition(quantity).from_squares for quantity, _ in found)
+        notes = [Message("short.tail")] if of_squares else []
+        yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(found))
 
 
 def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
@@ -152,7 +156,7 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     known = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
     found = []
-    for row in rows:
+    for row in map(with_recommended_interval, rows):
         quantity = Quantity.of(row)
         leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity not in known or not leads or row.interval_method is None:
@@ -167,6 +171,63 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     if found:
         few, held = _sample_size(n, rarest), _by_metric(found)
         yield warning("short_difference_interval", about=_spelled(found), few=few, held=held)
+
+
+FEW_LOSSES = 30
+"""Up to so many examples the largest difference of two losses may well not be among them."""
+
+
+def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
+    """Warn of differences of unbounded losses on few examples, or where few large losses carry a model's sum."""
+    if not sample.units.plain or sample.predictions.design != "test-set":
+        return
+    here = {model.name for model in sample.predictions.models}
+    found: dict[Quantity, None] = {}
+    for row in map(with_recommended_interval, rows):
+        quantity = Quantity.of(row)
+        if row.slice is not None or not {row.a, row.b} <= here or not _of_unbounded_losses(row, quantity):
+            continue
+        few = sample.predictions.n_examples <= FEW_LOSSES
+        if few or any(_carried_by_few(sample, name, quantity) for name in (row.a, row.b)):
+            found[quantity] = None
+    if found:
+        metrics = tuple(map(phrase_of, found))
+        yield warning("gap_may_be_larger", about=tuple(q.spelled for q in found), metrics=metrics)
+
+
+def _of_unbounded_losses(row: ComparisonRecord, quantity: Quantity) -> bool:
+    """Whether a difference of means of losses without an upper bound has the interval that is made for such ones."""
+    metric, method = definition(quantity), row.interval_method
+    unbounded = not all(map(math.isfinite, metric.scale.range)) and not metric.root_of
+    return unbounded and method is not None and "its_difference" in INTERVALS[method].needs
+
+
+def _carried_by_few(sample: Sample, model: str | None, quantity: Quantity) -> bool:
+    largest = None if model is None else largest_of(sample, model, quantity)
+    return largest is not None and largest.much
+
+
+MANY_CLASSES, FEW_OF_EACH = 20, 6
+"""With so many classes, and fewer examples than this of one on average, macro averages were measured to be short."""
+
+
+def many_small_classes(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of averages over many classes of which few examples are there."""
+    classes, n = len(sample.predictions.classes), sample.predictions.n_examples
+    if classes < MANY_CLASSES or n >= FEW_OF_EACH * classes or not sample.units.plain:
+        return
+    over_classes = [quantity for quantity in sample.quantities if _averages_classes(quantity)]
+    if over_classes and sample.label_models:
+        about = tuple(quantity.spelled for quantity in over_classes)
+        yield warning("many_small_classes", about=about, classes=classes, n=n)
+
+
+def _averages_classes(quantity: Quantity) -> bool:
+    """Whether a metric of labels is a mean over the classes, each counting the same."""
+    computation = definition(quantity).computation
+    if isinstance(computation, Margins):
+        return bool(computation.recall_slope)
+    return isinstance(computation, ClassCounts) and quantity.average == "macro"
 
 
 def _plain(estimate: Estimate) -> bool:

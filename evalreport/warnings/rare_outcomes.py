@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evalreport.engine.counts import Counts
-from evalreport.metrics.evidence import F1Counts, Proportion
+from evalreport.metrics.evidence import Proportion, Table
 from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -27,15 +27,19 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue
-        if not isinstance(estimate.evidence, Proportion | F1Counts):
+        if not sample.units.plain or not isinstance(estimate.evidence, Proportion | Table):
             continue  # clusters and weights: other intervals lead
-        flagged, of_f1 = (
-            float(estimate.table.counts[:, positive].sum()),
-            isinstance(estimate.evidence, F1Counts),
-        )
-        if flagged < FEW_FLAGGED and (of_f1 or _is_of_flagged(quantity)):
+        flagged = float(estimate.table.counts[:, positive].sum())
+        if flagged < FEW_FLAGGED and (_is_f1(quantity) or _is_of_flagged(quantity)):
             named.add(model)
             yield warning("few_flagged", about=(model,), model=model, n=int(flagged), enough=FEW_FLAGGED)
+
+
+def _is_f1(quantity: Quantity) -> bool:
+    """Return whether a metric is F1 of one class, or another function of its Jaccard index."""
+    computation = definition(quantity).computation
+    one_class = isinstance(computation, ClassCounts) and quantity.average is None
+    return one_class and computation.monotone_of is not None
 
 
 def _is_of_flagged(quantity: Quantity) -> bool:

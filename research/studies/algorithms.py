@@ -15,12 +15,11 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparisons.pairs import agreement
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import PairedProportion, Proportion
+from evalreport.metrics.evidence import PairedProportion, Proportion, agreement
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Fits, Sampling
 from research.studies.learners import LEARNERS, Masks

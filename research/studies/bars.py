@@ -106,7 +106,7 @@ def counted(cell: Bar, generator: np.random.Generator, number: int) -> Mapping[s
     results = er.evaluate(
         source, metrics=[cell.metric], resamples=999 if bootstrap else 2, seed=number, gates=[gate],
         task="outcome" if cell.metric == "mean_outcome" else None,
-        intervals=["wilson_f1" if cell.metric == "f1" else "normal"],
+        intervals=["normal"],
         tests=["mcnemar_midp" if cell.metric == "accuracy" else "permutation"],
     )  # fmt: skip
     (found,) = results.gates

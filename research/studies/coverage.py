@@ -51,7 +51,7 @@ def enumerated() -> Iterator[Row]:
             cells = (both, (discordance + delta) / 2, (discordance - delta) / 2, 1 - both - discordance)
             name = f"discordance {discordance:g}, difference {delta:g}"
             tallies = paired(n, cells)
-            yield from exact_rows(name, n, "difference", tallies, truth=delta, leader="newcombe_paired")
+            yield from exact_rows(name, n, "difference", tallies, truth=delta, leader="plus_two")
     for n in SIZES:
         for first, second in APART:
             name, tallies = f"two test sets, p = {first:g} and {second:g}", independent(n, first, second)

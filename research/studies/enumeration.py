@@ -27,7 +27,7 @@ PROPORTION_METHODS = (
     "wilson", "agresti_coull", "clopper_pearson", "jeffreys", "normal", "t",
     "bootstrap_percentile", "bootstrap_bca", "bootstrap_basic", "bootstrap_normal",
 )  # fmt: skip
-PAIRED_METHODS = ("newcombe_paired", "tango", "normal", "t")
+PAIRED_METHODS = ("plus_two", "newcombe_paired", "tango", "normal", "t")
 
 
 def proportion_estimate(successes: int, trials: int) -> Estimate:

@@ -42,30 +42,11 @@ CHOICE = (
         "`normal` is the textbook's",
     ),
     (
-        "F1 of one class",
-        "`wilson_f1`",
-        "TP among TP + FP + FN is a binomial count, and F1 a monotone map of that share: Wilson's "
-        "interval, mapped",
-        "`bootstrap_bca`, `bootstrap_percentile`",
-    ),
-    (
-        "balanced accuracy, mean per-class error, macro recall, of up to three classes",
-        "`wilson_recalls`",
-        "each class's recall is a binomial share: its Wilson limits, squared and added over the classes, hold where a"
-        " class has a handful of examples and no resample knows the errors it has not seen",
-        "`bootstrap_bca`, `bootstrap_percentile`",
-    ),
-    (
-        "macro F1 of up to three classes",
-        "`wilson_f1s`",
-        "the same with each class's `wilson_f1`; classes share errors, so correlations enter",
-        "`bootstrap_bca`, `bootstrap_percentile`",
-    ),
-    (
-        "F-beta, MCC, kappa, other averages",
-        "`bootstrap_bca`",
-        "no count of successes behind them; corrects bias and skewness, acceleration from influence values",
-        "`bootstrap_percentile`, `normal`",
+        "any other function of the confusion table: F1, F-beta, MCC, kappa, balanced accuracy, averages",
+        "`plus_four`",
+        "two right answers and two wrong ones, made up and shared over any number of classes, keep the delta method"
+        " away from tables in which nothing seems to vary",
+        "`bootstrap_percentile`, `bootstrap_bca`, `normal`",
     ),
     (
         "area under the ROC curve",
@@ -75,16 +56,29 @@ CHOICE = (
     ),
     (
         "average precision",
-        "`bootstrap_bca`",
-        "as above; at 0 and 1 Wilson's with n = number of positives",
+        "`ap_logit`",
+        "influence values on the logit scale, with a t quantile that counts the positives",
         "`bootstrap_percentile`",
     ),
     (
-        "means of losses: log loss, Brier, MAE, MSE; RMSE",
-        "`hall`",
-        "Student's t after a map that takes the skewness of the losses out; a run warns where a few of them carry the"
-        " sum, since the sample may not hold the tail",
-        "`t`, `bootstrap_bca`",
+        "mean losses of probabilities: log loss, Brier",
+        "`hall_df`",
+        "Student's t after a map that takes the skewness of the losses out; fewer degrees of freedom where few losses"
+        " carry the variance",
+        "`hall`, `t`, `bootstrap_bca`",
+    ),
+    (
+        "mean absolute errors",
+        "`t_or_hall_df`",
+        "the outer limits of Student's t and of the same",
+        "`hall`, `t`, `bootstrap_bca`",
+    ),
+    (
+        "mean squared errors and functions of them: RMSE, R²",
+        "`hall_tail`",
+        "as `hall_df`, and the upper limit includes a tail that the largest errors announce; a run warns where a few of"
+        " them carry the sum, since the sample may not hold the tail",
+        "`hall`, `t`, `bootstrap_bca`",
     ),
     (
         "means of signed values, of outcomes that are not 0/1",
@@ -93,27 +87,35 @@ CHOICE = (
         "`bootstrap_bca`",
     ),
     (
-        "R²",
+        "difference of functions of the confusion table, accuracy and recall among them, same examples",
+        "`plus_two`",
+        "two made-up examples on which one model alone is right; has a width where the models never disagree",
+        "`newcombe_paired`, `tango` of accuracy; the bootstrap",
+    ),
+    (
+        "difference of areas under the ROC curve, same examples",
+        "`plus_delong`",
+        "uses the covariance of the placements, after a few made-up ones; where both models give two scores only"
+        " `plus_two`",
+        "`delong`, `bootstrap_bca`",
+    ),
+    (
+        "difference of average precisions",
+        "`ap_mover`",
+        "the two models' own limits, squared and added, less what their influence values share",
         "`bootstrap_bca`",
-        "a smooth function of means",
-        "`normal`, `bootstrap_percentile`",
     ),
     (
-        "difference of accuracies, same examples",
-        "`newcombe_paired`",
-        "uses the pairing, has a width where the models never disagree",
-        "`tango`",
-    ),
-    (
-        "difference of areas, same examples",
-        "`delong`",
-        "uses the covariance of the placements",
+        "difference of mean losses, of R²",
+        "`t_or_hall`; `t` of absolute errors",
+        "the paired differences: t with degrees of freedom by the kurtosis, or without skewness, whichever reaches"
+        " farther",
         "`bootstrap_bca`",
     ),
     (
-        "difference of mean losses",
-        "`t`",
-        "the mean of the paired differences",
+        "difference of RMSE",
+        "`t_kurtosis`",
+        "t of influence values, with degrees of freedom by their kurtosis",
         "`bootstrap_bca`",
     ),
     (

@@ -10,8 +10,9 @@ from itertools import groupby
 
 from evalreport.comparisons.registry import OF_UNITS, tests_that_need
 from evalreport.intervals.shortfalls import TABLE, By, Shortfall
+from evalreport.metrics.registry import METRICS
 from research.studies.known_limits import KNOWN_LIMITS
-from research.studies.rows import Row
+from research.studies.rows import Row, stem
 from research.studies.tally import LEADING
 
 MOSTLY = 0.9
@@ -22,13 +23,13 @@ ANY = "*"
 MANY_GOLD = 30
 """With fewer rows that people judged a run always says how often intervals held there, whichever cells miss."""
 OF_ANY_METRIC = "bootstrap_bca"
-"""Leads for the differences of most metrics, of which the study holds a few: what it misses there is said of all."""
+"""Leads for differences of metrics that the study does not hold, which are no means: it says what others miss by it."""
 
 Group = tuple[str, str, str]
 """Kind, metric, method that leads."""
 
 
-def shortfalls_in(rows: Iterable[Row]) -> list[Shortfall]:
+def shortfalls_in(rows: Sequence[Row]) -> list[Shortfall]:
     """Return the situations in which what leads covers less than is asked of it.
 
     Cells go by how many examples there are, or how many of the rarest class. A situation reaches from nothing to
@@ -37,9 +38,11 @@ def shortfalls_in(rows: Iterable[Row]) -> list[Shortfall]:
     """
     unlike = {*tests_that_need(*OF_UNITS)} - {"ppi"}
     cells = [row for row in rows if row.method == LEADING and row.sets and row.leader not in unlike]
+    alike = {row.key for row in cells}
     groups = [((row.kind, row.metric, row.leader), row) for row in cells]
-    groups += [((row.kind, ANY, row.leader), row) for row in cells
-               if row.kind == "difference" and row.leader == OF_ANY_METRIC]  # fmt: skip
+    groups += [((row.kind, ANY, row.method), row) for row in rows
+               if row.kind == "difference" and row.method == OF_ANY_METRIC and row.key in alike
+               and not METRICS[stem(row.metric)].is_mean]  # fmt: skip
     found: list[Shortfall] = []
     for group, members in groupby(sorted(groups, key=lambda pair: pair[0]), key=lambda pair: pair[0]):
         own = [row for _, row in members]

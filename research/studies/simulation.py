@@ -10,13 +10,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evalreport.comparisons.pairs import agreement
+from evalreport.comparisons.pairs import with_evidence
 from evalreport.intervals import INTERVALS, leading, limits, recommended, resolved
-from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged, PairedProportion
-from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
@@ -158,21 +155,12 @@ def _rarest(predictions: Predictions) -> float:
 
 
 def difference_of(sample: Sample, quantity: Quantity) -> Estimate | Difference:
-    """Return a - b as a comparison sets it up: with the table of agreement where it is about accuracy."""
+    """Return a - b as a comparison sets it up."""
     first, second = (sample.estimates[name, quantity] for name in ("a", "b"))
     if not (first.defined and second.defined):
         return replace(first, value=np.nan)
-    delta = paired_difference(first, second)
-    if isinstance(first.evidence, Judged):
-        of_rows = judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
-        return replace(first, value=np.nan) if isinstance(of_rows, Message) else of_rows
-    if quantity.metric == "accuracy":
-        right = _right(sample.predictions)
-        differences = CountedRows(right[:, 0] - right[:, 1])
-        delta = replace(delta, evidence=PairedProportion(*agreement(right), differences))
-    return delta
-
-
-def _right(predictions: Predictions) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    columns = [model.y_pred == predictions.y_true for model in predictions.models]
-    return np.column_stack(columns).astype(np.float64)
+    names = ("a", "b")
+    examples = None if first.sampling.tasks is not None else sample.by_example(names, quantity)
+    labels = sample.labels(names) if first.metric.needs == "labels" else None
+    delta = with_evidence(sample, paired_difference(first, second), examples, labels)
+    return replace(first, value=np.nan) if isinstance(delta, Message) else delta

@@ -30,25 +30,28 @@ def test_means_of_losses_agree_with_statsmodels(margin: float) -> None:
     assert found.p_value == pytest.approx(expected if expected < 0.5 else 1.0, abs=1e-7)
 
 
-def test_accuracy_is_newcombes_interval_inverted() -> None:
-    """At the p found, Newcombe's interval of level 1 - 2 p touches the margin."""
+def test_accuracy_is_the_recommended_interval_inverted() -> None:
+    """At the p found, the recommended interval of level 1 - 2 p touches the margin."""
     random = np.random.default_rng(12)
     truth = random.integers(0, 2, 300)
     a, b = (np.where(random.random(300) < share, 1 - truth, truth) for share in (0.2, 0.22))
     source = labels(truth, a=a, b=b)
     found = row(run(source, metrics=("accuracy",), margin=0.08), "tost")
     assert 0.001 < found.p_value < 0.4
-    touching = row(run(source, metrics=("accuracy",), confidence=1 - 2 * found.p_value), "mcnemar_midp")
+    tested = row(run(source, metrics=("accuracy",), confidence=1 - 2 * found.p_value), "mcnemar_midp")
+    touching = tested.recommended_interval
+    assert touching is not None
+    assert touching.method == "plus_two"
     assert max(abs(touching.low), abs(touching.high)) == pytest.approx(0.08, abs=1e-6)
 
 
 def test_replicates_resolve_no_smaller_p_than_their_number() -> None:
-    """From B replicates no equivalence p is below 1 / (B + 1), however narrow the difference."""
+    """From B replicates no equivalence p is below 1 / (B + 1), however narrow the difference; B is 40 / alpha here."""
     random = np.random.default_rng(13)
-    truth = random.integers(0, 2, 400)
-    a, b = (np.where(random.random(400) < 0.2, 1 - truth, truth) for _ in range(2))
-    found = row(run(labels(truth, a=a, b=b), metrics=("f1",), margin=0.9), "tost")
-    assert found.p_value == pytest.approx(1 / 201, rel=1e-12)
+    truth = random.normal(size=400)
+    a, b = (truth + random.normal(size=400) for _ in range(2))
+    found = row(run(values(truth, a=a, b=b), metrics=("medae",), margin=0.9), "tost")
+    assert found.p_value == pytest.approx(1 / 801, rel=1e-12)
 
 
 def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:

@@ -81,9 +81,10 @@ def test_a_difference_within_a_slice_is_decided_by_its_own_comparison():
     )
     one, other = results.gates
     (row,) = [r for r in results.comparisons if r.slice and r.slice.value == "f"]
-    assert (one.value, one.low, one.high) == (row.difference, row.low, row.high)
+    leads = row.recommended_interval
+    assert (one.value, one.low, one.high) == (row.difference, leads.low, leads.high)
     assert one.outcome == "pass"
-    assert (other.low, other.high) == (-row.high, -row.low)
+    assert (other.low, other.high) == (-leads.high, -leads.low)
 
 
 @pytest.mark.parametrize(

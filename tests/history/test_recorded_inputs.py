@@ -16,7 +16,7 @@ def test_with_the_predictions_models_are_compared_pair_by_pair(compare):
     assert forest["how"] == "pair by pair on the same 120 examples"
     assert (forest["test"], forest["method"], forest["judgement"]) == (
         "mcnemar_midp",
-        "newcombe_paired",
+        "plus_two",
         "worse",
     )
     assert forest["high"] - forest["low"] < alone["high"] - alone["low"]

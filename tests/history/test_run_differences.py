@@ -17,6 +17,7 @@ from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
 from evalreport.schema.audit import HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.lookups import with_recommended_interval
 from tests.samples.audits import audited, options, right, share
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "predictions").glob("*"))
@@ -31,7 +32,7 @@ def both(now, then, **given) -> ComparisonRecord:
     results = evalreport.evaluate(source, options=options(**given))
     row = next(r for r in results.comparisons if r.recommended)
     assert (row.a, row.b) == ("forest", "then")
-    return row
+    return with_recommended_interval(row)
 
 
 def changed(history, *sources, **given) -> HistoryRecord:
@@ -60,7 +61,7 @@ def test_the_paired_difference_of_accuracies_follows_by_hand(history):
     found = changed(history, right(THEN), right(NOW))
     assert found.difference == pytest.approx(-0.09, abs=1e-12)
     assert (found.value, found.reference_value) == pytest.approx((0.81, 0.90))
-    assert found.interval_method == "newcombe_paired"
+    assert found.interval_method == "plus_two"
     assert found.text == "pair by pair on the same 100 examples"
 
 

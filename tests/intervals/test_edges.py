@@ -37,19 +37,36 @@ def test_two_perfect_models_on_six_examples_are_not_equivalent(metric: str) -> N
 
 
 def test_a_difference_that_does_not_vary_has_the_models_own_limits_squared_and_added() -> None:
-    """AUC 1 and 1/2 (constant scores) on 20 + 30 examples: the hand formula of square-and-add.
+    """Partial AUC 1 and 1/2 (constant scores) on 20 + 30 examples: the hand formula of square-and-add.
 
     Newcombe's independent interval (1998, Stat Med 17:873): d - sqrt((a - l_a)^2 + (u_b - b)^2) and its mirror.
     """
     truth = np.repeat([0, 1], [30, 20])
-    results = run(scores(truth, a=truth, b=np.zeros(50)), metrics=("roc_auc",))
+    results = run(scores(truth, a=truth, b=np.zeros(50)), metrics=("partial_auc",))
     own = {r.model: r.intervals[0] for r in results.metrics}
     low = 0.5 - np.hypot(1 - own["a"].low, own["b"].high - 0.5)
     high = 0.5 + np.hypot(own["a"].high - 1, 0.5 - own["b"].low)
-    found = row(results, "permutation")
-    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
+    (found,) = (r for r in results.comparisons if r.recommended)
+    most = 1 - (1 - 0.1 / 1.9) / 2
+    assert (found.low, found.high) == pytest.approx((low, min(high, most)), rel=1e-12)
     assert found.reason
+
+
+def test_areas_that_do_not_vary_have_the_width_of_the_made_up_placements() -> None:
+    """AUC 1 and 1/2 (labels) on 20 + 30 examples: by hand, balanced accuracies with half an example in each cell.
+
+    The first model is right on 30.5 of 31 and 20.5 of 21 examples, the second on 31 of them of one class alone.
+    """
+    truth = np.repeat([0, 1], [30, 20])
+    results = run(scores(truth, a=truth, b=np.zeros(50)), metrics=("roc_auc",))
+    first, second = (np.array([only_a, 0.5, n]) for only_a, n in ((0.5, 31), (20.5, 21)))
+    centre = sum((a - b) / n for a, b, n in (first, second)) / 2
+    variance = sum(((a + b) / n - ((a - b) / n) ** 2) / n for a, b, n in (first, second)) / 4
+    half = stats.t.ppf(0.975, 49) * np.sqrt(variance)
+    found = row(results, "permutation")
     assert found.recommended, "DeLong has no spread here, so the swaps lead"
+    assert found.interval_method == "plus_two"
+    assert (found.low, found.high) == pytest.approx((centre - half, centre + half), rel=1e-12)
     assert results.verdicts[0].verdict == "better"
 
 
@@ -172,8 +189,8 @@ def test_scale_of_weights_moves_no_limit_at_the_edge(metric: str) -> None:
 def test_without_replicates_the_normal_interval_leads() -> None:
     """One replicate gives no bootstrap interval; what varies is then not said to be stuck at the edge."""
     truth = np.arange(60) % 2
-    source = labels(truth, a=np.where(np.arange(60) % 7 == 0, 1 - truth, truth))
-    record = run(source, metrics=("mcc",), resamples=1).metrics[0]
+    source = scores(truth, a=truth + np.arange(60) % 7)
+    record = run(source, metrics=("pr_auc",), resamples=1).metrics[0]
     first = record.intervals[0]
     assert first.method == "normal"
     assert first.reason

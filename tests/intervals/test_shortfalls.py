@@ -54,16 +54,17 @@ def test_known_limits_stand_on_the_page_with_their_values(rows: list[Row]) -> No
 
 
 def test_few_large_losses_are_warned_of_where_what_leads_is_short(rows: list[Row]) -> None:
-    """From 100 examples on: where RMSE, MSE or R2 is held in under 92 %, in nine of ten data sets; at 94 %, in one.
+    """From 100 examples on: where Hall's limits of RMSE hold in under 92 %, in nine of ten data sets; at 94 %, in one.
 
-    Three Monte Carlo errors of nine in ten are allowed for.
+    What leads has Hall's map too, and raises the upper limit where few losses carry the sum. Three Monte Carlo errors
+    of nine in ten are allowed for.
     """
     own = [
-        row for row in rows if row.method == LEADING and row.kind == "value" and row.size >= 100 and row.sets
+        row for row in rows if row.method == "hall" and row.kind == "value" and row.size >= 100 and row.sets
     ]
     of_losses = [row for row in own if row.metric in METRICS and METRICS[row.metric].losses]
     allowed = 3 * (0.9 * 0.1 / own[0].sets) ** 0.5
-    short = [row for row in of_losses if row.coverage < 0.92 and row.metric in ("rmse", "mse", "r2")]
+    short = [row for row in of_losses if row.coverage < 0.92 and row.metric in ("rmse", "mse")]
     assert {row.design for row in short} >= {"t3 errors", "skewed errors"}
     for row in short:
         assert row.warned >= 0.9 - allowed, row.key
@@ -74,24 +75,25 @@ def test_few_large_losses_are_warned_of_where_what_leads_is_short(rows: list[Row
 @pytest.mark.parametrize(
     ("metrics", "leads", "others"),
     [
-        (("mae", "mse", "log_loss", "brier"), "hall", ("t", "normal", "bootstrap_normal", "bootstrap_bca")),
-        (("rmse",), "hall", ("normal", "bootstrap_normal", "bootstrap_percentile", "bootstrap_bca")),
-        (("balanced_accuracy",), "wilson_recalls", ("normal", "bootstrap_percentile", "bootstrap_bca")),
-        (("f1_macro",), "wilson_f1s", ("normal", "bootstrap_percentile", "bootstrap_bca")),
+        (("log_loss", "brier"), "hall_df", ("t", "normal", "bootstrap_normal", "bootstrap_bca")),
+        (("mae",), "t_or_hall_df", ("t", "normal", "bootstrap_normal", "bootstrap_bca")),
+        (("mse", "rmse", "r2"), "hall_tail", ("normal", "bootstrap_normal", "bootstrap_percentile", "bootstrap_bca")),
+        (("balanced_accuracy", "f1_macro", "mcc"), "plus_four", ("normal", "bootstrap_percentile", "bootstrap_bca")),
+        (("average_precision",), "ap_logit", ("normal", "bootstrap_percentile", "bootstrap_bca")),
     ],
 )  # fmt: skip
-def test_what_leads_is_nearest_to_its_level(
+def test_what_leads_holds_where_others_miss(
     rows: list[Row], metrics: tuple[str, ...], leads: str, others: tuple[str, ...]
 ) -> None:
-    """Over all cells in which it leads, it is on average nearer to 95 % than any other that the study has there."""
+    """Over all cells in which it leads, the least that it covers is more than the least of any other there."""
     cells: dict[object, dict[str, Row]] = defaultdict(dict)
     for row in rows:
         if row.kind == "value" and row.metric in metrics:
             cells[row.key][row.method] = row
     led = [cell for cell in cells.values() if cell[LEADING].leader == leads]
     assert len(led) >= 7
-    away = {m: sum(abs(cell[m].coverage - NOMINAL) for cell in led) / len(led) for m in (leads, *others)}
-    assert min(away, key=lambda method: away[method]) == leads, away
+    least = {m: min(cell[m].coverage for cell in led) for m in (leads, *others)}
+    assert max(least, key=lambda method: least[method]) == leads, least
 
 
 def test_page_is_the_tables(rows: list[Row]) -> None:

@@ -184,7 +184,7 @@ def test_weighted_examples_have_no_binomial_intervals_or_tests() -> None:
             "times": [1.5 + i % 3 for i in range(n)]}  # fmt: skip
     source = {m: rows | {"y_pred": [str((i // k) % 2) for i in range(n)]} for m, k in (("m0", 2), ("m1", 3))}
     results = evaluate(source, "binary", weight="times", intervals=("all",), tests=("all",))
-    binomial = {"agresti_coull", "clopper_pearson", "jeffreys", "wilson_f1"}
+    binomial = {"agresti_coull", "clopper_pearson", "jeffreys", "plus_four"}
     for record in results.metrics:
         for one in record.intervals:
             if one.method in binomial and record.value is not None and 0 < record.value < 1:

@@ -91,7 +91,7 @@ def _metrics(
     loss = float(np.log1p(np.exp(-np.abs(score))).mean())
     return [
         _metric(model, "accuracy", accuracy, sqrt(accuracy * (1 - accuracy) / n), "wilson", n),
-        _metric(model, "f1", float(f1), 0.013, "wilson_f1", n),
+        _metric(model, "f1", float(f1), 0.013, "plus_four", n),
         _metric(model, "log_loss", loss, 0.009, "normal", n),
         _metric(model, "roc_auc", auc, 0.007, "delong", n),
     ]

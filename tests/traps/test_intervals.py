@@ -239,12 +239,12 @@ def test_f_coverage_of_the_area_under_the_curve() -> None:
 
 
 # Coverage for F1 at n = 100, prevalence 0.2, TPR 0.95, FPR 0.02 (F1 = 0.934), same source, 3,000 sets.
-F1_COVERAGE = {"wilson_f1": 0.960, "bootstrap_percentile": 0.917, "bootstrap_basic": 0.767}
+F1_COVERAGE = {"plus_four": 0.960, "bootstrap_percentile": 0.917, "bootstrap_basic": 0.767}
 
 
 @pytest.mark.slow
 def test_f_coverage_of_f1() -> None:
-    """F: Wilson's interval on the Jaccard scale covers F1 where the basic bootstrap falls to 77 %."""
+    """F: the interval that leads covers F1 where the basic bootstrap falls to 77 %."""
     random, n_sets, true = np.random.default_rng(13), 500, 2 * 0.19 / (2 * 0.19 + 0.016 + 0.01)
     covered = dict.fromkeys(F1_COVERAGE, 0)
     for _ in range(n_sets):

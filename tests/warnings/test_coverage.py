@@ -89,13 +89,20 @@ def test_each_situation_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "n, metric, warned", [(60, "f1", True), (60, "accuracy", False), (2000, "f1", False)]
+    "n, metric, warned",
+    [(60, "pr_auc", True), (60, "f1", False), (60, "accuracy", False), (2000, "pr_auc", False)],
 )
 def test_few_examples_and_an_interval_by_bca(n: int, metric: str, warned: bool) -> None:
     """Few examples and a BCa interval of the primary metric's differences give the warning, nothing else does."""
     random = np.random.default_rng(3)
     truth = (random.random(n) < 0.1).astype(int)
-    source = {name: {"y_pred": np.where(random.random(n) < 0.8, truth, 1 - truth)} for name in ("a", "b")}
+    source = {
+        name: {
+            "y_pred": np.where(random.random(n) < 0.8, truth, 1 - truth),
+            "score": random.random(n) + truth,
+        }
+        for name in ("a", "b")
+    }
     results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=1000)
     assert bool(given(results, "short_difference_interval")) == warned
 

@@ -53,7 +53,13 @@ OF_THE_TEST = frozenset(
         "few_gold",
         "few_judge_errors",
     }
-    | {"short_interval", "short_difference_interval", "folds_taken_as_independent", "trained_on_test"}
+    | {
+        "short_interval",
+        "short_difference_interval",
+        "gap_may_be_larger",
+        "folds_taken_as_independent",
+        "trained_on_test",
+    }
 )
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
 OF_CROSSINGS = frozenset({"verdict.no_overall_winner", "verdict.not_at_every_point"})

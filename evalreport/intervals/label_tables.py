@@ -1,0 +1,176 @@
+"""Intervals of functions of the confusion table, and of their paired differences, after a few made-up examples.
+
+A made-up example is shared out over the classes, half of all for right answers and half for wrong ones (one model) or
+so that neither model gains (two). It keeps the delta method away from tables that seem not to vary: no count is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.engine.counts import Cells, margins_of
+from evalreport.engine.distributions import gradient, t_quantile
+from evalreport.intervals.proportions import quantile
+from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import PairedLabels, PairedProportion, PairedRanking, Table, agreement
+from evalreport.predictions.arrays import Floats
+from evalreport.texts import Message
+
+LEAST_LEVEL = 1e-3
+"""Intervals at lower confidence levels add as many examples as at this one: never none."""
+
+
+def _size(level: float) -> float:
+    """Return by how much the numbers of made-up examples of the 95 % level are multiplied: (z / z(95 %))^2."""
+    return (quantile(max(level, LEAST_LEVEL)) / quantile(0.95)) ** 2
+
+
+# --- one model ------------------------------------------------------------------------------------------------------
+
+
+@interval(
+    "Plus four",
+    of=Estimate,
+    needs=(*EXAMPLES_ALIKE, "one_set", "label_table"),
+    source="Agresti and Coull (1998), Am Stat 52:119; several proportions: Price and Bonett (2004), Comput Stat Data"
+    " Anal 45:449; for other functions of the table the delta method there, our own combination (docs/coverage.md)",
+)
+def plus_four(estimate: Estimate, level: float) -> Bounds:
+    """Delta method after two right and two wrong answers, shared equally over the classes, by Student's t.
+
+    Each of the K classes gets f right answers and f wrong ones, these shared over the other K - 1 labels, with
+    f = (2 / K) (z / z(95 %))^2. Of a metric of one class that class and all others are the two. There are n - 1
+    degrees of freedom, n without the made-up examples. No cell is empty, so a width is always left.
+    """
+    table = estimate.table
+    assert table is not None
+    n = estimate.sampling.n
+    others = len(table.labels) - 1
+    if n < 2 or others < 1 or not table.rows:
+        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
+    added = 2 / len(table.rows) * _size(level)
+    smoothed = table.counts.copy()
+    for k in table.rows:
+        smoothed[k, k] += added
+        for label in table.labels:
+            smoothed[k, label] += added / others if label != k else 0.0
+    found = _at(table, smoothed)
+    error = math.sqrt(float((smoothed * (found.slopes - found.mean_slope(smoothed)) ** 2).sum()))
+    return _around(found.value, error, n - 1, estimate.value, level)
+
+
+@dataclass(frozen=True, slots=True)
+class _Smoothed:
+    """A metric at a table of counts, and its derivatives (K, K) by the counts."""
+
+    value: float
+    slopes: Floats
+
+    def mean_slope(self, table: Floats) -> float:
+        """Return the mean derivative; 0 up to rounding where the value does not grow with the number of examples."""
+        return float((table * self.slopes).sum() / table.sum())
+
+
+def _at(table: Table, counts: Floats) -> _Smoothed:
+    margins = margins_of(counts)
+    of_right, of_true, of_label = gradient(table.of_margins, margins)
+    slopes = of_true[:, None] + of_label
+    slopes[np.diag_indices(len(slopes))] += of_right
+    return _Smoothed(float(table.of_margins(margins[None])[0]), slopes)
+
+
+def _around(centre: float, error: float, df: float, value: float, level: float) -> Bounds:
+    """Return limits about the centre that hold the value."""
+    half = t_quantile((1 + level) / 2, df) * error
+    return Bounds(min(centre - half, value), max(centre + half, value))
+
+
+# --- two models -----------------------------------------------------------------------------------------------------
+
+
+@interval(
+    "Plus two",
+    of=(PairedLabels, PairedProportion, PairedRanking),
+    needs=(*EXAMPLES_ALIKE, "one_set", "two_scores"),
+    source="accuracy: Bonett and Price (2012), J Educ Behav Stat 37:479; for other functions of the table the delta"
+    " method there, our own combination (docs/coverage.md)",
+)
+def plus_two(difference: Difference, level: float) -> Bounds:
+    """Delta method after two made-up examples on which exactly one of both models is right, by Student's t.
+
+    For every class t and every label j other than t two cells get c / (K - 1) each: the first model says t and the
+    second j, and the other way round; c = (1 / K) (z / z(95 %))^2. Of shares (accuracy; recall among the examples of
+    its class) this is one example more in each discordant cell. There are n - 1 degrees of freedom, n without the
+    made-up examples. The area under the ROC curve of two scores alone is the balanced accuracy of these labels.
+    """
+    found = difference.evidence
+    if isinstance(found, PairedProportion):
+        return _of_shares([found.table], difference.value, level)
+    if isinstance(found, PairedRanking):
+        return _of_shares(_agreement_by_class(found), difference.value, level)
+    assert isinstance(found, PairedLabels)
+    if found.within_class is not None:
+        return _of_shares([found.within_class], difference.value, level)
+    first, second = difference.a.table, difference.b.table
+    assert first is not None
+    assert second is not None
+    return _of_tables(first, second, found.cells, difference.value, level)
+
+
+def _of_tables(first: Table, second: Table, cells: Cells, difference: float, level: float) -> Bounds:
+    """Return the limits of m(A) - m(B) from the tables and from the cells that both answer."""
+    n, others = float(cells.counts.sum()), len(first.labels) - 1
+    if n < 2 or others < 1 or not first.rows:
+        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
+    added = _size(level) / len(first.rows) / others
+    right = np.array([k for k in first.rows for label in first.labels if label != k])
+    wrong = np.array([label for k in first.rows for label in first.labels if label != k])
+    smoothed = []
+    for table in (first, second):
+        counts = table.counts.copy()
+        np.add.at(counts, (right, right), added)
+        counts[right, wrong] += added
+        smoothed.append(_at(table, counts))
+    a, b = smoothed
+    answers = cells.predicted
+    observed = a.slopes[cells.true, answers[0]] - b.slopes[cells.true, answers[1]]
+    if_first = a.slopes[right, right] - b.slopes[right, wrong]
+    if_second = a.slopes[right, wrong] - b.slopes[right, right]
+    squares = float((cells.counts * observed**2).sum()) + added * float((if_first**2 + if_second**2).sum())
+    return _around(a.value - b.value, math.sqrt(squares), n - 1, difference, level)
+
+
+Agreement = tuple[float, float, float, float]
+"""How many examples both models have right, only the first, only the second, neither."""
+
+
+def _agreement_by_class(found: PairedRanking) -> list[Agreement]:
+    """Return the examples of either class on which both labels are right, only the first, only the second, neither."""
+    assert found.labels is not None
+    right = np.column_stack(found.labels) == found.positive[:, None]
+    return [agreement(right[chosen]) for chosen in (found.positive, ~found.positive)]
+
+
+def _of_shares(strata: Sequence[Agreement], difference: float, level: float) -> Bounds:
+    """Return the limits of the mean over strata of the difference of two shares of the same examples.
+
+    The closed form of ``_of_tables``: one example in all is added to those that only the first model has right, and one
+    to those that only the second has right, shared equally over the strata.
+    """
+    n, added = sum(map(sum, strata)), _size(level) / len(strata)
+    if n < 2:
+        return Bounds(None, None, Message("limits.one_example"))
+    centre = variance = 0.0
+    for both, only_first, only_second, neither in strata:
+        trials = both + only_first + only_second + neither + 2 * added
+        of_stratum = (only_first - only_second) / trials
+        apart = (only_first + only_second + 2 * added) / trials
+        centre += of_stratum / len(strata)
+        variance += (apart - of_stratum**2) / trials / len(strata) ** 2
+    return _around(centre, math.sqrt(variance), n - 1, difference, level)
