@@ -82,7 +82,7 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     columns = source.read(choose)
     role = roles[-1].without(columns.left_out)
     role, of_ids = _with_nameless_id(role, columns)
-    role, columns = _with_lists_apart(role, columns)
+    role, columns = _with_lists_apart(role, columns, source.name)
     columns, of_words = _without_missing_words(columns, role, options)
     positional = source.in_memory and not {"id", "dataset"} & set(role.columns)
     return Table(
@@ -103,8 +103,14 @@ _LIST = re.compile(r"\[[^\[\]]*\]")
 """A list of numbers as text: of JSON, Python or NumPy."""
 
 
-def _with_lists_apart(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
-    """Divide a column of probabilities whose cells are lists of one length into one column for each place."""
+def _with_lists_apart(roles: Roles, read: Columns, read_from: str) -> tuple[Roles, Columns]:
+    """Divide a column of probabilities whose cells are lists of one length into one column for each place.
+
+    Raises
+    ------
+    InputError
+        The lists have unlike lengths.
+    """
     import pyarrow as pa
 
     header = roles.one_probability
@@ -116,7 +122,7 @@ def _with_lists_apart(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
         return roles, read
     lists = [re.split(r"[,\s]+", text.strip()[1:-1].strip()) for text in texts]
     if len({len(cells) for cells in lists}) != 1:
-        return roles, read
+        raise InputError.of("unlike_lists", file=read_from, column=header)
     pieces = {}
     for place, cells in enumerate(zip(*lists, strict=True)):
         codes = pa.DictionaryArray.from_arrays(array.indices, from_texts(cells))

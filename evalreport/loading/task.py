@@ -15,7 +15,15 @@ from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
-from evalreport.predictions.spelling import TRUTHS, in_order, is_number, is_whole, one_number, one_spelling
+from evalreport.predictions.spelling import (
+    TRUTHS,
+    has_leading_zero,
+    in_order,
+    is_number,
+    is_whole,
+    one_number,
+    one_spelling,
+)
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -137,6 +145,8 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "binary", Message("found.task.truths"), ()
     values, predictions = floats(as_numbers(truth)), floats(as_numbers(predicted))
     texts = truth.filter(from_numpy(~np.isfinite(values))).to_pylist()
+    if _all_whole(values):
+        texts += [label for label in truth.to_pylist()[:MOST_SPELLINGS] if has_leading_zero(label)]
     _refuse_unfinished_numbers(rows, values[np.isfinite(values)], texts, graded=graded)
     if texts:
         return "binary", Message("found.task.text", example=min(texts)), ()

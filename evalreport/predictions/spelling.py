@@ -73,6 +73,11 @@ def is_whole(text: str) -> bool:
     return is_number(text) and float(text).is_integer()
 
 
+def has_leading_zero(text: str) -> bool:
+    """Say whether a text begins with a zero that counts for nothing, which makes it text: ``007``."""
+    return _LEADING_ZERO.match(text.strip(BLANKS)) is not None
+
+
 def one_number(text: str) -> str:
     """Spell a number as every equal one; what begins with a zero that counts for nothing is text, and stays.
 
@@ -82,7 +87,7 @@ def one_number(text: str) -> str:
     ['1', '1', '0', '100000', '0.5', '01', 'v1.0']
     """
     plain = text.strip(BLANKS)
-    if not is_number(plain) or _LEADING_ZERO.match(plain):
+    if not is_number(plain) or has_leading_zero(plain):
         return text
     value, exact = float(plain), Decimal(plain)
     if not value.is_integer():

@@ -143,21 +143,21 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     InputError
         Where a column holds bytes that are no text or a type that no cell can have.
     """
-    table = _with_lists_apart(table)
+    table = _with_lists_apart(table, name)
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     texts = frozenset(field.name for field in table.schema if _is_text(field.type))
     return Columns(names, arrays, table.num_rows, _locator(table.column), left_out, texts)
 
 
-def _with_lists_apart(table: pa.Table) -> pa.Table:
+def _with_lists_apart(table: pa.Table, name: str) -> pa.Table:
     """Divide columns of lists of probabilities into one column for each place in the list."""
     import pyarrow as pa
 
     columns: dict[str, Arrow] = {}
     for place, field in enumerate(table.schema):
         array = table.column(place)
-        columns |= _apart(field.name, array) if _holds_lists(field) else {field.name: array}
+        columns |= _apart(field.name, array, name) if _holds_lists(field) else {field.name: array}
     return pa.table(columns) if len(columns) != table.num_columns else table
 
 
@@ -172,8 +172,14 @@ def _holds_lists(field: pa.Field) -> bool:
     return usual_case(field.name) in LONE_PROBABILITIES and listed
 
 
-def _apart(header: str, array: Arrow) -> dict[str, pa.Array]:
-    """Return a column for each place in lists of one length; the lists as they are where their lengths differ."""
+def _apart(header: str, array: Arrow, name: str) -> dict[str, pa.Array]:
+    """Return a column for each place in lists of one length.
+
+    Raises
+    ------
+    InputError
+        The lists have unlike lengths.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -182,7 +188,7 @@ def _apart(header: str, array: Arrow) -> dict[str, pa.Array]:
         lists = lists.field("values")
     lengths = pc.unique(pc.list_value_length(lists).drop_null()).to_pylist()
     if len(lengths) != 1 or not lengths[0]:
-        return {header: array}
+        raise InputError.of("unlike_lists", file=name, column=header)
     if lengths[0] == 1:
         return {header: pc.list_element(lists, 0)}
     return {f"{header}[{place}]": pc.list_element(lists, place) for place in range(lengths[0])}
@@ -354,7 +360,7 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     with pq.ParquetFile(path) as file:
         of_aggregate = OF_AGGREGATE.items() <= (file.schema_arrow.metadata or {}).items()
         for field in filter(_holds_lists, file.schema_arrow):
-            apart |= _apart(field.name, _in_pieces(file, field.name, room))
+            apart |= _apart(field.name, _in_pieces(file, field.name, room), room.name)
         listed = {header.partition("[")[0] for header in apart}
         names = (*(name for name in file.schema_arrow.names if name not in listed), *apart)
         rows = file.metadata.num_rows

@@ -18,6 +18,10 @@ LOOKED_AT, FEWEST = 5_000, 100
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 
 
+_SEPARATOR = re.compile(r"sep=([;,\t|])\r?\n?$")
+"""A first line that tells Excel the separator."""
+
+
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 
 
@@ -82,14 +86,19 @@ def dialect_of(lines: Callable[[], Iterable[str]], usual: str) -> Dialect:
         The separator that its name says; a semicolon is one where this one separates nothing.
 
     """
-    delimiter = ";" if _width(lines(), usual) <= 1 < _width(lines(), ";") else usual
-    filled = (record for record in records(lines(), delimiter) if record.cells)
+    announced = _SEPARATOR.match(next(iter(lines()), ""))
+    if announced is not None:
+        delimiter = announced[1]
+    else:
+        delimiter = ";" if _width(lines(), usual) <= 1 < _width(lines(), ";") else usual
+    begun = itertools.islice(lines(), announced is not None, None)
+    filled = (record for record in records(begun, delimiter) if record.cells)
     try:
         header = next(filled)
         some = list(itertools.islice(filled, max(LOOKED_AT // len(header.cells), FEWEST)))
     except (StopIteration, BrokenRecord):
         # Without a header, or broken further on: reading it names the line.
-        return Dialect(delimiter=delimiter)
+        return Dialect(delimiter=delimiter, announced=announced is not None)
     nameless = _has_nameless_column(header, some)
     width = len(header.cells) + nameless
     whole = [record for record in some if len(record.cells) == width]
@@ -99,6 +108,7 @@ def dialect_of(lines: Callable[[], Iterable[str]], usual: str) -> Dialect:
         decimal_comma=any(has_decimal_comma(column, delimiter) for column in columns),
         quotes_text=all(header.quoted()) and _quotes_text(whole),
         nameless=nameless,
+        announced=announced is not None,
     )
 
 

@@ -115,7 +115,7 @@ def _read_fast(
         f"columns={{{layout}}}",
         f"delim={quote_text(dialect.delimiter)}",
         f"compression='{'gzip' if is_gzipped(path) else 'none'}'",
-        "header=false, skip=1" if dialect.nameless else "header=true",
+        f"header={'false' if dialect.nameless else 'true'}, skip={dialect.nameless + dialect.announced}",
     ]
     if dialect.quotes_text:
         kept = [place for place, kind in zip(places, kinds.values(), strict=True) if kind != "labels"]
@@ -219,7 +219,9 @@ def _records(path: Path, name: str, dialect: Dialect) -> Iterator[Record]:
         Where a line is not text in UTF-8 or a quote is never closed, or the archive is broken.
     """
     with _faults(path, name), opened(path) as stream:
-        yield from records(_lines(stream, name), dialect.delimiter)
+        begun = itertools.islice(_lines(stream, name), dialect.announced, None)
+        for record in records(begun, dialect.delimiter):
+            yield replace(record, line=record.line + dialect.announced)
 
 
 @contextmanager

@@ -68,12 +68,15 @@ class Dialect:
         Whether every text stands in quotes, so that a bare NA is a missing value and one in quotes is text.
     nameless
         Whether the header is one name short: R leaves out that of its row names, which stand first.
+    announced
+        Whether the first line is no header but names the separator, as ``sep=;`` does for Excel.
     """
 
     delimiter: str
     decimal_comma: bool = False
     quotes_text: bool = False
     nameless: bool = False
+    announced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,29 @@ def test_semicolons_and_decimal_commas_are_read_and_said(write: Write) -> None:
     assert said(points, "decimal mark") == []
 
 
+def test_a_first_line_that_tells_excel_the_separator(write: Write) -> None:
+    """``sep=;`` is no header, and lines are counted with it."""
+    read = er.load(write("m.csv", "sep=;\nid;y_true;p_1\na;1;0,75\nb;0;0,5\n"))
+    assert read.ids.to_pylist() == ["a", "b"]
+    with pytest.raises(InputError, match="line 4: the row has 4 cells"):
+        er.load(write("m.csv", "sep=;\nid;y_true;y_pred\na;1;1\nb;0;0;9\n"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_lists_of_unlike_lengths_are_refused_as_such(suffix: str, tmp_path: Path) -> None:
+    """Not as a file without predictions."""
+    table = {"id": ["a", "b"], "y_true": [0, 1], "y_prob": [[0.5, 0.5], [1.0]]}
+    path = tmp_path / f"m.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.table(table), path)
+    elif suffix == "csv":
+        pd.DataFrame(table).to_csv(path, index=False)
+    else:
+        pd.DataFrame(table).to_json(path, orient="records", lines=True)
+    with pytest.raises(InputError, match="lists of probabilities, of unlike lengths"):
+        er.load(path)
+
+
 def test_a_semicolon_in_a_file_of_commas_is_text(write: Write) -> None:
     """Where commas separate, nothing else does."""
     read = er.load(write("m.csv", 'id,y_true,y_pred,note\n"a;1",1,1,x;y\nb,0,0,z\n'))
