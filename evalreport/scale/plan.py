@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.task import positive_of
 from evalreport.options import Options
-from evalreport.predictions.spelling import in_order
+from evalreport.predictions.spelling import in_order, one_spelling
 from evalreport.scale.engines import Engine
 from evalreport.scale.label_sources import (
     COUNT,
@@ -167,7 +167,9 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
     sources: dict[str, Graded] = {}
     positive = None
     if len(labels) == 2 and options.task != "multiclass":
-        positive = positive_of(in_order(labels), options.positive)
+        given = [label for one in coded for label in one.opened.roles.probabilities]
+        spelling = one_spelling([*labels, *given])
+        positive = positive_of(in_order(labels), options.positive, {spelling[label] for label in given})
         found = (
             (one, graded(one.opened, labels, positive)) for one in coded if not one.opened.source.is_truth
         )
