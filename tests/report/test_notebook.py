@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from markupsafe import escape
+
 from evalreport.report.notebook import leaderboard_html
+from evalreport.report.sections import decision
+from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
 
@@ -15,3 +19,16 @@ def test_notebook_table_has_a_row_for_each_model(simulate: Callable[..., Results
     assert order == sorted(order)
     assert "<script" not in page
     assert "style=" not in page
+
+
+def test_notebook_table_has_the_cautions_and_explains_nothing_that_it_does_not_show(
+    simulate: Callable[..., Results],
+) -> None:
+    """The brackets, the grey and the shade of the drawn leaderboard are not in it."""
+    results = simulate()
+    found = decision.describe(view_of(results))
+    page = leaderboard_html(results)
+    assert found.board is not None
+    assert found.board.note
+    assert found.board.note not in page
+    assert all(str(escape(text)) in page for text in found.cautions)
