@@ -92,12 +92,28 @@ def _refused(loaded: Loaded, gap: _Gap) -> InputError:
     # Only outcomes and labels can be counted as wrong, so only there it is recommended.
     may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
-    word = cell_of(rows, int(hits[0]), column).strip()
-    code = "missing_word" if word else "empty_cell"
-    if may_be_wrong:
-        code += "_may_be_label" if word and column == "y_pred" else "_may_be_wrong"
-    model = rows.models[gap.model]
-    return fault(rows, int(hits[0]), column, code, count=len(hits), model=model, word=shlex.quote(word))
+    row, count, model = int(hits[0]), len(hits), rows.models[gap.model]
+    word = cell_of(rows, row, column).strip()
+    if not word:
+        return fault(
+            rows,
+            row,
+            column,
+            "empty_cell_may_be_wrong" if may_be_wrong else "empty_cell",
+            count=count,
+            model=model,
+        )
+    if may_be_wrong and column == "y_pred":
+        word = shlex.quote(word)
+        return fault(rows, row, column, "missing_word_may_be_label", count=count, model=model, word=word)
+    return fault(
+        rows,
+        row,
+        column,
+        "missing_word_may_be_wrong" if may_be_wrong else "missing_word",
+        count=count,
+        model=model,
+    )
 
 
 def _refuse_absent(loaded: Loaded, absent: Mask) -> None:

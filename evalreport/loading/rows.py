@@ -330,8 +330,12 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
         elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
             parts.append(positions(table.read.rows))
         else:
-            code = "no_id" if table.roles.nameless is None else "nameless_is_no_id"
-            raise InputError.of(code, file=table.name, line=None if table.positional else 1, column="id")
+            raise InputError.of(
+                "no_id" if table.roles.nameless is None else "nameless_is_no_id",
+                file=table.name,
+                line=None if table.positional else 1,
+                column="id",
+            )
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 
 
