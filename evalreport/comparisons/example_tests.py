@@ -18,6 +18,7 @@ from evalreport.engine.distributions import (
 from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
 from evalreport.engine.time_order import LEAST_IN_TIME, lags_of, newey_west_variance, truncated_variance
 from evalreport.intervals.normal import judged_by_t
+from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import StudentError
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.predictions.arrays import Floats
@@ -115,13 +116,15 @@ NO_SPREAD = Message("reason.no_spread")
 
 @comparison_test("Paired t", "losses", beside=("bootstrap_difference", "permutation"))
 def paired_t(pair: Pair) -> Outcome:
-    """Student's t test on the differences of the two models' losses, example by example."""
-    mean, error, units = (
-        pair.difference.value,
-        pair.difference.corrected_error,
-        pair.difference.sampling.n_units,
-    )
-    rows = pair.by_example
+    """Student's t test on the differences of the two models' losses, example by example.
+
+    Of a metric that is no mean of losses (RMSE, R²) on those of the squared errors, whose means are equal just where
+    its values are.
+    """
+    delta, rows = pair.difference, pair.by_example
+    mean, error, units = delta.value, delta.corrected_error, delta.sampling.n_units
+    if delta.metric.per_example is None and rows is not None:
+        mean, error = _mean_of_squares(pair, rows)
     # Rows that are alike count once here: whether any difference is other than 0 does not depend on their number.
     alike = mean == 0 == error if rows is None else not (rows.values[:, 0] - rows.values[:, 1]).any()
     if alike:
@@ -132,6 +135,17 @@ def paired_t(pair: Pair) -> Outcome:
         return Outcome(None, None, units - 1, reason=NO_SPREAD)
     p = probability(2 * t_tail(abs(mean / error), units - 1))
     return Outcome(mean / error, p, units - 1, "cohen_d", mean / (error * math.sqrt(units)))
+
+
+def _mean_of_squares(pair: Pair, rows: CountedRows) -> tuple[float, float | None]:
+    """Return the mean difference of squared errors, its sign that of the metric's difference, and its error."""
+    differences, counts = rows.values[:, 0] - rows.values[:, 1], rows.counts
+    n = len(differences) if counts is None else float(counts.sum())
+    mean = float(np.average(differences, weights=counts))
+    if n < 2:
+        return mean, None
+    squares = float(np.average((differences - mean) ** 2, weights=counts))
+    return math.copysign(mean, pair.difference.value or mean), math.sqrt(squares / (n - 1))
 
 
 @comparison_test("Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference"))

@@ -34,6 +34,7 @@ from evalreport.metrics.judged import judged_difference
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.views import view
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval
@@ -178,7 +179,7 @@ def _pair(
         a=first,
         b=second,
         difference=delta,
-        by_example=examples,
+        by_example=examples if examples is not None else _squared_errors(sample, models, quantity),
         labels=labels,
         trials=None if labels is None else paired_trials(quantity, sample.predictions, labels),
         recalls=None if labels is None else paired_recalls(quantity, sample.predictions, labels),
@@ -212,6 +213,25 @@ def with_evidence(
         trials = paired_trials(delta.quantity, sample.predictions, labels)
         return replace(delta, evidence=PairedLabels(labels, None if trials is None else trials.agreement))
     return delta
+
+
+def _squared_errors(sample: Sample, models: tuple[str, str], quantity: Quantity) -> CountedRows | None:
+    """Return both models' squared errors, (n, 2), for a metric that is a function of their mean and the truth's spread.
+
+    On the same truth such values are equal just where the mean squared errors are.
+    """
+    metric, predictions = definition(quantity), sample.predictions
+    known = sample.estimates[models[0], quantity].sampling
+    if (
+        metric.inference.test != "paired_t"
+        or metric.per_example is not None
+        or known.only_sums
+        or known.tasks
+    ):
+        return None
+    outputs = {m.name: m for m in predictions.models}
+    errors = [view(predictions, outputs[name]).errors for name in models]
+    return CountedRows(np.column_stack(errors) ** 2, sample.units.times)
 
 
 def why_not(first: Estimate, second: Estimate) -> Message | None:
@@ -290,8 +310,10 @@ NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
     """Return the interval shown with a test: its own inversion or companion."""
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
-    # McNemar's test among the rows of a class has no interval of its own.
-    alone = needs == "agreement" and delta.agreement is None
+    # McNemar's test among the rows of a class has no interval of its own, nor has that of squared errors.
+    alone = (needs == "agreement" and delta.agreement is None) or (
+        needs == "losses" and delta.metric.per_example is None
+    )
     own = None if alone else test if test in INTERVALS else OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
     if needs == "replicates" or about_examples:

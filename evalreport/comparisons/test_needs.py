@@ -71,7 +71,7 @@ def _no_recalls(pair: Pair) -> Text | None:
 
 def _no_losses(pair: Pair) -> Text | None:
     delta = pair.difference
-    if delta.over_datasets or delta.sampling.only_sums:
+    if delta.over_datasets or (delta.sampling.only_sums and delta.metric.per_example is not None):
         return None
     return _not_plain(delta, "plain_examples_use_t") or _unless(pair.by_example, "losses")
 
@@ -102,7 +102,7 @@ def _no_swaps(pair: Pair) -> Text | None:
 def _no_horizon(pair: Pair) -> Text | None:
     if pair.difference.sampling.order is None or pair.horizon < 2:
         return Message("test_lacks.horizon")
-    return _unless(pair.by_example, "losses")
+    return _unless(pair.by_example if pair.difference.metric.per_example is not None else None, "losses")
 
 
 def _unless(held: object | None, what: str) -> Text | None:

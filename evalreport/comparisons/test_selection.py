@@ -37,8 +37,13 @@ def _of_fits(pair: Pair, design: str) -> bool:
 
 def of_metric(pair: Pair) -> str:
     """Return the metric's own test; permutation where it lacks something or finds no spread."""
-    test = pair.difference.metric.inference.test
-    if TESTS[test].needs == "swaps" or (TESTS[test].needs in OF_LABELS and not applies(pair, test)):
+    metric = pair.difference.metric
+    test = metric.inference.test
+    # What is no mean of losses takes the paired t of squared errors, and needs their rows.
+    own_rows = TESTS[test].needs in OF_LABELS or (
+        TESTS[test].needs == "losses" and metric.per_example is None
+    )
+    if TESTS[test].needs == "swaps" or (own_rows and not applies(pair, test)):
         return "permutation" if pair.swapped is not None else "bootstrap_difference"
     if pair.swapped is not None and (lacks(pair, test) is not None or without_spread(pair, test)):
         return "permutation"

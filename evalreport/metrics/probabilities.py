@@ -247,6 +247,7 @@ def _squared_errors(view: ModelView) -> Columns:
     losses=SQUARES,
     less_moved="mae",
     root_of="mse",
+    test="paired_t",
     headline=True,
 )
 def rmse(sums: Array) -> Array:
@@ -277,6 +278,7 @@ def squared_errors_and_truth(view: ModelView) -> Columns:
     less_moved="mae",
     undefined=Message("undefined.true_equal"),
     uninformed=0.0,
+    test="paired_t",
     headline=True,
 )
 def r2(sums: Array) -> Array:
