@@ -171,3 +171,20 @@ def test_diebold_mariano_has_no_p_value_where_the_variance_is_not_positive() -> 
 def test_diebold_mariano_is_about_mean_losses() -> None:
     """RMSE is no mean of losses."""
     assert "mean" in str(diebold_mariano(2, "rmse").reason)
+
+
+@pytest.mark.parametrize("metric", ["rmse", "r2"])
+def test_a_function_of_the_mean_square_is_tested_by_squared_errors(metric: str) -> None:
+    """On one truth RMSE and R² are equal just where the mean squared errors are: scipy's paired t test of these."""
+    rng = np.random.default_rng(4)
+    truth = rng.normal(50, 10, 80)
+    a, b = truth + rng.normal(0, 4, 80), truth + rng.normal(0, 5, 80)
+    results = evalreport.evaluate(
+        {"a": {"y_pred": a}, "b": {"y_pred": b}}, truth=truth, metrics=(metric,), resamples=20
+    )
+    (found,) = (r for r in results.comparisons if r.recommended)
+    expected = stats.ttest_rel((a - truth) ** 2, (b - truth) ** 2)
+    assert found.test == "paired_t"
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert abs(found.statistic or 0.0) == pytest.approx(abs(expected.statistic), rel=1e-9)
+    assert (found.statistic or 0.0) * (found.difference or 0.0) > 0

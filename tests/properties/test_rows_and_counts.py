@@ -92,8 +92,8 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {
     "scores": scores,
 }
 COUNTED = ("two classes", "three classes", "clusters", "weights")
-ELSEWHERE = {"judged", "suite", "independent", "one_model"}
-"""Needs of examples that are no matter of alike rows: people's word, tasks, own test sets, one model."""
+ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "autocovariances", "horizon"}
+"""Needs of examples that are no matter of alike rows: people’s word, tasks, own test sets, one model, order in time."""
 
 
 def of_rows(situation: Situation, order: np.ndarray | None = None) -> Results:
