@@ -57,6 +57,7 @@ from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
 from evalreport.refusals import require_analysable
+from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.results import Results
 from evalreport.slices.analysis import slice_records, with_slices
 from evalreport.warnings import warnings_of
@@ -160,6 +161,9 @@ def evaluate(
                 *joined(histograms_found(s) for s in samples),
                 *bands_found(curves, options),
             ),
+            flow=(*flow, FlowRecord(step="used", n=predictions.n_examples))
+            if (flow := predictions.notes.flow)
+            else (),
             metrics=(
                 *joined(metric_records(s, options) for s in samples),
                 *criteria_records(loaded, options.metrics, options.confidence),

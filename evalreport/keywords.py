@@ -161,6 +161,9 @@ class ReportKeywords(TypedDict, total=False):
         Processor time that templates of that folder may take for each document (default 30).
     title : str
         Title of the report.
+    sign_off : str | Sequence[str]
+        A line of the PDF's block to sign, such as "Name, role"; with it the PDF also has the flow of
+        cases and the checklists.
     time : str
         Time of the run, such as 2025-03-01T02:00:00+01:00 (default: SOURCE_DATE_EPOCH, else now; UTC
         unless it says otherwise).
@@ -171,4 +174,5 @@ class ReportKeywords(TypedDict, total=False):
     templates: str | PathLike[str] | None
     template_time: int
     title: str | None
+    sign_off: str | Sequence[str]
     time: str | None

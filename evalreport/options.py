@@ -204,6 +204,9 @@ class OutputOptions:
     templates: Path | None = _option(None, "path", "DIR", '"templates"', group="Output")
     template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30", group="Output")
     title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
+    sign_off: tuple[str, ...] = _option(
+        (), "list", "TEXT", '["Name, validator", "Name, owner of the model"]', group="Output"
+    )
     time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
     junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
     jobs: int = _option(1, "integer", "N", "1", short="-j", group="Output")
@@ -231,7 +234,7 @@ OF_AGGREGATES = (
     "truth", "task", "positive", "threshold", "labels", "slices", "cluster", "weight", "resamples", "seed"
 )  # fmt: skip
 """Fields of ``Options`` that ``evalreport aggregate`` takes."""
-RENDERING = ("formats", "detail", "templates", "template_time", "title", "time")
+RENDERING = ("formats", "detail", "templates", "template_time", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,7 +19,7 @@ from evalreport.predictions.cells import category_column, from_numpy
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.spelling import alikes, shown_apart
 from evalreport.predictions.table import Column, Notes
-from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.inputs import FlowRecord, FoundRecord
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, Text, quoted
 
@@ -76,6 +77,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
     found: tuple[FoundRecord, ...] = ()
+    flow = () if rows.times is not None or join == "independent" else _read(rows.models, rows_by_model)
     if join == "independent":
         why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
         found = (FoundRecord(what="join", value="independent", why=why),)
@@ -93,6 +95,8 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
             found = (*found, FoundRecord(what="join", value="intersect", why=why))
+            lost = int((~shared).sum())
+            flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
     ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
     return Alignment(
@@ -101,8 +105,15 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         rows=rows_by_model,
         keys=keys,
         group=group,
-        notes=Notes(found, (warning("ids_look_alike", alike=alike),) if alike else ()),
+        notes=Notes(found, (warning("ids_look_alike", alike=alike),) if alike else (), flow),
     )
+
+
+def _read(models: Sequence[str], rows_by_model: Indices) -> tuple[FlowRecord, ...]:
+    """Return how many cases were read, of any model and of each."""
+    own = zip(models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
+    of_models = (FlowRecord(step="read", model=model, n=n) for model, n in own)
+    return (FlowRecord(step="read", n=rows_by_model.shape[1]), *of_models)
 
 
 def _spelled_twice(ids: pa.Array) -> Message | None:

@@ -16,6 +16,7 @@ from evalreport.loading.rows import Rows, cell_of, fault
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
 from evalreport.predictions.table import Notes
+from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.warnings import warning
 
 
@@ -149,7 +150,22 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]
-    return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (note,)))
+    flow = () if rows.times is not None else _flow(rows, gaps, absent, ~kept)
+    return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (note,), flow))
+
+
+def _flow(rows: Rows, gaps: list[_Gap], absent: Mask, lost: Mask) -> tuple[FlowRecord, ...]:
+    """Return how many cases are left out for want of a true value, or of an answer, and each model's empty cells."""
+    without = int(absent.sum())
+    steps = [FlowRecord(step="left_out", reason="no_truth", n=without)] if without else []
+    if int(lost.sum()) > without:
+        steps.append(FlowRecord(step="left_out", reason="no_answer", n=int(lost.sum()) - without))
+    for model in sorted({gap.model for gap in gaps}):
+        empty = np.any([gap.cells for gap in gaps if gap.model == model], axis=0)
+        steps.append(
+            FlowRecord(step="left_out", reason="no_answer", model=rows.models[model], n=int(empty.sum()))
+        )
+    return tuple(steps)
 
 
 def _models(rows: Rows, gaps: list[_Gap]) -> tuple[str, ...]:

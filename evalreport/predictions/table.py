@@ -13,7 +13,7 @@ from evalreport.options import Task
 from evalreport.predictions.arrays import Floats, Indices, Values
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.score_sums import ScoreSums
-from evalreport.schema.inputs import FoundRecord, InputRecord
+from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord
 
 if TYPE_CHECKING:
@@ -127,14 +127,19 @@ class ModelOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Facts that were found in the input, and warnings about it."""
+    """Facts that were found in the input, warnings about it, and the steps from the cases read to those used."""
 
     found: tuple[FoundRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
+    flow: tuple[FlowRecord, ...] = ()
 
     def __add__(self, other: Notes) -> Notes:
         """Put other notes behind these."""
-        return Notes((*self.found, *other.found), (*self.warnings, *other.warnings))
+        return Notes(
+            (*self.found, *other.found),
+            (*self.warnings, *other.warnings),
+            (*self.flow, *other.flow),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from evalreport.plots.style import inline
 from evalreport.report.brand import brand_of, running_foot, with_colours
+from evalreport.report.evidence import Evidence
 from evalreport.report.sections import Described
 from evalreport.report.stylesheets import (
     colour_class,
@@ -70,6 +71,7 @@ def page(
     title: str | None = None,
     templates: Path | None = None,
     time: datetime,
+    evidence: Evidence | None = None,
 ) -> str:
     """Write the page for browsers, or the one that becomes the PDF: in light colours, without script.
 
@@ -83,6 +85,8 @@ def page(
         The user's folder of templates.
     time
         The time of the run; the page shows its day at the top.
+    evidence
+        The pages to sign, of the PDF; None: none.
     """
     env, brand = environment(templates), brand_of(templates)
     css = with_colours(source(env, "report.css"), brand)
@@ -123,6 +127,7 @@ def page(
         "colour_class": colour_class,
         "colour_name": colour_name,
         "breakable": breakable,
+        "evidence": evidence,
         "own_id": unique_ids(),
         # A data URI of our own making: as a text it would be cut like any endless word.
         "brand": dataclasses.replace(brand, logo=Markup(brand.logo)),  # noqa: S704

@@ -208,8 +208,9 @@ def _steps(
     view: View, sections: tuple[Described, ...], svgs: Mapping[str, str], options: OutputOptions, data: bytes
 ) -> Documents:
     """Return for each document the function that renders its templates, and those that make bytes of the result."""
+    from evalreport.report.evidence import describe_evidence
     from evalreport.report.markdown import summary_markdown
-    from evalreport.report.page import page
+    from evalreport.report.page import Medium, page
     from evalreport.report.pdf import pdf_bytes
     from evalreport.report.sections import describe
 
@@ -218,7 +219,12 @@ def _steps(
 
     def paper() -> str:
         described = describe(view, brief=brief, full=not brief)
-        return page(view, described, svgs, medium="brief" if brief else "full", time=time, **own)
+        evidence = None
+        if options.sign_off or not brief:
+            names = frozenset(section.name for section in described)
+            evidence = describe_evidence(view, options.sign_off, data=data, names=names)
+        medium: Medium = "brief" if brief else "full"
+        return page(view, described, svgs, medium=medium, time=time, evidence=evidence, **own)
 
     return {
         FILES["html"]: (partial(page, view, sections, svgs, time=time, **own), _encoded),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from evalreport.texts import Text
 
@@ -31,3 +31,17 @@ class FoundRecord:
     why: Text
     details: Mapping[str, float] = field(default_factory=dict)
     """Numbers by name: of ``attempts`` the ``least`` and the ``most`` at one question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowRecord:
+    """One step of the flow of cases: how many were ``read``, ``left_out`` and ``used``.
+
+    ``reason`` of those left out: ``no_row`` (not every model has a row), ``no_truth`` (no true value), ``no_answer``
+    (an empty prediction). ``model``: of which model; null: of the whole run. Several models may lack the same case.
+    """
+
+    step: Literal["read", "left_out", "used"]
+    reason: Literal["no_row", "no_truth", "no_answer"] | None = None
+    model: str | None = None
+    n: int

@@ -51,7 +51,7 @@ from evalreport.schema.curves import (
     ThresholdChangeRecord,
 )
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, TaskVerdictRecord, VerdictRecord
-from evalreport.schema.inputs import FoundRecord, InputRecord, JsonObject
+from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord, JsonObject
 from evalreport.schema.judges import (
     GoldSamplingRecord,
     JudgeAgreementRecord,
@@ -100,6 +100,8 @@ class Results:
     suite: tuple[str, ...] = ()
     """The tasks of a suite, over which every value is a mean (or over all of their examples)."""
     found: tuple[FoundRecord, ...] = ()
+    flow: tuple[FlowRecord, ...] = ()
+    """The cases that were read, left out and used; empty where rows are counts or each model has its own."""
     metrics: tuple[MetricRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
     group_ratios: tuple[GroupRatioRecord, ...] = ()

@@ -68,6 +68,7 @@ ADDED = {
     "--same-input",
     "--kohavi-wolpert",
     "--between-runs",
+    "--sign-off",
     "--exact",
     "--fixed-class-counts",
     "--against",
