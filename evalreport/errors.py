@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -34,11 +35,27 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/{1,2}", re.IGNORECASE)
 
 
 def remember(*secrets: str) -> None:
-    """Hide these texts from here on, also as an address spells them."""
+    """Hide these texts from here on: as an address spells them, in another case, turned round, in base64 and in hex."""
     for secret in secrets:
         if secret.strip():
             _KNOWN.update((secret, unquote(secret), quote(secret, safe=""), quote_plus(secret)))
+        if len(secret) >= TELLING:
+            _KNOWN.update(_copies(secret))
     _pattern.cache_clear()
+
+
+def _copies(secret: str) -> Iterator[str]:
+    """Yield a secret as another program may send it back."""
+    content = secret.encode("utf-8", "surrogatepass")
+    yield secret[::-1]
+    yield content.hex()
+    for place in range(3):
+        # Within other bytes three different texts of base64; the characters at the ends hold bits of others, too.
+        encoded = b64encode(bytes(place) + content).decode().rstrip("=")
+        inner = encoded[(0, 2, 3)[place] : len(encoded) - bool((place + len(content)) % 3)]
+        if len(inner) >= TELLING:
+            yield inner
+            yield inner.translate(str.maketrans("+/", "-_"))
 
 
 def forget() -> None:
@@ -112,7 +129,12 @@ def _without_known(text: str, shortest: int) -> str:
 def _pattern(shortest: int) -> re.Pattern[str] | None:
     """Return what finds the known secrets, the longest first; None where there are none."""
     known: Iterable[str] = sorted((s for s in _KNOWN if len(s) >= shortest), key=len, reverse=True)
-    parts = [re.escape(s) if len(s) >= ALONE else rf"(?<!\w){re.escape(s)}(?!\w)" for s in known]
+    parts = [
+        (f"(?i:{re.escape(s)})" if len(s) >= ALONE else rf"(?<!\w)(?i:{re.escape(s)})(?!\w)")
+        if len(s) >= TELLING
+        else rf"(?<!\w){re.escape(s)}(?!\w)"
+        for s in known
+    ]
     return re.compile("|".join(parts)) if parts else None
 
 

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -25,6 +26,9 @@ from evalreport.errors import OutputError, UsageError
 MOST_BYTES = 500_000_000
 """The largest file that is read whole: the results of a thousand classes have a fifth of this."""
 MOST_NESTED = 100
+_PART_OF_A_KEY = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART_OF_A_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_A_KEY}){{{MOST_NESTED}}}")
+"""A key of more parts: the parser takes time that grows with the square of their number."""
 
 Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 """What is done at a signal."""
@@ -64,7 +68,10 @@ def toml_of(path: Path) -> dict[str, object]:
 
     deep = UsageError(f"{path}: not valid TOML: it is nested too deeply")
     try:
-        found = tomllib.loads(content_of(path).decode("utf-8-sig"))
+        text = content_of(path).decode("utf-8-sig")
+        if _LONG_KEY.search(text):
+            raise deep
+        found = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); name another file") from None
     except UnicodeDecodeError as error:

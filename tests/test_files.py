@@ -16,7 +16,7 @@ import pytest
 from evalreport import files as alone
 from evalreport import files as whole
 from evalreport.errors import OutputError, UsageError
-from evalreport.files import MOVE, Kind, publish, recover, write_whole, writing_whole
+from evalreport.files import MOVE, Kind, publish, recover, toml_of, write_whole, writing_whole
 
 NAMES = ("page.html", "numbers.json", "figures/a.svg", "figures/b.svg")
 KIND = Kind("test", {*NAMES, "figures/"}.__contains__)
@@ -455,3 +455,26 @@ def test_an_interrupt_while_another_has_the_lock_leaves_it(
         with pytest.raises(KeyboardInterrupt):
             write_whole(tmp_path / "file", b"new")
         assert contents(tmp_path) == before != {}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[evalreport]\n" + ".".join(["a"] * 50_000) + " = 1\n", f"[{' . '.join(['a'] * 50_000)}]\n",
+     "x = {" + ".".join(['"a b"'] * 50_000) + " = 1}\n"],
+    ids=["a key", "a table", "a key within"],
+)  # fmt: skip
+def test_a_key_of_many_parts_is_refused_at_once(content: str, tmp_path: Path) -> None:
+    """The parser's time grows with the square of their number: minutes for these."""
+    (tmp_path / "c.toml").write_text(content)
+    before = time.monotonic()
+    with pytest.raises(UsageError, match="nested too deeply"):
+        toml_of(tmp_path / "c.toml")
+    assert time.monotonic() - before < 5
+
+
+def test_long_texts_and_numbers_are_no_keys_of_many_parts(tmp_path: Path) -> None:
+    """What has many dots but is no key."""
+    (tmp_path / "c.toml").write_text(
+        f'x = [{", ".join(["0.5"] * 500)}]\ny = "{"a. b " * 500}"\nz = "{"." * 500}"\n'
+    )
+    assert len(toml_of(tmp_path / "c.toml")) == 3

@@ -156,7 +156,26 @@ def _ended(words: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the outermost handler: a defect must not look like a gate
         if state["signal"] is not None:
             return _say_interrupted(state)
+        surroundings = _fault_of_surroundings(error)
+        if surroundings is not None:
+            say(surroundings, level="error")
+            return UsageError.exit_code
         return _report_defect(error, verbose=state["verbose"])
+
+
+def _fault_of_surroundings(error: BaseException) -> Message | None:
+    """Return what this process lacks, where that made any code fail: memory, or its current folder."""
+    seen: BaseException | None = error
+    while seen is not None:
+        out_of_memory = isinstance(seen, MemoryError) or getattr(seen, "errno", None) == errno.ENOMEM
+        if out_of_memory or (isinstance(seen, ImportError) and "failed to map segment" in str(seen)):
+            return Message("cli.no_memory")
+        seen = seen.__cause__ or seen.__context__
+    try:
+        Path.cwd()
+    except OSError:
+        return Message("cli.no_folder")
+    return None
 
 
 def _with_output(code: int, failure: OSError | None) -> int:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from research.campaign import disks, fuzz, kills, names, page, records, restarts, writers
+from research.campaign import disks, fuzz, kills, names, page, records, restarts, streams, writers
 from research.campaign.records import Part
 
 PARTS: dict[str, Callable[..., Part]] = {
@@ -19,6 +19,8 @@ PARTS: dict[str, Callable[..., Part]] = {
     "restarts": restarts.part,
     "names": names.part,
     "fuzz": fuzz.part,
+    "damage": fuzz.damaged,
+    "streams": streams.part,
 }
 
 

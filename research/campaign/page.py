@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from research.campaign import disks, fuzz, kills, names, restarts, writers
+from research.campaign import disks, fuzz, kills, names, restarts, streams, writers
 from research.campaign.records import Part
 
 WIDTH = 120
@@ -17,6 +17,8 @@ TITLES = {
     "restarts": "A server that is restarted",
     "names": "Hostile names",
     "fuzz": "Wrong input",
+    "damage": "Damaged aggregates and histories",
+    "streams": "Closed streams, hosts that never end",
 }
 FAULTS = {
     "kills-disk": kills.FAULTS,
@@ -26,6 +28,8 @@ FAULTS = {
     "restarts": restarts.FAULTS,
     "names": names.FAULTS,
     "fuzz": fuzz.FAULTS,
+    "damage": fuzz.FAULTS,
+    "streams": streams.FAULTS,
 }
 """Outcomes that must never be; what each means stands at the top of the part's file."""
 ABOUT = {
@@ -46,6 +50,11 @@ ABOUT = {
     "fuzz": "Prediction files, configurations, options, gates, plans, imports, results and answers of review servers,"
     " made by a grammar and changed byte by byte; those that are cheap are tried more often. *Exit n*: how a try"
     " ended; 2 is one line that says what is wrong.",
+    "damage": "Edits of every file of an aggregate and of every table of a history: bytes, cells, rows, columns and"
+    " JSON, with the digests made anew. *Accepted*: a run on files that contradict one another.",
+    "streams": "Commands whose standard output or error is closed, full or a pipe that nobody reads, and a"
+    " review's host that sends bytes for ever. *Done*: the report is there, the run is recorded, and the exit code is"
+    " the one that is promised; a host was left at the deadline.",
 }
 PROMISES = (
     "**Files of two runs never stand together.** A killed `run`, `audit` or `resample` leaves the old files or the new"
@@ -54,6 +63,10 @@ PROMISES = (
     "**A history loses no run and holds no half one**, whoever is killed, however many write, when the"
     " server restarts, and when the clock is wrong. A run is recorded once.",
     "**A full or read-only disk is said** (exit 2 or 4), and the files that were there are unchanged.",
+    "**A closed stream stops no work**: what standard output does not take is exit 4, and standard error changes no"
+    " exit code.",
+    "**Files that contradict one another are refused**: the counts, histograms and sums of an aggregate. Of a damaged"
+    " history the rest is shown, and what cannot be read is named.",
     "**An interrupted command says what is true**: what it says was written stands there, and the rest does not.",
     "**Wrong input ends with words**: exit code 2 and one line, or 4; no traceback, no endless wait, no secret.",
     "**Names are text**, in every output: they run nothing, ask for nothing and change no mark-up.",

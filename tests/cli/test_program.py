@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from evalreport import cli as cli_module
 from evalreport.cli import clean
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -318,3 +320,42 @@ def test_the_work_is_done_whatever_becomes_of_the_streams(closed, code, tmp_path
     )  # fmt: skip
     assert listed.returncode == 0
     assert len(listed.stdout.splitlines()) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a current folder stays elsewhere")
+def test_a_current_folder_that_is_gone_is_said(tmp_path):
+    """Relative paths lead nowhere; whole ones are read and written as ever."""
+    (tmp_path / "m.csv").write_text("id,y_true,y_pred\na,1,1\nb,0,1\n")
+    start = f'mkdir -p "{tmp_path}/gone" && cd "{tmp_path}/gone" && rmdir ../gone && "{sys.executable}" -m evalreport'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words, code in (("check ../m.csv", 2), (f'check "{tmp_path}/m.csv" -q', 0)):
+        line = f"{start} {words}"
+        done = subprocess.run(line, shell=True, check=False, capture_output=True, text=True, env=environment)  # noqa: S602
+        assert done.returncode == code, done.stderr
+        assert ("the current folder is gone" in done.stderr) == (code == 2)
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "no"),
+        ImportError("x.so: failed to map segment from shared object"),
+    ],
+    ids=repr,
+)
+def test_too_little_memory_is_no_defect(error, run, monkeypatch):
+    """`ulimit -v`, or the limit of a container: a line of words, also where a library wraps the error."""
+
+    def fails(*_words, **_options):
+        try:
+            raise error
+        except type(error) as cause:
+            raise RuntimeError("a library's own") from cause
+
+    monkeypatch.setattr(cli_module, "_answer", fails)
+    outcome = run("run", "models")
+    assert outcome.code == 2
+    assert outcome.err.startswith("evalreport: there is not enough memory")
+    assert len(outcome.err.splitlines()) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 import pytest
 
 from evalreport.cli import EXIT_DEFECT, LazyGroup, log_as, main, say, tell, writing
-from evalreport.errors import HistoryError, forget, remember, remember_address
+from evalreport.errors import HistoryError, forget, redacted, remember, remember_address
 from evalreport.reviews import comment as reviews
 from tests.samples.review_host import Host, served
 from tests.samples.secrets import LATER, SECRET, holds_none
@@ -163,6 +164,22 @@ def test_a_token_that_a_host_echoes_is_not_shown(
     finally:
         server.shutdown()
         server.server_close()
+
+
+def test_copies_of_a_token_are_not_shown_either(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In upper and lower case, turned round, in hex, and in base64 alone or within other bytes."""
+    token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    remember(token)
+    copies = [token.upper(), token.lower(), token.swapcase(), token[::-1], token.encode().hex()]
+    for before in ("", "x", "xy", "Bearer ", ":"):
+        copies += [b64encode(f"{before}{token}{after}".encode()).decode() for after in ("", "z", "zz")]
+    for copy in copies:
+        shown = redacted(f"the host says {copy}.")
+        assert "***" in shown
+        assert len(shown) < 40, copy
+    assert redacted("a class called ghp_16C7") == "a class called ghp_16C7"
 
 
 def test_user_and_password_of_an_interface_are_not_shown(
