@@ -56,6 +56,14 @@ def _with_digest(files: dict[str, bytes], name: str) -> dict[str, bytes]:
     return {**files, MANIFEST: json.dumps(manifest).encode()}
 
 
+def without_rows(content: bytes) -> bytes:
+    """Return a Parquet file without half of its rows."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(io.BytesIO(content))
+    return _bytes(table.slice(0, table.num_rows // 2))
+
+
 def _table_edited(rng: random.Random, name: str, content: bytes) -> tuple[bytes | None, bool]:
     """Edit some rows or cells of a table; say whether no predictions give what is there now."""
     import pyarrow as pa

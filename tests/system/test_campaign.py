@@ -123,3 +123,43 @@ def test_a_page_that_acts_is_noticed(browser: object, tmp_path: Path) -> None:
     assert names._opened(browser, bad) == "acts"
     assert names._within(plain, plain)
     assert not names._within(bad, plain)
+
+
+def test_damaged_aggregates_and_histories_end_in_words(tmp_path: Path) -> None:
+    """Two hundred edits of their files and tables, with digests made anew: refused or shown, and never believed."""
+    words = ["--tries", "200", "--seed", "4", "--target", "aggregate", "--target", "history"]
+    done = subprocess.run(
+        [sys.executable, "-m", "research.campaign.fuzz", *words, "--out", str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "200 tries, 0 findings" in done.stdout
+
+
+def test_contradictions_that_are_accepted_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that is switched off on purpose: a run on files that contradict one another is a finding."""
+    from evalreport.scale import aggregates
+    from research.campaign import damage, fuzz
+    from research.campaign.answers import host
+    from research.campaign.targets import QUICK, Case
+
+    with host() as (address, answers):
+        files = next(fuzz._aggregates(tmp_path / "try", address, answers))
+        edited = damage._with_digest(
+            {**files, damage.COUNTS: damage.without_rows(files[damage.COUNTS])}, damage.COUNTS
+        )
+        words = ("run", "d", "-m", "accuracy", *QUICK)
+        case = Case(words, {f"d/{name}": data for name, data in edited.items()}, contradicts=True)
+        assert fuzz.tried(case, tmp_path / "try", address, answers).code == 2
+        monkeypatch.setattr(aggregates, "check_counts", lambda *_: None)
+        monkeypatch.setattr(aggregates, "check_sums", lambda *_: None)
+        assert fuzz.tried(case, tmp_path / "try", address, answers).kind == "accepted"
+
+
+def test_closed_streams_and_endless_hosts_break_no_promise() -> None:
+    """Three audits whose streams fail, and one host that never ends."""
+    from research.campaign import streams
+
+    part = streams.part(tries=4)
+    assert part.findings == []
+    assert [row.tries for row in part.rows] == [3, 1]
