@@ -85,6 +85,9 @@ study-clustering: env ## measure the intervals and the test of clusterings; writ
 study-time-order: env ## measure intervals and tests of examples in order of time; writes docs/time-order.csv and its tables
 	$(BIN)/python -m research.studies.time_order
 
+study-calibration: env ## measure the test of calibration and the intervals at declared rates; writes docs/calibration.csv
+	$(BIN)/python -m research.studies.calibration
+
 study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
 	$(BIN)/python -m research.studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
 

@@ -66,8 +66,8 @@ class RunKeywords(TypedDict, total=False):
         Smallest difference that matters, in the primary metric's units; without it nothing is called
         equivalent or non-inferior.
     slices : str | Sequence[str]
-        Every metric by the values of this column; age:4 or age:18,40,65 makes bins, city:10 keeps the
-        ten most frequent values, sex*region takes two columns at once.
+        Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
+        city:10 keeps the ten most frequent values, sex*region takes two columns at once.
     cluster : str
         Resample and compute standard errors by whole clusters.
     weight : str

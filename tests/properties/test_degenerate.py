@@ -164,6 +164,8 @@ def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.
             continue
         if record.metric in {"brier", "complement_mse"}:
             continue  # means of losses: a t interval, which a constant loss does not give
+        if record.metric == "calibration_error":
+            continue  # far smaller gaps than chance gives: the limits would meet at 0
         first = record.intervals[0]
         assert first.low is not None, record
         assert first.high is not None, record
