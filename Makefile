@@ -22,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-clustering study-time-order study-confirm study-estimators \
+        study-coverage study-tests study-clustering study-calibration study-time-order study-confirm study-estimators \
         study-audits study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
