@@ -18,20 +18,24 @@ from evalreport.audit.past import NewExamples, Past, accepted_with, new_examples
 from evalreport.audit.run_values import to_keep
 from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
-from evalreport.gates.outcomes import judge
-from evalreport.headline import with_headline
+from evalreport.gates.conditions import Gate
+from evalreport.gates.conditions import parse as parse_gate
+from evalreport.gates.outcomes import gate_record, judge
+from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
 from evalreport.history.run_differences import Present, Reference, change_since
-from evalreport.history.store import NewRun, Run, Standing, append, same_run, standing
+from evalreport.history.store import NewRun, Run, Standing, append, results_of, same_run, standing
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
+from evalreport.loading.task import KnownTask
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
-from evalreport.provenance import plain_options, signature
+from evalreport.provenance import environment, plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
@@ -159,6 +163,8 @@ class Audited:
         The recorded run if the same run was audited before; None: it is new.
     content, summary
         The results as they will be recorded, made before any template runs.
+    kept
+        Whether it will be recorded: not without true values, or the same cases would not be new once these are known.
     """
 
     results: Results
@@ -171,6 +177,57 @@ class Audited:
     standing: Standing
     past: Past
     again: Run | None
+    kept: bool = True
+
+
+def _known_task(history: History, before: Standing) -> KnownTask | None:
+    """Return the task of the newest accepted run; None: there is none."""
+    if not before.accepted:
+        return None
+    then = json.loads(results_of(history, before.accepted[-1]))
+    if then["task"] in ("outcome", "scores", "clustering"):
+        return None
+    return KnownTask(then["task"], tuple(then["classes"]), then["positive"])
+
+
+def scores_alone(predictions: Predictions, options: Options, past: Past) -> Results:
+    """Compare a run without true values with the accepted run by its answers; nothing is said about quality."""
+    results = Results(
+        signature=signature(predictions, options),
+        options=plain_options(options),
+        task=predictions.task,
+        design=predictions.design,
+        n=predictions.n_examples,
+        classes=predictions.classes,
+        positive=predictions.positive,
+        models=tuple(model.name for model in predictions.models),
+        primary_metric=None,
+        baseline=options.baseline,
+        inputs=predictions.inputs,
+        environment=dict(environment()),
+        found=predictions.found,
+        warnings=predictions.warnings,
+    )
+    now = Present(results, predictions, options)
+    results = warned(replace(now, results=data_changed(now, past)), past)
+    results = replace(results, gates=_gates_without_truth(results, options.gates))
+    return replace(results, headline=headline_of_scores(results))
+
+
+def _gates_without_truth(results: Results, gates: Sequence[str]) -> tuple[GateRecord, ...]:
+    """Decide the gates on counts of rows and of changed data; the others need true values and are undecided."""
+    found: list[GateRecord] = []
+    for text in gates:
+        gate = parse_gate(text, models=results.models)
+        if not gate.terms and gate.count in ("n", "drifts") and gate.reference is None:
+            found += judge(results, [text], since=_undecided).gates
+        else:
+            found.append(_undecided(gate))
+    return tuple(found)
+
+
+def _undecided(gate: Gate) -> GateRecord:
+    return gate_record(gate, "undecided", Message("gates.no_true_values"))
 
 
 def audit(
@@ -202,7 +259,7 @@ def audit(
     """
     check_series(series)
     before = standing(history, series)
-    loaded = load(source, options=options, memory_limit=memory_limit)
+    loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(history, before))
     require_examples(
         loaded,
         "an audit finds the examples of earlier runs again by id",
@@ -215,6 +272,12 @@ def audit(
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment)
     past = replace(past, new_examples=new_examples(predictions, options, history, past))
+    if predictions.y_true is None and predictions.task not in ("outcome", "scores"):
+        results = cleared(scores_alone(predictions, options, past))
+        return Audited(
+            results, to_json(results), {}, predictions, options, series, identity, before, past, again,
+            kept=False,
+        )  # fmt: skip
     results = evaluate(
         loaded,
         options=options,

@@ -79,7 +79,10 @@ def audit_command(
         audited = _audit(models, settings, history, series, time)
         failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
-        _record(audited, history, time, code, loud=loud, state=context.obj)
+        if audited.kept:
+            _record(audited, history, time, code, loud=loud, state=context.obj)
+        elif loud:
+            say(Message("cli.audit.not_kept"))
     say_gates(audited.results.gates, settings.output)
     return code
 

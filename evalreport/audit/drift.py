@@ -73,7 +73,7 @@ def drift_of_counts(then: Array, now: Array) -> Drift:
         return Drift(effect="cramers_v", effect_size=0.0, reason=Message("drift.one_value"))
     whole = _chi_square(then, now)
     v = math.sqrt(whole / (then.sum() + now.sum()))
-    sizes = {"psi": stability_index(then, now)}
+    sizes = {"psi": stability_index(then, now), **noise_of_index(len(then), then.sum(), now.sum())}
     then, now = _pooled(then, now)
     if len(then) < 2:
         return Drift(effect="cramers_v", effect_size=v, details=sizes, reason=Message("drift.too_few"))
@@ -98,7 +98,12 @@ def drift_of_numbers(then: Floats, now: Floats) -> Drift:
     statistic = float(np.abs(at_then - at_now).max())
     spread = float(then.std())
     distance = wasserstein(then, now)
-    sizes = {"wasserstein": distance, "psi": stability_of_numbers(then, now)}
+    bins = len(np.unique(np.quantile(then, np.arange(1, BINS) / BINS))) + 1
+    sizes = {
+        "wasserstein": distance,
+        "psi": stability_of_numbers(then, now),
+        **noise_of_index(bins, len(then), len(now)),
+    }
     standardised = distance / spread if spread > 0 else None
     return Drift(
         "kolmogorov_smirnov",
@@ -172,6 +177,31 @@ def stability_of_numbers(then: Floats, now: Floats) -> float:
     return stability_index(counts[0].astype(np.float64), counts[1].astype(np.float64))
 
 
+def noise_of_index(categories: int, n: float, m: float) -> dict[str, float]:
+    """Return what the stability index is on average, and at most in 95 % of cases, where nothing but chance differs.
+
+    PSI is nearly (1 / n + 1 / m) times a chi-square variable with one degree of freedom less than categories (Yurdakul
+    and Naranjo 2020, Journal of Risk Model Validation 14(4):1).
+
+    Examples
+    --------
+    >>> {name: round(value, 4) for name, value in noise_of_index(10, 1000, 500).items()}
+    {'psi_by_noise': 0.027, 'psi_by_noise_95': 0.0508}
+    """
+    from scipy.special import chdtri
+
+    scale, df = 1 / n + 1 / m, categories - 1
+    return {"psi_by_noise": scale * df, "psi_by_noise_95": scale * float(chdtri(df, 0.05))}
+
+
+def _psi_text(found: Drift) -> tuple[Message, ...]:
+    """Say the stability index beside what noise alone gives."""
+    if "psi_by_noise_95" not in found.details:
+        return ()
+    known = {"psi": found.details["psi"], "noise": found.details["psi_by_noise_95"]}
+    return (Message("drift.psi", decimals=3, **known),)
+
+
 def _expected(then: Floats, now: Floats) -> Floats:
     totals = np.array([then.sum(), now.sum()])
     return np.asarray(np.outer(totals, then + now) / totals.sum(), dtype=np.float64)
@@ -235,13 +265,16 @@ def data_changed(now: Present, past: Past) -> Results:
 
 def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[Answer]:
     today = now.predictions
-    if bool(today.classes) != bool(then.classes) or (today.y_true is None) != (then.y_true is None):
+    unlike = today.y_true is not None and then.y_true is None
+    if bool(today.classes) != bool(then.classes) or unlike:
         text = Message("drift.other_task_said", now=today.task, then=then.task)
         yield Answer("labels", "truth", Drift(reason=Message("drift.other_task")), text, alarm=True)
         return
     # The groups of a clustering have no names that could be compared between runs.
     if today.y_true is not None and then.y_true is not None and today.task != "clustering":
         yield from _truths(then, today, paired=paired)
+    if now.options.grade is not None:
+        yield from _grades(then, today, now.options.grade)
     for outputs in today.models:
         earlier = next((m for m in then.models if m.name == outputs.name), None)
         if earlier is not None:
@@ -302,6 +335,16 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
     ]
     found = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
     return Answer("classes", "truth", found, parts(*sentences))
+
+
+def _grades(then: Predictions, today: Predictions, column: str) -> Iterator[Answer]:
+    """Compare the mix of rating grades."""
+    own, old = today.metadata.get(column), then.metadata.get(column)
+    if own is None or old is None or own.categories is None or old.categories is None:
+        return
+    labels, before, after = _counts((old.values, old.categories), (own.values, own.categories))
+    found = drift_of_counts(before, after)
+    yield Answer("column", column, found, parts(_mix_text(labels, before, after), *_psi_text(found)))
 
 
 def _of_model(
@@ -381,12 +424,12 @@ def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
     return Message("drift.mix", label=labels[k], now=now, then=then, decimals=1)
 
 
-def _numbers_text(found: Drift) -> Message:
+def _numbers_text(found: Drift) -> Text:
     if found.effect_size is None:
         return Message("drift.as_distributions")
     if found.effect == "mean_change_sd":
         return Message("drift.mean_change", size=found.effect_size)
-    return Message("drift.distance", size=found.effect_size, psi=found.details["psi"])
+    return parts(Message("drift.distance", size=found.effect_size), *_psi_text(found))
 
 
 def _listed(names: list[str]) -> Text:

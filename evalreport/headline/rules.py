@@ -41,6 +41,8 @@ FEWER = 0.5
 LARGE_BIAS = 0.25
 """A bias of this share of the RMSE is worth a clause."""
 MOST_NAMES = 3
+DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
+"""Questions of an audit about the data, in the order in which the headline names their alarms."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 
 
@@ -383,7 +385,7 @@ def _data_fact(facts: Facts) -> Message | None:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))
     if new:
         return Message("headline.new", models=facts.names(new), n=len(new))
-    for question in ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column"):
+    for question in DATA_QUESTIONS:
         found = facts.alarms(question)
         if found:
             about = visible(found[0].about)

@@ -148,8 +148,7 @@ def _constant(model: ModelOutputs, n: int) -> list[WarningRecord]:
 
 
 def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord]:
-    assert predictions.y_true is not None
-    if model.y_pred is None or model.cut_at_half:
+    if predictions.y_true is None or model.y_pred is None or model.cut_at_half:
         return []  # of labels that nobody chose nothing is said
     true = predictions.y_true if model.present is None else predictions.y_true[model.present]
     predicted = model.y_pred if model.present is None else model.y_pred[model.present]

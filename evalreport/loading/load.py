@@ -33,7 +33,7 @@ from evalreport.loading.probabilities import name_probabilities
 from evalreport.loading.rows import Rows, fault, gather, headers_of
 from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
-from evalreport.loading.task import FoundTask, find_task
+from evalreport.loading.task import FoundTask, KnownTask, find_task, without_true_values
 from evalreport.loading.truth import attach_truth, with_true_values
 from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
@@ -74,6 +74,7 @@ def load(
     classes: Sequence[object] | None = None,
     memory_limit: int | None = None,
     engine: str | None = None,
+    known: KnownTask | None = None,
 ) -> Predictions:
     """Read, align and validate the predictions of one or more models.
 
@@ -94,6 +95,8 @@ def load(
         Bytes that reading and sorting may take beside the columns themselves; None: a share of this machine's memory.
     engine
         The engine that counts the labels of files, so that no row is read here; None: rows are read.
+    known
+        The task of an earlier run: true values may then be lacking altogether, and ``y_true`` is None.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def load(
         read = _read(source, truth, options, classes=classes, memory_limit=memory_limit, copies=copies)
         if counted is None:
             refuse_parts([table for table in (*read.tables, read.truth) if table is not None])
-        predictions = _loaded(read, options, memory_limit)
+        predictions = _loaded(read, options, memory_limit, known)
         inputs = read.inputs
         if counted is not None:
             predictions = with_scores(predictions, counted)
@@ -253,14 +256,14 @@ def _record(file: File, read: Columns, model: str | None) -> InputRecord:
     return InputRecord(path=file.relative, sha256=digest(file.path), rows=read.rows, model=model)
 
 
-def _loaded(read: _Read, options: Options, memory_limit: int | None) -> Predictions:
+def _loaded(read: _Read, options: Options, memory_limit: int | None, known: KnownTask | None) -> Predictions:
     """Bring tables into one aligned table.
 
     Rows of all tables; their task; their cells parsed and matched; true values and empty cells settled; the models'
     outputs, keys and metadata in canonical order; the design.
     """
     rows, of_rows = _gathered(read, options, memory_limit)
-    task = find_task(rows, options)
+    task = without_true_values(rows, known) or find_task(rows, options)
     loaded = _matched(rows, task, options, memory_limit)
     loaded = settle_missing(with_true_values(loaded), options)
     models, of_models = model_outputs(loaded, options)

@@ -65,6 +65,26 @@ class FoundTask:
     notes: Notes = field(default_factory=Notes)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """The task of an earlier run of the same models, for rows whose true values are not known yet."""
+
+    task: Task
+    classes: tuple[str, ...]
+    positive: str | None
+
+
+def without_true_values(rows: Rows, known: KnownTask | None) -> FoundTask | None:
+    """Return the known task where no row has a true value; None: there are true values, or no task is known."""
+    if known is None or {"outcome", "value"} & set(rows.columns) or len(_distinct(rows, "y_true", "truth")):
+        return None
+    if known.task == "regression":
+        return FoundTask(task="regression")
+    spelling = one_spelling([*known.classes, *_distinct(rows, "y_pred").to_pylist(), *rows.probabilities])
+    classes = in_order(spelling.values())
+    return FoundTask(task=known.task, classes=classes, positive=known.positive, spelling=spelling)
+
+
 def find_task(rows: Rows, options: Options) -> FoundTask:
     """Find the task from the columns, or check the one that an option names.
 
