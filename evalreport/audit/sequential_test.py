@@ -708,8 +708,11 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
         r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
         found.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
     for row in unlike:
-        sizes = {"found": row.details["estimated_between_runs"], "allowed": row.details["least_between_runs"]}
-        found.append(warning("runs_differ", about=(row.about,), model=row.about, decimals=3, **sizes))
+        estimated, allowed = row.details["estimated_between_runs"], row.details["least_between_runs"]
+        about = (row.about,)
+        found.append(
+            warning("runs_differ", about=about, model=row.about, found=estimated, allowed=allowed, decimals=3)
+        )
     return found
 
 
