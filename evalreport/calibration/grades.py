@@ -31,7 +31,7 @@ def jeffreys_grade(events: float, n: float, predicted: float, level: float) -> G
     --------
     >>> found = jeffreys_grade(3, 941, 0.0055, 0.95)
     >>> round(found.p_value, 4)
-    0.8324
+    0.8312
     """
     a, b, tail = events + 0.5, n - events + 0.5, (1 - level) / 2
     low = 0.0 if events == 0 else beta_quantile(tail, a, b)

@@ -47,7 +47,7 @@ def isotonic(risks: Risks) -> Curve:
     """
     p, group = np.unique(risks.p, return_inverse=True)
     group = group.ravel()
-    weight = np.bincount(group, weights=risks.w, minlength=len(p))
+    weight = np.bincount(group, weights=risks.w, minlength=len(p)).astype(np.float64)
     mean = np.bincount(group, weights=risks.w * risks.y, minlength=len(p)) / np.where(weight > 0, weight, 1)
     return Curve(p, rising(mean, weight), weight, mean)
 
@@ -145,5 +145,5 @@ def _drawn_together(curve: Curve) -> tuple[Floats, Floats, Indices]:
     if m <= MOST_GROUPS:
         return curve.p, curve.weight, np.arange(m)
     groups = (np.arange(m) * MOST_GROUPS // m).astype(np.int64)
-    count = np.bincount(groups, weights=curve.weight)
+    count = np.bincount(groups, weights=curve.weight).astype(np.float64)
     return np.bincount(groups, weights=curve.weight * curve.p) / count, count, groups

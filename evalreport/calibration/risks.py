@@ -83,7 +83,7 @@ class Risks:
         count = int(self.cluster.max()) + 1
         flat = values.reshape(len(values), -1)
         sums = [np.bincount(self.cluster, weights=column, minlength=count) for column in flat.T]
-        return np.stack(sums, axis=1).reshape(count, *values.shape[1:])
+        return np.stack(sums, axis=1).astype(np.float64).reshape(count, *values.shape[1:])
 
     def clustered_variance(self, derivative: Floats) -> tuple[float, float] | None:
         """Return variance and degrees of freedom over clusters of a value with these derivatives (n,) by example."""

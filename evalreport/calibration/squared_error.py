@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.calibration.risks import NO_LIMITS, Limits
 from evalreport.engine.distributions import normal_quantile
 from evalreport.engine.ranks import mid_ranks
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, Mask
 
 BINS, LEAST = 10, 20
 """Bins of about equal size, by rank; with fewer examples there is no error."""
@@ -44,7 +44,7 @@ class Binned:
 
     bin: Indices
     r: Floats
-    kept: Floats
+    kept: Mask
     n: int
     count: Floats
     sums: Floats
@@ -52,7 +52,7 @@ class Binned:
     least: Floats
 
     @property
-    def filled(self) -> Floats:
+    def filled(self) -> Mask:
         """Which bins (10,) hold two examples or more."""
         return np.asarray(self.count >= 2)
 
@@ -82,7 +82,8 @@ def binned(p: Floats, y: Floats) -> Binned | None:
     if not (count >= 2).any():
         return None
     sums, squares, least = (
-        np.bincount(where, weights=values, minlength=BINS) for values in (r, r * r, p * (1 - p))
+        np.bincount(where, weights=values, minlength=BINS).astype(np.float64)
+        for values in (r, r * r, p * (1 - p))
     )
     return Binned(where, r, count[where] >= 2, n, count, sums, squares, least / np.maximum(count, 1))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
+from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
 from evalreport.metrics.at_rates import rows_of_benefit
@@ -67,6 +68,10 @@ def _point(
     added, of_all = rows_of_benefit(p, y, at), y - odds * (1 - y)
     value, everyone = float((w * added).sum()) / n, float((w * of_all).sum()) / n
     over_all = value - everyone
+    low: float | None
+    high: float | None
+    over_low: float | None
+    over_high: float | None
     if units.plain:
         tp, fp, tn, fn = (
             float((side & of).sum())
@@ -96,8 +101,6 @@ def _by_influence(values: Floats, units: Units, level: float) -> Limits:
     mean = float((w * values).sum()) / float(w.sum())
     derivative = (values - mean) / float(w.sum())
     if units.cluster is not None and units.weight is None and units.task is None:
-        from evalreport.engine.cluster_variance import variance_of_clusters
-
         sums, sizes = units.influence(derivative), np.bincount(units.cluster).astype(np.float64)
         found = variance_of_clusters(sums, sizes, float((derivative**2).sum()))
         if found is None:
@@ -122,6 +125,8 @@ def _difference(
     y = positive.astype(np.float64)
     added = rows_of_benefit(p, y, at) - rows_of_benefit(q, y, at)
     value = float((units.base * added).sum()) / float(units.base.sum())
+    low: float | None
+    high: float | None
     if units.plain:
         kinds = [(float((a & ~b & of).sum()), float((b & ~a & of).sum())) for of in (positive, ~positive)]
         low, high = benefit_difference_limits(kinds[0], kinds[1], len(a), at, options.confidence)

@@ -261,7 +261,8 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     at = name.end()
     if not text.startswith("[", at):
         return Term(model, name[0], None, name.start()), at
-    metric, label, columns = name[0], None, {}
+    metric, label = name[0], None
+    columns: dict[str, str] = {}
     while text.startswith("[", at):
         start = at
         own, given, at = _brackets(text, at)

@@ -14,7 +14,7 @@ from evalreport.metrics.at_rates import cumulative_groups, hits_at
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedScores, Scores
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, Mask
 from evalreport.texts import Message
 
 OWN = ("of_this_metric", "equal_weights", "independent")
@@ -207,13 +207,13 @@ def _coarse(fp: Floats, rate: float, z: float) -> bool:
     return any(g + 1 in agreeing and fp[g + 1] - fp[g] > max(1.0, 0.6 * half) for g in agreeing)
 
 
-def _flagged_at_fpr(score: Floats, fp: Floats, rate: float) -> Floats:
+def _flagged_at_fpr(score: Floats, fp: Floats, rate: float) -> Mask:
     g = int(np.flatnonzero(fp <= rate * fp[-1] + 1e-9)[-1])
     distinct = np.unique(score)[::-1]
     return np.asarray(score >= distinct[g - 1] if g else np.zeros(len(score), dtype=np.bool_))
 
 
-def _moments(a: Floats, b: Floats) -> tuple[float, float, float]:
+def _moments(a: Mask, b: Mask) -> tuple[float, float, float]:
     """Return variances and covariance of two shares of the same examples, half a one added to each discordant cell."""
     n = len(a) + 1
     both, only_a, only_b = float((a & b).sum()), float((a & ~b).sum()) + 0.5, float((b & ~a).sum()) + 0.5

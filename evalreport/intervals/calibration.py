@@ -8,6 +8,7 @@ from evalreport.calibration import level as of_level
 from evalreport.calibration.line import line_limits
 from evalreport.calibration.risks import Limits, Risks
 from evalreport.calibration.squared_error import binned, difference_limits, squared_error_limits
+from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.difference import Difference
@@ -108,7 +109,7 @@ def paired_influence(difference: Difference, level: float) -> Bounds:
         error, df = difference.corrected_error, difference.df
         if error is None or df is None:
             return Bounds(None, None, ONE_CLUSTER)
-        half = error * of_level.t_quantile((1 + level) / 2, df)
+        half = error * t_quantile((1 + level) / 2, df)
     else:
         error = difference.corrected_error or 0.0
         half = error * quantile(level)

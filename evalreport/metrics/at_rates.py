@@ -37,13 +37,15 @@ def cumulative_groups(score: Floats, y: Floats, weight: Floats) -> tuple[Floats,
 
 def _scored(view: ModelView) -> Scored:
     assert view.score is not None
-    return Scored(view.score, (view.true == view.positive_code).astype(np.float64))
+    return Scored(view.score, np.asarray(view.true == view.positive_code, dtype=np.float64))
 
 
 def _probabilities(view: ModelView) -> Scored:
     assert view.proba is not None
     assert view.positive_code is not None
-    return Scored(view.proba[:, view.positive_code], (view.true == view.positive_code).astype(np.float64))
+    return Scored(
+        view.proba[:, view.positive_code], np.asarray(view.true == view.positive_code, dtype=np.float64)
+    )
 
 
 AT: Fields = {

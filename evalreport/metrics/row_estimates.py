@@ -222,9 +222,11 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         slopes /= int((~np.isnan(values)).sum())
     evidence: Proportion | Rows | Risks | Scores = Rows(rarest)
     if computation.risks is not None and len(states) == 1:
-        evidence = Risks(*computation.risks(states[0]), data.units.heavy, data.units.cluster)
+        p, y = computation.risks(states[0])
+        evidence = Risks(p, y, data.units.heavy, data.units.cluster)
     if computation.scored is not None and computation.at is not None and len(states) == 1:
-        evidence = Scores(*computation.scored(states[0]), computation.at)
+        score, y = computation.scored(states[0])
+        evidence = Scores(score, y, computation.at)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rarest)

@@ -452,8 +452,9 @@ def _quoted(text: str) -> str:
 def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Sequence[Part]) -> UsageError:
     problem = f"--slice {text}: {count} slices, where at most {MOST_VALUES} are shown apart"
     first = parts[0].column
-    if parts[0].cut in PERIODS:
-        longer = [*PERIODS][[*PERIODS].index(parts[0].cut) + 1 :]
+    cut = parts[0].cut or ""
+    if cut in PERIODS:
+        longer = [*PERIODS][[*PERIODS].index(cut) + 1 :]
         return UsageError(f"{problem}: take longer periods, for example {first}:{(longer or ['year'])[0]}")
     if len(parts) > 1:
         return UsageError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def ratio_limits(x: Limited | None, y: Limited | None) -> tuple[float, float | N
     --------
     >>> low, high = ratio_limits((0.24, 0.22, 0.26), (0.34, 0.32, 0.36))
     >>> round(low, 3), round(high, 3)
-    (0.634, 0.784)
+    (0.636, 0.781)
     """
     if x is None or y is None or y[0] <= 0:
         return None
@@ -35,13 +36,16 @@ def ratio_limits(x: Limited | None, y: Limited | None) -> tuple[float, float | N
     def reach(k: float, side: int) -> float:
         return mover(x, k, y, 0.0)[side]
 
-    found = []
+    def below(side: int, k: float) -> float:
+        return -reach(k, side)
+
+    found: list[float | None] = []
     for side in (0, 1):
         top = 1.0
         while reach(top, side) > 0 and top < LARGEST_RATIO:
             top *= 2
         open_ended = reach(top, side) > 0
-        found.append(None if open_ended else rising_root(lambda k, side=side: -reach(k, side), 0.0, top))
+        found.append(None if open_ended else rising_root(partial(below, side), 0.0, top))
     low, high = found
     return (low or 0.0), high
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -84,7 +84,7 @@ def describe(view: View) -> CalibrationSection | None:
     )
 
 
-def _figures(view: View, shown: Sequence[Shown], kinds: dict[str, str]) -> tuple[Figure, ...]:
+def _figures(view: View, shown: Sequence[Shown], kinds: Mapping[str, str]) -> tuple[Figure, ...]:
     curves = calibration_curves(view.results, shown)
     if not curves:
         return ()
@@ -146,7 +146,7 @@ def _records(view: View) -> list[CalibrationRecord]:
     return sorted(found, key=lambda r: order[r.model])
 
 
-def _board(view: View, kinds: dict[str, str], adjusted: dict[str, float | None]) -> LinedTable:
+def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | None]) -> LinedTable:
     records = _records(view)
     by_class = any(r.label is not None for r in records)
     ratios = scale_of(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from evalreport.report.scales import Column, LinedRow, LinedTable
 from evalreport.report.view import View
 from evalreport.schema.calibration import DecisionCurveRecord
 from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WIDTH, HEIGHT = 4.4, 3.6
 LEAST_STEPS, MOST_ROWS, MOST_MODELS = 3, 6, 4
@@ -113,7 +117,7 @@ def _name(view: View, name: str) -> str:
 def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
     names = view.names
 
-    def figure(name: str, title: str, draw: partial[object]) -> Figure:
+    def figure(name: str, title: str, draw: Callable[[Axes], object]) -> Figure:
         return Figure(
             name=name, title=title, caption="", width=WIDTH, height=HEIGHT, description=title, draw=(draw,)
         )
