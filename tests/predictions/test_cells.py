@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.predictions.cells import (
@@ -29,6 +29,7 @@ CELLS = st.lists(
 
 
 @given(CELLS)
+@settings(deadline=None)
 def test_a_column_is_parsed_as_each_cell_would_be(cells: list[str | None]) -> None:
     """Cell by cell as ``is_number`` says: missing, a finite number, or none."""
     parsed = as_numbers(pa.array(cells, pa.string())).to_pylist()
@@ -42,6 +43,7 @@ def test_a_column_is_parsed_as_each_cell_would_be(cells: list[str | None]) -> No
 
 
 @given(st.lists(SPELLINGS, max_size=5))
+@settings(deadline=None)
 def test_a_column_of_numbers_is_one_whose_every_text_is(cells: list[str]) -> None:
     """``all_numbers`` of a column agrees with ``is_number`` of each text."""
     assert all_numbers(pa.array(cells, pa.string()).dictionary_encode()) == all(map(is_number, cells))
