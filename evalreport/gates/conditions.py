@@ -181,6 +181,21 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     return _against_bound(text, terms, count, comparator, (at, len(text)))
 
 
+_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×]\s*(.+)")
+
+
+def as_ratio(text: str) -> str:
+    """Write a gate on a multiple of another group as the ratio that decides it; any other gate as it is.
+
+    Examples
+    --------
+    >>> as_ratio("a.f1[sex=f] >= 0.8 * a.f1[sex=m]"), as_ratio("a.f1 >= 0.8")
+    ('a.f1[sex=f] / a.f1[sex=m] >= 0.8', 'a.f1 >= 0.8')
+    """
+    match = _PRODUCT.fullmatch(text.strip())
+    return text if match is None else f"{match[1]} / {match[match.lastindex or 1]} {match[2]} {match[3]}"
+
+
 def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
     """Return the terms of a gate on both sides; none where it cannot be parsed.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalreport.gates.conditions import as_ratio
 from evalreport.headline.facts import (
     Facts,
     Limited,
@@ -216,6 +217,7 @@ def split(gate: str) -> tuple[str, str, str]:
     >>> split("forest.accuracy >= 0.9"), split("0.9 <= forest.accuracy")
     (('forest.accuracy', '>=', '0.9'), ('forest.accuracy', '>=', '0.9'))
     """
+    gate = as_ratio(gate)
     for sign in (">=", "<=", ">", "<"):
         left, found, right = gate.partition(sign)
         if found:

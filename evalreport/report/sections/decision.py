@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
+from evalreport.gates.conditions import as_ratio
 from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import find_key, listed
@@ -227,7 +228,7 @@ def gates_of(view: View) -> list[Gate]:
     """Return the gates, failures first."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        parts = COMPARISON.fullmatch(gate.gate)
+        parts = COMPARISON.fullmatch(as_ratio(gate.gate))
         subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
         found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
