@@ -82,7 +82,7 @@ def _benefit_derivative(state: Scored, weights: Floats, *, at: float) -> Floats:
     **AT,
 )
 def net_benefit(state: Scored, weights: Floats, *, at: float) -> Floats:
-    """Share of true positives less that of false positives, these at the odds of the threshold: net cases found.
+    """Share of true positives less that of false ones at the odds of the threshold; written `net_benefit[at=X]`.
 
     Treating none has 0; treating all the prevalence less the odds times the rest.
     """
@@ -114,7 +114,7 @@ def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float
     **AT,
 )
 def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
-    """Share of the positives found at the lowest threshold whose false positive rate is at most X.
+    """Share of positives found at the lowest threshold whose FPR is at most X; written `recall[at_fpr=X]`.
 
     A tie is flagged whole or not at all.
     """
@@ -143,7 +143,7 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
     **AT,
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
-    """Share of positives among the given share of examples with the highest scores: of an alert queue of that size."""
+    """Share of positives among the X n examples with the highest scores, an alert queue; `precision[at_rate=X]`."""
     found = []
     for row in weights:
         tp, fp = cumulative_groups(state.score, state.y, row)
@@ -166,7 +166,7 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     **AT,
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
-    """Share of all positives found among the given share of examples with the highest scores."""
+    """Share of all positives found among the X n examples with the highest scores; written `recall[at_rate=X]`."""
     found = []
     for row in weights:
         tp, fp = cumulative_groups(state.score, state.y, row)
