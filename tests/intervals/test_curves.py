@@ -19,9 +19,9 @@ from tests.samples.curves import evaluated, named_hostile, of_classes, rows, two
 
 
 def test_every_curve_of_a_binary_task():
-    """Probabilities have all registered curves, bare scores those of scores, and no other name occurs."""
+    """Probabilities have all registered curves and that of calibration, bare scores those of scores, and no others."""
     found = two_models().curves
-    assert {c.curve for c in found if c.model == "proba"} == set(CURVES)
+    assert {c.curve for c in found if c.model == "proba"} == {*CURVES, "corp"}
     of_scores = {name for name, entry in CURVES.items() if entry.needs == "scores"}
     assert {c.curve for c in found if c.model == "score"} == of_scores
     assert all(c.label is None for c in found)
@@ -40,11 +40,12 @@ def test_arrays_are_equally_long_short_and_finite():
 
 
 def test_several_classes_have_a_curve_each_against_the_rest():
-    """ROC and precision-recall by class, reliability of the largest probability, and no operating points."""
+    """ROC, precision-recall and calibration by class, reliability of the largest probability, no operating points."""
     results = evalreport.evaluate({"m": of_classes(120)}, options=evalreport.Options(resamples=200))
     by_class = {(c.curve, c.label) for c in results.curves if c.label is not None}
-    assert by_class == {(curve, label) for curve in ("roc", "pr") for label in results.classes}
-    assert {c.curve for c in results.curves if c.label is None} == {"reliability", "accuracy_rejection"}
+    assert by_class == {(curve, label) for curve in ("roc", "pr", "corp") for label in results.classes}
+    of_largest = {c.curve for c in results.curves if c.label is None}
+    assert of_largest == {"corp", "reliability", "accuracy_rejection"}
     assert all(c.band == "pointwise" for c in results.curves if c.curve == "roc")
     assert results.operating_points == results.dominance == ()
 
@@ -65,7 +66,7 @@ def test_folds_have_no_curves_of_scores():
     p = 1 / (1 + np.exp(-scores))
     folds = {"repeat": ["1"] * 60, "fold": [str(i % 3) for i in range(60)]}
     found = {c.curve for c in evaluated({"m": rows(truth, p_1=p, **folds)}).curves}
-    assert found == {"reliability", "accuracy_rejection"}
+    assert found == {"corp", "reliability", "accuracy_rejection"}
 
 
 def test_weights_and_clusters_take_wilsons_limits():
@@ -127,7 +128,7 @@ def test_labels_of_every_class_have_a_curve_of_accuracy_and_rejection():
 def test_one_class_has_no_curves_of_scores():
     """Without a negative there is no false positive rate: nothing is made up."""
     results = evaluated({"m": rows([1] * 20, p_1=np.linspace(0.1, 0.9, 20))})
-    assert {c.curve for c in results.curves} == {"reliability", "accuracy_rejection"}
+    assert {c.curve for c in results.curves} == {"corp", "reliability", "accuracy_rejection"}
     assert results.operating_points == results.dominance == ()
 
 
