@@ -271,7 +271,7 @@ def audit(
     # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment)
-    past = replace(past, new_examples=new_examples(predictions, options, history, past))
+    past = replace(past, new_examples=new_examples(predictions, history, past))
     if predictions.y_true is None and predictions.task not in ("outcome", "scores"):
         results = cleared(scores_alone(predictions, options, past))
         return Audited(
@@ -320,7 +320,7 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     then = accepted_with(run) or (run.id,)
     moment = datetime.fromisoformat(run.time)
     past = past_of(history, series, replace(standing(history, series), accepted=then), run, time=moment)
-    past = replace(past, new_examples=new_examples(now.predictions, now.options, history, past))
+    past = replace(past, new_examples=new_examples(now.predictions, history, past))
     return _compared(now, past)
 
 

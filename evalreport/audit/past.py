@@ -16,8 +16,7 @@ from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
 from evalreport.history.store import Run, Standing, content_of, predictions_of, runs, time_of
-from evalreport.options import Options
-from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
@@ -31,18 +30,18 @@ SAMPLE = 64
 
 @dataclass(frozen=True, slots=True)
 class NewExamples:
-    """The examples (with ``--cluster``: clusters) of a run that no earlier run of the series held.
+    """The examples of a run that no earlier run of the series held.
 
     Attributes
     ----------
     new
-        (units,) in the order of ``units_of``.
+        (examples,) in the order of the ids.
     look
         The number of times the series was compared with these accepted runs, this time included.
     in_accepted
-        For each accepted run, the units that no run before it held; None: its predictions are not kept.
+        For each accepted run, the examples that no run before it held; None: its predictions are not kept.
     sample
-        Digests of some of the new units, for later runs.
+        Digests of some of the new ids, for later runs.
     assumed
         All examples are taken as new, because there is no column ``id`` to tell.
     reason
@@ -193,7 +192,7 @@ def _place_after(before: Sequence[Run], time: datetime | None) -> Place:
     return Place(before=max(counts, default=0), horizon=horizon, models=max(models, default=0))
 
 
-def new_examples(predictions: Predictions, options: Options, history: History, past: Past) -> NewExamples:
+def new_examples(predictions: Predictions, history: History, past: Past) -> NewExamples:
     """Find the examples that no earlier run of the series held.
 
     Of the earlier runs only those are read whose kept digests match an example that still seems new.
@@ -203,13 +202,13 @@ def new_examples(predictions: Predictions, options: Options, history: History, p
     HistoryError
         The history cannot be read.
     """
-    stored = _Stored(history, options, {run.id: kept for run, kept in past.accepted})
+    stored = _Stored(history, {run.id: kept for run, kept in past.accepted})
     look = 1 + max((look_of(run) for run in runs_with_same_accepted(past)), default=0)
-    keys, _ = units_of(predictions, options)
+    keys = _ids(predictions)
     found = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, stored))
-    if options.cluster is None and _has_row_numbers(predictions):
+    if _has_row_numbers(predictions):
         return replace(found, assumed=True)
-    if options.cluster is None and any(own is not None and _has_row_numbers(own) for _, own in past.accepted):
+    if any(own is not None and _has_row_numbers(own) for _, own in past.accepted):
         found = replace(found, assumed=True)
     newest = max((run.id for run, _ in past.accepted), default=0)
     new, unknown = stored.not_held(keys, past.runs, forgotten_before=newest)
@@ -226,7 +225,6 @@ class _Stored:
     """The predictions of earlier runs, read when they are needed, and what they held."""
 
     history: History
-    options: Options
     read: dict[int, Predictions | None]
 
     def predictions(self, run: Run) -> Predictions | None:
@@ -257,22 +255,21 @@ class _Stored:
                 if not len(kept) and run.id < forgotten_before:
                     continue
                 return new, run
-            new &= ~_held_by(earlier, keys, self.options)
+            new &= ~_held_by(earlier, keys)
             unseen = np.sort(digests[new])
         return new, None
 
 
 def _new_in_accepted(past: Past, stored: _Stored) -> tuple[Mask | None, ...]:
-    """Return, for each accepted run, a mask of its units that no run before it held; None: not known."""
+    """Return, for each accepted run, a mask of its examples that no run before it held; None: not known."""
     masks: list[Mask | None] = []
-    options = stored.options
     for run, own in past.accepted:
-        if own is None or not _has_units(own, options):
+        if own is None:
             masks.append(None)
             continue
-        keys, _ = units_of(own, options)
+        keys = _ids(own)
         mask: Mask | None = np.ones(len(keys), dtype=bool)
-        if options.cluster is not None or not _has_row_numbers(own):
+        if not _has_row_numbers(own):
             before = [other for other in past.runs if other.id < run.id]
             mask, unknown = stored.not_held(keys, before, forgotten_before=run.id)
             mask = mask if unknown is None else None
@@ -328,16 +325,11 @@ def evidence_kept(run: Run) -> JsonObject:
     return found
 
 
-def units_of(predictions: Predictions, options: Options) -> tuple[pa.Array, Indices]:
-    """Return the names of the independent units, examples or clusters, as an Arrow array, and each row's unit (n,)."""
+def _ids(predictions: Predictions) -> pa.Array:
+    """Return the ids of the examples as Arrow's large strings."""
     import pyarrow as pa
 
-    if options.cluster is None:
-        return predictions.ids.cast(pa.large_string()), predictions.example
-    column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
-    values, code = np.unique(column.values, return_inverse=True)
-    names = [str(v) if column.categories is None else column.categories[v] if v >= 0 else "" for v in values]
-    return pa.array(names, pa.large_string()), code.astype(np.int64)
+    return predictions.ids.cast(pa.large_string())
 
 
 def digest_of(key: str) -> str:
@@ -356,20 +348,13 @@ def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -
     return bool((rising[nearest] == wanted).any())
 
 
-def _held_by(earlier: Predictions, keys: pa.Array, options: Options) -> Mask:
-    """Return which keys an earlier run held: all if it lacks the column of the clusters, none if it has no ids."""
+def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:
+    """Return which ids an earlier run held: none if it has no ids of its own."""
     import pyarrow.compute as pc
 
-    if not _has_units(earlier, options):
-        return np.ones(len(keys), dtype=bool)
-    if options.cluster is None and _has_row_numbers(earlier):
+    if _has_row_numbers(earlier):
         return np.zeros(len(keys), dtype=bool)
-    known = units_of(earlier, options)[0]
-    return np.asarray(pc.is_in(keys, value_set=known).to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def _has_units(predictions: Predictions, options: Options) -> bool:
-    return options.cluster is None or options.cluster in {*predictions.metadata, *predictions.keys}
+    return np.asarray(pc.is_in(keys, value_set=_ids(earlier)).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _has_row_numbers(predictions: Predictions) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.audit.past import evidence_kept, units_of
+from evalreport.audit.past import evidence_kept
 from evalreport.audit.run_alarm import Scale
 from evalreport.errors import UsageError
 from evalreport.history.store import Run
@@ -20,7 +20,7 @@ from evalreport.metrics.fits import each_apart
 from evalreport.metrics.probabilities import SQUARES
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.options import Options
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import EvidenceRecord
@@ -75,12 +75,12 @@ def value_on_new(
     *,
     within: Mask | None = None,
 ) -> Measured | Text:
-    """Return a model's value on the units that are new, or the reason why it has none.
+    """Return a model's value on the examples that are new, or the reason why it has none.
 
     Parameters
     ----------
     new
-        (units,) which units are new.
+        (examples,) which examples are new.
     within
         (n,) the rows of a slice; None: all rows.
     """
@@ -89,11 +89,11 @@ def value_on_new(
     outputs = next((m for m in predictions.models if m.name == model), None)
     if outputs is None:
         return Message("night.no_model", model=model)
-    _, unit = units_of(predictions, options)
-    inside = new[unit] if outputs.present is None else new[unit] & outputs.present
+    own = new[predictions.example]
+    inside = own if outputs.present is None else own & outputs.present
     if within is not None:
         inside = inside & within
-    n = len(np.unique(unit[inside]))
+    n = len(np.unique(_units(predictions, options)[inside]))
     if n < LEAST_NEW:
         return Message("night.too_few", n=n, least=LEAST_NEW)
     part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
@@ -111,6 +111,16 @@ def value_on_new(
         least_n=_least_n(part, quantity, n),
         scale=_scale(estimate, quantity, options),
     )
+
+
+def _units(predictions: Predictions, options: Options) -> Indices:
+    """Return the independent unit of each row: its example, or its cluster."""
+    if options.cluster is None:
+        return predictions.example
+    column = predictions.metadata.get(options.cluster) or predictions.keys.get(options.cluster)
+    if column is None:
+        return predictions.example  # the earlier run did not keep it
+    return np.unique(column.values, return_inverse=True)[1].astype(np.int64)
 
 
 def _estimate(part: Predictions, model: str, quantity: Quantity, options: Options) -> Estimate:

@@ -100,8 +100,7 @@ def template(n: int) -> Predictions:
 def measured(run: Predictions, quantity: Quantity, cell: Cell) -> Measured:
     """Return the run's value with its interval, as an audit has it."""
     options = Options(resamples=200, positive="1", cluster="group" if cell.sizes == "clusters" else None)
-    units = len(run.metadata["group"].categories or ()) if options.cluster else run.n
-    found = value_on_new(run, "m", quantity, options, np.ones(units, dtype=bool))
+    found = value_on_new(run, "m", quantity, options, np.ones(run.n, dtype=bool))
     assert isinstance(found, Measured), found
     return found
 

@@ -60,13 +60,12 @@ def test_without_ids_all_examples_are_taken_as_new_and_it_is_said(history):
     assert found.results.evidence[0].values_since == pytest.approx([0.91, 0.89], abs=0.002)
 
 
-def test_of_clusters_only_the_new_ones_count(history):
-    """40 clusters of 5 rows; half of them were at the accepted run: 20 new units, and the accuracy on their rows."""
+def test_customers_that_repeat_have_new_rows(history):
+    """40 clusters of 5 new rows, half of the clusters known from the accepted run: all rows count, in 40 units."""
     audited(history, night(GOOD, 200, first=0, who=[f"c{k // 5}" for k in range(200)]), cluster="who")
     later = night(GOOD, 200, first=900, who=[f"c{20 + k // 5}" for k in range(200)])
     found, _, _ = audited(history, later, cluster="who")
     record = found.results.evidence[0]
-    assert (record.unit, record.n_new) == ("cluster", 20)
-    # Clusters c40 to c59 hold rows 100 to 199, of which the last 20 are wrong.
-    assert record.value == pytest.approx(0.8)
-    assert record.standard_error > math.sqrt(0.8 * 0.2 / 100)  # whole clusters are wrong together
+    assert (record.unit, record.n_new) == ("cluster", 40)
+    assert record.value == pytest.approx(0.9)
+    assert record.standard_error > math.sqrt(0.9 * 0.1 / 200)  # whole clusters are wrong together
