@@ -188,7 +188,7 @@ def _gates(facts: Facts, outcome: str, code: str, tone: Tone) -> Lead | None:
 
 
 def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
-    """Order gates: about now before about then, then by the distance from the bar in units of the interval."""
+    """Order gates: those that count alarms last, about now before about then, then by the distance from the bar."""
 
     def distance(gate: GateRecord) -> float:
         _, _, bar = split(gate.gate)
@@ -201,7 +201,12 @@ def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
         half = None if gate.low is None or gate.high is None else (gate.high - gate.low) / 2
         return abs(gate.value - limit) / (half or abs(limit) or 1.0)
 
-    return sorted(gates, key=lambda g: (about_then(g.gate), -distance(g), g.gate))
+    return sorted(gates, key=lambda g: (_counts_alarms(g.gate), about_then(g.gate), -distance(g), g.gate))
+
+
+def _counts_alarms(gate: str) -> bool:
+    """Say whether a gate counts alarms, so that it names no model."""
+    return split(gate)[0] in ("alarms", "drifts", "fallen_slices")
 
 
 def about_then(gate: str) -> bool:
