@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study-coverage study-tests study-clustering study-calibration study-time-order study-confirm study-estimators \
-        study-audits study-mutations campaign bench peers clean distclean dist site figures owner
+        study-audits study-audited-metrics study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -96,6 +96,9 @@ study-estimators: env ## measure how near error estimates come to the truth; wri
 
 study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
 	$(BIN)/python -m research.studies.audits
+
+study-audited-metrics: env ## measure the audit's alarm for other metrics, unequal runs and clusters; writes docs/audit-alarms-metrics.csv
+	$(BIN)/python -m research.studies.audited_metrics
 
 campaign: env ## attack the program for hours: kills, wrong input, full disks, hostile names; writes docs/reliability.*
 	@scripts/debian-packages.sh system

@@ -533,6 +533,7 @@ def _against_accepted(
     by_run = alone is not None and alone <= lasting
     alarm = min(lasting, 1.0 if alone is None else alone) <= spending.alpha
     row = _answer("worse", look, change, test="run_alarm" if by_run else "night_alarm", alarm=alarm)
+    unit = "examples" if now.options.cluster is None else "clusters"
     then, since = [v.value for v in series.accepted], list(series.later)
     correlation = serial_correlation(np.array([value.value for value in then]))
     return replace(
@@ -546,7 +547,7 @@ def _against_accepted(
         else series.today.value.value - float(np.mean([v.value for v in then])),
         details=_details(series, spending, one, e, start, correlation),
         text=parts(
-            _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run),
+            _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run, unit=unit),
             *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
             promise(now.options.confidence)
             if not isinstance(one, Comparison)
@@ -597,6 +598,7 @@ def _finding(
     *,
     alarm: bool,
     by_run: bool,
+    unit: str,
 ) -> Message:
     """Say what was found: of this run, or of the runs since a change began."""
     earlier = Message("alarm.accepted", n=len(series.accepted))
@@ -606,9 +608,8 @@ def _finding(
     if isinstance(one, Comparison) and isinstance(series.today, Measured) and (by_run or not alarm):
         key = "alarm.run_worse" if alarm else "alarm.run_not_worse"
         now = _mean([series.today.value])
-        return Message(
-            key, now=now, n=series.today.value.n, p=one.p_value, level=spending.level, digits=2, **known
-        )
+        units = Message(f"alarm.new_{unit}", n=series.today.value.n)
+        return Message(key, now=now, units=units, p=one.p_value, level=spending.level, digits=2, **known)
     recent = series.later[start if alarm else 0 :]
     nights = Message("alarm.nights", n=len(recent))
     key = "alarm.worse" if alarm else "alarm.not_worse"

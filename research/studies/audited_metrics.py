@@ -159,7 +159,7 @@ def main(write: Callable[[str], object] = print) -> int:
     """Run the study and write its table."""
     parser = argparse.ArgumentParser(prog="python -m research.studies.audited_metrics", description=__doc__)
     parser.add_argument("--seed", type=int, default=31, help="seed of every series")
-    parser.add_argument("--series", type=int, default=100, help="series a cell")
+    parser.add_argument("--series", type=int, default=150, help="series a cell")
     parser.add_argument("--output", type=Path, default=DOCS / "audit-alarms-metrics.csv")
     given = parser.parse_args()
     rows = []

@@ -302,7 +302,7 @@ def _is_share(name: str, value: Any) -> bool:
 
 def read(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of the table, numbers as numbers."""
-    texts = ("kind", "rule")
+    texts = ("kind", "rule", "metric", "sizes")
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             yield {k: v if k in texts else None if v == "" else float(v) for k, v in row.items()}
@@ -322,7 +322,8 @@ def main() -> int:
     if not given.page_only:
         write(study(replications=given.replications, seed=given.seed), table)
     rows = list(read(table))
-    (given.output / "audit-alarms.md").write_text(audits_page.page(rows), encoding="utf-8")
+    metrics = list(read(DOCS / "audit-alarms-metrics.csv"))
+    (given.output / "audit-alarms.md").write_text(audits_page.page(rows, metrics), encoding="utf-8")
     audits_page.figure(rows, given.output / "figures" / "audit-alarms.svg")
     return 0
 
