@@ -164,20 +164,20 @@ def _beyond(rows: Sequence[Row]) -> list[str]:
 
 def _metrics(rows: Sequence[Row]) -> list[str]:
     """False alarms of a year of weekly runs for other metrics, unequal runs and clusters."""
-    first = rows[0]
+    count, seed = int(rows[0]["series"]), int(rows[0]["seed"])
     text = (
-        f"Weekly runs, 52 of them, {first['series']:.0f} series a line (`make study-audited-metrics`, seed"
-        f" {first['seed']:.0f}; two Monte Carlo errors of 2 % are {_two_errors(0.02, int(first['series'])):.1f} points)."
-        " Values and intervals are those of the package. The models' quality varies so much between runs that the metric"
-        " itself varies with the largest standard deviation for which the alarm promises its rate. Unequal: between a"
-        " fifth and twice the examples; clusters of five. [audit-alarms-metrics.csv](audit-alarms-metrics.csv)"
+        f"Weekly runs, 52 of them, {count} series a line (`make study-audited-metrics`, seed {seed}; two Monte Carlo"
+        f" errors of 2 % are {_two_errors(0.02, count):.1f} points). Values and intervals are those of the package. The"
+        " models' quality varies so much between runs that the metric itself varies with the largest standard deviation"
+        " for which the alarm promises its rate. Unequal: between a fifth and twice the examples; clusters of five."
+        " [audit-alarms-metrics.csv](audit-alarms-metrics.csv)"
     )
     lines = [
         "## Other metrics, unequal runs, clusters: nothing changed",
         "",
         _wrapped(text),
         "",
-        "| metric | examples a run | positives | runs | accepted | the alarm | its one-run rule | a change that lasts |",
+        "| metric | examples | positives | runs | accepted | the alarm | its one-run rule | a change that lasts |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
