@@ -201,7 +201,9 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
             color=mark.colour, annotation_clip=False,
         )  # fmt: skip
     most = max(len(m.accepted) + len(m.since) for m in models)
-    ax.set_xlim(0.5, most + 0.5)
+    ax.set_xlim(
+        0.5, most + 0.5 + 0.05 * most
+    )  # a browser's letters may be wider than those that were measured
     ax.set_xticks(range(1, most + 1, max(1, most // 12)))
     ax.set_xlabel(say("chart.audit"))
     ax.set_ylabel(metric)
