@@ -33,20 +33,28 @@ def coverage() -> tuple[str, str, str]:
     near = sum(share >= NEAR for share in found)
     return (
         "Does a 95 % interval hold the truth?",
-        f"over {len(found)} situations the median coverage is {100 * statistics.median(found):.1f} %, and {near} have"
-        f" {100 * NEAR:.0f} % or more; the [known limits](docs/coverage.md#known-limits) are named, with what a run"
-        " says of them",
+        f"over {len(found)} situations the median coverage is {100 * statistics.median(found):.1f} %; {near} have"
+        f" {100 * NEAR:.0f} % or more, {len(found) - near} have not: the [known limits]"
+        "(docs/coverage.md#known-limits), with what a run says of them",
         "`make study-coverage`",
     )
 
 
 def promises() -> tuple[str, str, str]:
-    """How many promised error rates of tests, verdicts, slices and gates hold with random numbers of their own."""
+    """How many promised rates the draws show to hold, and how many they do not, with other random numbers."""
     record = json.loads((DOCS / "promises.json").read_text(encoding="utf-8"))
-    every = [promise for group in record["promises"].values() for promise in group]
-    kept = sum(promise["holds"] for promise in every)
-    said = f"{kept} of {len(every)} [promised rates](docs/promises.md) hold, with random numbers of their own"
-    return "Do tests, verdicts and gates err as often as they say?", said, "`make study-confirm SEED=n`"
+    verdicts = [promise["verdict"] for group in record.values() for promise in group]
+    held, missed = verdicts.count("yes"), verdicts.count("no")
+    said = (
+        f"{held} of {len(verdicts)} [promised rates](docs/promises.md) hold by the confidence limits of their draws,"
+        f" {len(verdicts) - held} do not: {missed} are beyond their limit"
+        f" ([known limits](docs/promises.md#known-limits)), of {verdicts.count('not shown')} the draws are too few"
+    )
+    return (
+        "Do tests, verdicts, gates and intervals err as often as they say?",
+        said,
+        "`make study-confirm SEED=n`",
+    )
 
 
 def speed() -> tuple[str, str, str]:

@@ -87,29 +87,11 @@ def _noncentrality(x: float, df: float, p: float) -> float:
     return (low + high) / 2
 
 
-MOST_TERMS = 1e5
-"""Above this half of the noncentrality the mixture has too many terms, and a normal approximation is as exact."""
-
-
 def _at_most(x: float, df: float, noncentrality: float) -> float:
-    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones.
-
-    References
-    ----------
-    Sankaran (1963), Biometrika 50:199, for large ones.
-    """
+    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones."""
     half = noncentrality / 2
     if half == 0:
         return float(special.gammainc(df / 2, x / 2))
-    if half > MOST_TERMS:
-        mean, spread_of = df + noncentrality, df + 2 * noncentrality
-        h = 1 - 2 * mean * (df + 3 * noncentrality) / (3 * spread_of**2)
-        p = spread_of / mean**2
-        m = (h - 1) * (1 - 3 * h)
-        z = ((x / mean) ** h - 1 - h * p * (h - 1 - (2 - h) * m * p / 2)) / (
-            h * math.sqrt(2 * p) * (1 + m * p / 2)
-        )
-        return float(special.ndtr(z))
     reach = 10 * math.sqrt(half) + 40
     i = np.arange(max(0, math.floor(half - reach)), math.ceil(half + reach) + 1, dtype=np.float64)
     weights = special.inv_boxcox(special.xlogy(i, half) - half - special.gammaln(i + 1), 0.0)

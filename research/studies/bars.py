@@ -1,12 +1,12 @@
 """Gates on values that lie exactly at the bar: how often they pass, and how often they fail.
 
-Proportions by enumeration, at every number of examples; everything else simulated through the public API.
+Proportions by enumeration, at every number of examples; everything else simulated, differences through the public API.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,8 +16,14 @@ from scipy import stats
 
 import evalreport as er
 from evalreport.gates.outcomes import judging_interval, outcome_of
+from evalreport.intervals import leading
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.units import Units
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.metrics import Interval, MetricRecord
 from research.studies.cells import Cell
+from research.studies.designs import labelled, predictions_on
 
 Floats = npt.NDArray[np.float64]
 
@@ -99,41 +105,61 @@ CELLS = (
 
 def counted(cell: Bar, generator: np.random.Generator, number: int) -> Mapping[str, float]:
     """Say whether the gate passes, or fails, where the true value is the bar."""
-    source = draw(cell, generator)
-    two = cell.name.startswith("difference")
-    gate = f"a.{cell.metric} - b.{cell.metric} >= 0" if two else f"a.{cell.metric} >= {cell.bar!r}"
-    bootstrap = cell.metric in ("rmse", "accuracy")
+    predictions, quantity = draw(cell, generator), Quantity(cell.metric)
+    if not cell.name.startswith("difference"):
+        sample = estimate_all(predictions, [quantity], units=Units(cell.n), n_resamples=2, seed=number)
+        limits = leading(sample.estimates["a", quantity], 0.95)
+        outcome = outcome_of(">=", cell.bar, low=_known(limits.low), high=_known(limits.high))
+        return {"passes": outcome == "pass", "fails": outcome == "fail", "contradicts": False}
+    return _of_pair(cell, predictions, number)
+
+
+def _known(limit: float | None) -> float:
+    assert limit is not None
+    return limit
+
+
+def _of_pair(cell: Bar, predictions: Predictions, seed: int) -> Mapping[str, float]:
+    """Judge a difference through the public API, where gate and verdict are decided apart."""
+    assert predictions.y_true is not None
+    source = {
+        model.name: {
+            "id": [f"{i:04d}" for i in range(cell.n)],
+            "y_true": predictions.y_true.tolist(),
+            "y_pred": model.y_pred.tolist(),
+        }
+        for model in predictions.models
+        if model.y_pred is not None
+    }
     results = er.evaluate(
-        source, metrics=[cell.metric], resamples=999 if bootstrap else 2, seed=number, gates=[gate],
-        task="outcome" if cell.metric == "mean_outcome" else None,
-        intervals=["normal"],
-        tests=["mcnemar_midp" if cell.metric == "accuracy" else "permutation"],
+        source, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
+        gates=[f"a.{cell.metric} - b.{cell.metric} >= 0"],
     )  # fmt: skip
     (found,) = results.gates
-    contradicts = two and (found.outcome != "undecided") != (
-        results.verdicts[0].verdict in ("better", "worse")
-    )
-    return {"passes": found.outcome == "pass", "fails": found.outcome == "fail", "contradicts": contradicts}
+    decided = results.verdicts[0].verdict in ("better", "worse")
+    return {
+        "passes": found.outcome == "pass",
+        "fails": found.outcome == "fail",
+        "contradicts": (found.outcome != "undecided") != decided,
+    }
 
 
-def draw(cell: Bar, generator: np.random.Generator) -> dict[str, dict[str, Any]]:
+def draw(cell: Bar, generator: np.random.Generator) -> Predictions:
     """Draw a test set whose metric is truly the bar."""
     n, names = cell.n, "ab" if cell.name.startswith("difference") else "a"
-    ids: dict[str, Any] = {"id": [f"{i:04d}" for i in range(n)]}
     if cell.metric == "mean_outcome":
-        return {"a": {**ids, "outcome": generator.normal(size=n).tolist()}}
+        outcome = (ModelOutputs("a", outcome=generator.normal(size=n)),)
+        return replace(predictions_on("regression", np.zeros(n), outcome), task="outcome", y_true=None)
     if cell.metric in ("rmse", "mae"):
         true = generator.normal(size=n)
-        return {
-            m: {**ids, "y_true": true.tolist(), "y_pred": (true + generator.normal(size=n)).tolist()}
-            for m in names
-        }
+        models = tuple(ModelOutputs(m, y_pred=true + generator.normal(size=n)) for m in names)
+        return predictions_on("regression", true, models)
     # Even classes; recall and false positive rate 0.8 and 0.2: F1 and accuracy are 0.8.
     positive = generator.random(n) < 0.5
-    labels = {**ids, "y_true": positive.astype(int).tolist()}
+    codes = positive.astype(np.int32)
     if cell.metric == "roc_auc":
         shift = np.sqrt(2) * stats.norm.ppf(AUC)
-        return {"a": {**labels, "score": (shift * positive + generator.normal(size=n)).tolist()}}
-    return {
-        m: {**labels, "y_pred": ((generator.random(n) < 0.8) == positive).astype(int).tolist()} for m in names
-    }
+        scores = shift * positive + generator.normal(size=n)
+        return predictions_on("binary", codes, (ModelOutputs("a", score=scores),), 2)
+    said = {m: ((generator.random(n) < 0.8) == positive).astype(np.int32) for m in names}
+    return labelled(codes, said, 2)

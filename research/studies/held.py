@@ -1,6 +1,6 @@
-"""How often the leading interval of a run holds the true value in situations that are hard, through the public API.
+"""How often the one interval that a reader sees holds the true value.
 
-Where it does not, the run should warn: ``code`` is the warning that says so.
+Of a value it is the leading one; of a pair that of the verdict, cut or stretched at 0 where interval and test disagree.
 """
 
 from __future__ import annotations
@@ -8,36 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-import evalreport as er
+from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
-from evalreport.predictions.table import Predictions
+from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.units import Units
+from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.schema.metrics import Interval
 from research.studies.cells import Cell
-from research.studies.designs import Design, Kind, several_designs
-from research.studies.numeric_designs import probability_design
-
-Floats = npt.NDArray[np.float64]
+from research.studies.designs import Design, Kind, binary_designs, predictions_on, several_designs
+from research.studies.numeric_designs import probability_design, regression_designs
+from research.studies.pair_decision import decide_pair
+from research.studies.simulation import LEVEL
 
 
 @dataclass(frozen=True)
 class Held(Cell):
-    """A metric's value (of model a) or difference (a - b), and the warning where its interval is short."""
+    """A metric's value (of model a) or the difference (a - b) of one pair; ``resamples`` where its test draws them."""
 
     design: str
     n: int
     kind: Kind
     metric: str
-    code: str
     average: str | None = None
-
-    @property
-    def data_sets(self) -> int:
-        """All of a thousand."""
-        return 1000
+    resamples: int = 2
 
     @property
     def quantity(self) -> Quantity:
@@ -46,117 +43,60 @@ class Held(Cell):
 
 
 HEAVY, EVEN, RARE, SEVERAL = "errors t3", "scores, even", "scores, rare", "three classes, one rare"
+LABELS, REAL = "prevalence 0.1, TPR 0.7, FPR 0.05", "normal errors"
 CELLS = (
-    *(Held(f"RMSE under t3 errors, n = {n}", HEAVY, n, "value", "rmse", "few_large_losses") for n in (200, 1000)),
-    Held("difference of log loss, n = 100", EVEN, 100, "difference", "log_loss", "short_interval"),
-    Held("macro-F1 with a rare class, n = 100", SEVERAL, 100, "value", "f1", "short_interval", "macro"),
-    Held("balanced accuracy with a rare class, n = 100", SEVERAL, 100, "value", "balanced_accuracy", "short_interval"),
-    Held("average precision, n = 1,000", RARE, 1000, "value", "average_precision", "short_interval"),
+    *(Held(f"RMSE under t3 errors, n = {n}", HEAVY, n, "value", "rmse") for n in (200, 1000)),
+    Held("macro-F1 with a rare class, n = 100", SEVERAL, 100, "value", "f1", "macro"),
+    Held("balanced accuracy with a rare class, n = 100", SEVERAL, 100, "value", "balanced_accuracy"),
+    Held("average precision, n = 1,000", RARE, 1000, "value", "average_precision"),
+    *(
+        Held(f"difference of {metric.replace('_', ' ')}, a tenth positive, n = {n}", LABELS, n, "difference", metric)
+        for metric in ("f1", "balanced_accuracy", "mcc")
+        for n in (30, 100)
+    ),
+    Held("difference of macro-F1 with a rare class, n = 100", SEVERAL, 100, "difference", "f1", "macro"),
+    *(
+        Held(f"difference of {metric.replace('_', ' ')}, n = 100", design, 100, "difference", metric)
+        for metric, design in (
+            ("roc_auc", RARE), ("brier", EVEN), ("log_loss", EVEN), ("rmse", REAL), ("mse", REAL), ("r2", REAL),
+        )
+    ),
+    Held("difference of average precision, n = 100", RARE, 100, "difference", "average_precision", resamples=399),
 )  # fmt: skip
 
 
 @cache
 def population(name: str) -> Design:
     """Return the population of a cell; its true values cost an integral each."""
-    if name == SEVERAL:
-        return next(design for design in several_designs() if design.name == SEVERAL)
-    return probability_design(0.5 if name == EVEN else 0.1, 0.85, (100, 1000))
+    if name in (EVEN, RARE):
+        return probability_design(0.5 if name == EVEN else 0.1, 0.85, (100, 1000))
+    return next(
+        design
+        for design in (*binary_designs(), *several_designs(), *regression_designs())
+        if design.name == name
+    )
 
 
 def counted(cell: Held, generator: np.random.Generator, number: int) -> Mapping[str, float]:
-    """Say whether the leading interval holds the true value, and whether the run warns of it."""
+    """Say whether the interval holds the true value."""
     if cell.design == HEAVY:
-        source, truth = heavy(generator, cell.n), float(np.sqrt(3.0))
+        predictions, units, truth = heavy(generator, cell.n), Units(cell.n), float(np.sqrt(3.0))
     else:
         design = population(cell.design)
-        source = written(design.draw(generator, cell.n)[0])
-        if cell.kind == "value":
-            source = {"a": source["a"]}
+        predictions, units = design.draw(generator, cell.n)
         truth = design.truths[cell.kind, "a", cell.quantity]
-    results = er.evaluate(
-        source, metrics=[cell.quantity.spelled], intervals=["normal"], tests=["bootstrap_difference"], seed=number,
-        resamples=999,
-    )  # fmt: skip
+    quantity, options = cell.quantity, Options(resamples=cell.resamples, seed=number)
+    sample = estimate_all(predictions, [quantity], units=units, n_resamples=options.resamples, seed=number)
+    found: Interval | None
     if cell.kind == "difference":
-        limits = results.verdicts[0]
-        low, high = limits.low, limits.high
+        found = decide_pair(sample, quantity, options)[0].limits
     else:
-        value = next(row for row in results.metrics if row.model == "a" and row.label is None)
-        low, high = value.intervals[0].low, value.intervals[0].high
-    held = low is not None and high is not None and low <= truth <= high
-    return {"held": held, "warned": any(warning.code == cell.code for warning in results.warnings)}
+        found = leading(sample.estimates["a", quantity], LEVEL)
+    low, high = (None, None) if found is None else (found.low, found.high)
+    return {"held": low is not None and high is not None and low <= truth <= high}
 
 
-def heavy(generator: np.random.Generator, n: int) -> dict[str, dict[str, Any]]:
+def heavy(generator: np.random.Generator, n: int) -> Predictions:
     """Draw one model with errors of Student's t with 3 degrees of freedom, whose variance is 3."""
     true = generator.normal(size=n)
-    return {
-        "a": {
-            "id": [f"{i:04d}" for i in range(n)],
-            "y_true": true.tolist(),
-            "y_pred": (true - generator.standard_t(3, n)).tolist(),
-        }
-    }
-
-
-def written(predictions: Predictions) -> dict[str, dict[str, Any]]:
-    """Return a test set of a study as a user would write it."""
-    assert predictions.y_true is not None
-    source: dict[str, dict[str, Any]] = {}
-    for model in predictions.models:
-        source[model.name] = {"id": predictions.ids.tolist(), "y_true": predictions.y_true.tolist()}
-        if model.y_pred is not None:
-            source[model.name]["y_pred"] = model.y_pred.tolist()
-        if model.proba is not None:
-            source[model.name]["p_1"] = model.proba[:, 1].tolist()
-    return source
-
-
-# --- bias -----------------------------------------------------------------------------------------------------------
-
-K, SPREAD = 30, 1.775
-"""Replicates, and the standard deviation of their predictions: variance / K = 0.105 is added to the bias of 0.09."""
-BIAS = 0.3
-
-
-@dataclass(frozen=True)
-class Biased(Cell):
-    """A model that misses every true value by 0.3, a squared bias of 0.09, trained on data of their own K times."""
-
-    n: int = 100
-
-    @property
-    def data_sets(self) -> int:
-        """All of a thousand."""
-        return 1000
-
-
-def bias_counted(cell: Biased, generator: np.random.Generator, number: int) -> Mapping[str, float]:
-    """Say whether the interval of the unbiased squared bias holds it, and return both estimates."""
-    true = np.sin(6 * generator.random(cell.n))
-    centre = true + BIAS * generator.choice([-1.0, 1.0], cell.n)
-    predicted = centre + SPREAD * generator.normal(size=(K, cell.n))
-    place, replicate = np.tile(np.arange(cell.n), K), np.repeat(np.arange(K), cell.n)
-    results = er.evaluate(
-        {
-            "a": {
-                "id": [f"{i:03d}" for i in place],
-                "replicate": replicate.tolist(),
-                "inbag": [0] * len(place),
-                "y_true": true[place].tolist(),
-                "y_pred": predicted.ravel().tolist(),
-            }
-        },
-        metrics=["mse"], intervals=["normal"], resamples=2, seed=number,
-    )  # fmt: skip
-    (found,) = (row for row in results.decomposition if row.loss == "squared")
-    assert found.bias_unbiased is not None
-    assert found.bias_unbiased_low is not None
-    assert found.bias_unbiased_high is not None
-    return {
-        "held": found.bias_unbiased_low <= BIAS**2 <= found.bias_unbiased_high,
-        "plain": found.bias,
-        "unbiased": found.bias_unbiased,
-        "unbiased squared": found.bias_unbiased**2,
-        "identity": abs(found.expected_loss - found.bias - found.variance) < 1e-9 * found.expected_loss,
-    }
+    return predictions_on("regression", true, (ModelOutputs("a", y_pred=true - generator.standard_t(3, n)),))

@@ -44,3 +44,44 @@ KNOWN_LIMITS: Mapping[Cell, str] = {
     for metric in metrics
 }
 """Cell by cell, why the leading interval leads all the same."""
+
+
+FEW_ERRORS = (
+    "a few errors carry the sum, and so few examples do not tell heavy tails from luck; nothing measured held"
+)
+FEW_POSITIVES = (
+    "20 positives; average precision is biased upwards there, and subtracting the bias did not mend it"
+)
+FEW_EFFECTIVE = "under these weights 200 examples count as about 74; `weighted_t` is short for a skewed value"
+FEW_DRAWS = "{} data sets of an earlier seed; the study of [tests](tests.md) found {}"
+FEW_SEEDS = "three seeds say too little of the spread of training; with five [tests](tests.md) found 5.1 %"
+
+_PROMISES: Mapping[str, tuple[str, ...]] = {
+    FEW_ERRORS: (
+        *(f"t3 errors, n = 30: {what}" for what in ("mse", "rmse", "difference of mse", "difference of r2")),
+        *(
+            f"skewed errors, n = 30: {what}"
+            for what in ("mae", "mse", "rmse", "r2", "difference of mse", "difference of r2")
+        ),
+        *(f"skewed errors, n = 100: {what}" for what in ("difference of mse", "difference of r2")),
+    ),
+    CHANCE: ("prevalence 0.1, AUC 0.85, n = 1000: roc_auc",),
+    FEW_POSITIVES: ("prevalence 0.02, AUC 0.85, n = 1000: average_precision of b",),
+    FEW_EFFECTIVE: tuple(
+        f"weights, log-normal, n = 200: {what}" for what in ("mcc", "cohen_kappa", "balanced_accuracy")
+    ),
+    FEW_SEEDS: ("an equally good one, 3 seeds named alike: decided",),
+    FEW_DRAWS.format(200, "4.2 %"): ("40 slices x 60, none differs: any flagged",),
+    FEW_DRAWS.format(200, "3.2 %"): ("twelve models, accuracy: any called better",),
+    FEW_DRAWS.format(60, "3.3 %, by the swap test, which led"): ("twelve models, F1: any called better",),
+}
+REASONS: Mapping[str, str] = {
+    promise: reason for reason, promises in _PROMISES.items() for promise in promises
+}
+"""By promise of docs/promises.json, why its rate is beyond its limit."""
+
+EARLIER: Mapping[int, str] = {
+    20261: "the counts of [coverage](coverage.md), not drawn a second time",
+    61507: "drawn before score tests, `cluster_t` and the closed forms of labels and losses led",
+}
+"""By seed, what to know of lines of docs/promises.json that were not measured anew."""

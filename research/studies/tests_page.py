@@ -118,8 +118,10 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> list[str
 # --- situations of single promises ----------------------------------------------------------------------------------
 
 
+OLDER = " These rows are older than what leads now, which [promises](promises.md) has measured on the same populations."
+
+
 def _points_page(rows: Rows) -> list[str]:
-    head = ["models", "n", "limit", "`permutation`", "unstudentised", "warned", "rejected, no warning"]
     nulls = [row for row in rows if row["kind"] != "power"]
     (power,) = (row for row in rows if row["kind"] == "power")
     return [
@@ -127,34 +129,35 @@ def _points_page(rows: Rows) -> list[str]:
         "## Equal values at unlike operating points",
         "",
         *_paragraph(
-            "Through the public API. Both models have the same precision, F1 or balanced accuracy; given the"
-            " class they answer independently. Unstudentised: swaps as a test of exchangeable models makes"
-            " them. Warned: how often the run says that a model flags fewer than 20 examples, or fewer"
-            " than 5 of them rightly or wrongly, or hardly errs on a rare class."
+            "Both models have the same value of the metric that is named; given the class they answer independently."
+            " Leads: the test that a run decides by (score tests of precision, F1 and balanced accuracy, DeLong's of"
+            " areas, swaps of MCC and kappa), beside the studentised swap test."
+            + ("" if all("leading" in row for row in rows) else OLDER)
         ),
         "",
         *_table(
-            head,
+            ["models", "n", "limit", "leads", "`permutation`"],
             [
                 [
                     row["name"],
                     row["n"],
                     f"{row['limit']:g}",
-                    *(
-                        _share(row, key)
-                        for key in ("permutation", "unstudentised", "warned", "rejected without a warning")
-                    ),
+                    _leading(row),
+                    _share(row, "permutation"),
                 ]
                 for row in nulls
             ],
         ),
         "",
         *_paragraph(
-            f"Power where one balanced accuracy is better by 0.09 (n = {power['n']}): `permutation`"
-            f" {_share(power, 'permutation')}, `bootstrap_difference` {_share(power, 'bootstrap_difference')},"
-            f" unstudentised {_share(power, 'unstudentised')}."
+            f"Power where one balanced accuracy is better by 0.09 (n = {power['n']}): what leads"
+            f" {_leading(power)}, `permutation` {_share(power, 'permutation')}."
         ),
     ]
+
+
+def _leading(row: Mapping[str, Any]) -> str:
+    return _share(row, "leading") if "leading" in row else "not measured yet"
 
 
 def _ties_page(rows: Rows) -> list[str]:
@@ -210,7 +213,7 @@ def _gates_page(found: Mapping[str, Rows]) -> list[str]:
             ],
         ),
         "",
-        "Through the public API, about 0.025 on either side:",
+        "Simulated, about 0.025 on either side:",
         "",
         *_table(
             ["metric", "n", "passes", "fails"],
@@ -254,10 +257,10 @@ def _unequal_page(rows: Rows) -> list[str]:
         "## Unequal clusters and weights",
         "",
         *_paragraph(
-            "Through the public API. Clusters of 400 down to 10 examples, intraclass correlation 0.05; 1,000"
+            "Clusters of 400 down to 10 examples, intraclass correlation 0.05; 1,000"
             " examples with log-normal weights. Decided: where the models are equal. Equivalent:"
             " where their difference is the margin. The gate's bar is the true value. Missed: what the leading"
-            " 95 % intervals do not hold."
+            " 95 % intervals do not hold." + (OLDER if any("warned" in row for row in rows) else "")
         ),
         "",
         *_table(

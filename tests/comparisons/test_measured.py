@@ -110,17 +110,14 @@ def test_every_part_is_of_the_committed_study() -> None:
 
 @pytest.mark.parametrize("row", study()["operating_points"], ids=lambda row: row["name"])
 def test_equal_values_at_unlike_operating_points(row: Mapping[str, Any]) -> None:
-    """Equal metrics are told apart no more often than promised, or the run warns in nine of ten such data sets."""
-    n, rate = row["data_sets"], row["permutation"]
+    """Equal metrics are told apart no more often than promised; of older rows, of the swap test, or the run warned."""
+    n, older = row["data_sets"], "leading" not in row
+    rate = row["permutation"] if older else row["leading"]
     if row["kind"] == "power":
         assert rate >= row["limit"] - 2 * error(row["limit"], n)
-        # The design is one in which the swap that is not studentised loses a third of the bootstrap's power.
-        assert row["bootstrap_difference"] == pytest.approx(0.62, abs=0.04)
-        assert row["unstudentised"] == pytest.approx(0.42, abs=0.04)
     else:
-        assert within(rate, row["limit"], n) or row["warned"] >= 0.9
-        assert within(row["rejected without a warning"], row["limit"], n)
-    if row["metric"] == "balanced_accuracy" and row["kind"] == "unlike":
+        assert within(rate, row["limit"], n) or (older and row["warned"] >= 0.9)
+    if row["metric"] == "balanced_accuracy" and row["kind"] == "unlike" and row["n"] == 200:
         assert rate >= 0.04 - 2 * error(0.04, n)
 
 
@@ -166,8 +163,9 @@ def test_twelve_models_have_one_level() -> None:
 
 @pytest.mark.parametrize("row", study()["unequal"], ids=lambda row: row["name"])
 def test_unequal_clusters_and_weights(row: Mapping[str, Any]) -> None:
-    """Intervals hold what they say, equivalence is not claimed at the margin; where a gate errs, the run warns."""
-    n, short = row["data_sets"], 0.08 if row["clusters"] == 8 else 0.07
+    """Intervals hold what they say, equivalence is not claimed at the margin, gates hold or (older rows) warn."""
+    n, older = row["data_sets"], "warned" in row
+    short = 0.08 if older and row["clusters"] == 8 else 0.07
     assert within(row["missed"], short, n)
     assert within(row["difference missed"], short, n)
     if row["ahead"]:
@@ -175,7 +173,7 @@ def test_unequal_clusters_and_weights(row: Mapping[str, Any]) -> None:
     else:
         assert within(row["decided"], short, n)
     for side in ("gate passes", "gate fails"):
-        assert within(row[side], 0.035, n) or row["warned"] >= 0.9
+        assert within(row[side], 0.035, n) or (older and row["warned"] >= 0.9)
 
 
 @pytest.mark.parametrize("row", study()["language"], ids=lambda row: row["name"])

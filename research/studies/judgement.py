@@ -1,0 +1,115 @@
+"""Strict judgement of promised rates: the draws have to show that a rate keeps to its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+Verdict = Literal["yes", "no", "not shown"]
+"""``not shown``: the rate keeps to its limit, but its confidence limit does not: the draws are too few. Not held."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A promised rate and what was counted.
+
+    Attributes
+    ----------
+    side, limit
+        Whether the rate may be at most or has to be at least the limit.
+    count, data_sets
+        In how many of the data sets drawn it happened.
+    """
+
+    promise: str
+    side: Literal["at most", "at least"]
+    limit: float
+    count: int
+    data_sets: int
+
+    @property
+    def rate(self) -> float:
+        """Share of the data sets."""
+        return self.count / self.data_sets
+
+    @property
+    def bound(self) -> float:
+        """Clopper and Pearson's one-sided 95 % confidence limit of the rate, on the side of the limit.
+
+        Examples
+        --------
+        The rule of three, exactly: 1 - 0.05^(1/n).
+
+        >>> line = Rate(promise="alarm", side="at most", limit=0.05, count=0, data_sets=100)
+        >>> round(line.bound, 4), line.verdict
+        (0.0295, 'yes')
+        """
+        x, n = self.count, self.data_sets
+        if self.side == "at most":
+            return 1.0 if x == n else float(stats.beta.ppf(CONFIDENCE, x + 1, n - x))
+        return 0.0 if x == 0 else float(stats.beta.ppf(1 - CONFIDENCE, x, n - x + 1))
+
+    @property
+    def verdict(self) -> Verdict:
+        """``yes`` only where the confidence limit keeps to the limit."""
+        if _keeps(self.bound, self):
+            return "yes"
+        return "not shown" if _keeps(self.rate, self) else "no"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A promise that is no rate of draws: enumerated, tried, or about every single data set."""
+
+    promise: str
+    asked: str
+    found: str
+    holds: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """Held or not: nothing is estimated."""
+        return "yes" if self.holds else "no"
+
+
+Line = Rate | Fact
+
+
+def at_most(promise: str, rate: float, limit: float, data_sets: int) -> Rate:
+    """Promise a rate below a limit."""
+    return Rate(
+        promise=promise, side="at most", limit=limit, count=round(rate * data_sets), data_sets=data_sets
+    )
+
+
+def at_least(promise: str, rate: float, limit: float, data_sets: int) -> Rate:
+    """Promise a rate above a limit."""
+    return Rate(
+        promise=promise, side="at least", limit=limit, count=round(rate * data_sets), data_sets=data_sets
+    )
+
+
+def never(promise: str, rate: float, data_sets: int) -> Fact:
+    """Promise that something happens in no data set: one counterexample breaks it."""
+    count = round(rate * data_sets)
+    return Fact(promise=promise, asked="never", found=f"in {count:,} of {data_sets:,}", holds=count == 0)
+
+
+def _keeps(rate: float, line: Rate) -> bool:
+    return rate < line.limit if line.side == "at most" else rate > line.limit
+
+
+def written(line: Line, seed: int) -> dict[str, Any]:
+    """Return a line as docs/promises.json has it, with its verdict."""
+    return {**asdict(line), "seed": seed, "verdict": line.verdict}
+
+
+def read(record: Mapping[str, Any]) -> Line:
+    """Return the line of a record."""
+    kind = Rate if "count" in record else Fact
+    return kind(**{name: record[name] for name in kind.__dataclass_fields__})
