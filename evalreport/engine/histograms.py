@@ -256,8 +256,8 @@ class BinWeights:
     @cached_property
     def cumulative(self) -> CumulativeWeights:
         """In each bin and all above it."""
-        sums = running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1]))
-        return CumulativeWeights(*sums, self.bins.example)
+        found, wrong = running_sums(self.by_code.reshape(2, -1, self.by_code.shape[1]))
+        return CumulativeWeights(found, wrong, self.bins.example)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:

@@ -120,8 +120,8 @@ def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
     trials = found.trials if isinstance(found, EffectiveProportion) else effective_clusters(sizes)
     if not trials or min(share, 1 - share) > NEGLIGIBLE:
         return Bounds(None, None, ALIKE)
-    limits = clopper_pearson_limits(trials if share > NEGLIGIBLE else 0.0, trials, level)
-    return Bounds(*(low + (high - low) * limit for limit in limits), Message("limits.alike_clusters"))
+    least, most = clopper_pearson_limits(trials if share > NEGLIGIBLE else 0.0, trials, level)
+    return Bounds(low + (high - low) * least, low + (high - low) * most, Message("limits.alike_clusters"))
 
 
 def of_alike_in_time(estimate: Estimate, level: float) -> Bounds:

@@ -33,8 +33,8 @@ def cluster_wilson(estimate: Estimate, level: float) -> Bounds:
     share, error = (estimate.value - low) / (high - low), found.error / (high - low)
     if error == 0 or share in (0, 1):
         return Bounds(None, None, ALIKE)
-    limits = score_limits(share, share * (1 - share) / error**2, t_quantile((1 + level) / 2, found.df))
-    return Bounds(*(low + (high - low) * limit for limit in limits))
+    least, most = score_limits(share, share * (1 - share) / error**2, t_quantile((1 + level) / 2, found.df))
+    return Bounds(low + (high - low) * least, low + (high - low) * most)
 
 
 @interval(

@@ -164,8 +164,9 @@ def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     assert computation.monotone_of is not None
     if found.units <= 1:
         return Bounds(None, None, Message("limits.one_example"))
-    limits = score_limits(found.jaccard, found.trials, t_quantile((1 + level) / 2, found.units - 1))
-    return Bounds(*(float(computation.monotone_of[1](limit)) for limit in limits))
+    low, high = score_limits(found.jaccard, found.trials, t_quantile((1 + level) / 2, found.units - 1))
+    _, scale = computation.monotone_of
+    return Bounds(float(scale(low)), float(scale(high)))
 
 
 def _phi(a: float, b: float, c: float, d: float) -> float:

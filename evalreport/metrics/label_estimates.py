@@ -344,12 +344,8 @@ def _weighted_f1(
     if not total:
         return None
     # Each example's weight where it is counted, else 0.
-    of_right, of_total = (
-        tables.influence(
-            model, _slopes(lambda margins, which=which: proportion(counts(margins))[which], point)
-        )[0]
-        for which in (0, 1)
-    )
+    of_right = tables.influence(model, _slopes(lambda margins: proportion(counts(margins))[0], point))[0]
+    of_total = tables.influence(model, _slopes(lambda margins: proportion(counts(margins))[1], point))[0]
     times, jaccard = tables.cells.counts, right / total
     kish_number = total**2 / float((times * of_total**2).sum())
     n = float(times[tables.cells.weight > 0].sum())

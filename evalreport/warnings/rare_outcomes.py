@@ -38,8 +38,11 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
 def _is_f1(quantity: Quantity) -> bool:
     """Return whether a metric is F1 of one class, or another function of its Jaccard index."""
     computation = definition(quantity).computation
-    one_class = isinstance(computation, ClassCounts) and quantity.average is None
-    return one_class and computation.monotone_of is not None
+    return (
+        isinstance(computation, ClassCounts)
+        and quantity.average is None
+        and computation.monotone_of is not None
+    )
 
 
 def _is_of_flagged(quantity: Quantity) -> bool:

@@ -60,7 +60,8 @@ def rejections(cell: Setting, numbers: range, seed: int) -> dict[str, int]:
             resamples=399, seed=number,
         )  # fmt: skip
         for row in results.comparisons:
-            found[row.test] += row.p_value is not None and row.p_value <= ALPHA
+            if row.test is not None:
+                found[row.test] += row.p_value is not None and row.p_value <= ALPHA
             if row.test == "seeds_t" and row.low is not None and row.high is not None:
                 found["covered"] += row.low <= 0 <= row.high
         found["better"] += results.verdicts[0].verdict in ("better", "worse")
