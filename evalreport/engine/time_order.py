@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 from scipy import fft
@@ -28,7 +30,7 @@ def cosines_of(n: int) -> int:
     >>> cosines_of(20), cosines_of(100), cosines_of(2000)
     (4, 9, 65)
     """
-    return max(4, round(0.41 * float(n) ** (2 / 3)))
+    return max(4, round(0.41 * math.pow(n, 2 / 3)))
 
 
 def cosine_sums(derivative: Floats) -> Floats:
@@ -100,4 +102,4 @@ def block_length(n: int) -> int:
     >>> block_length(30), block_length(1000)
     (5, 15)
     """
-    return min(n, max(1, round(1.5 * float(n) ** (1 / 3))))
+    return min(n, max(1, round(1.5 * math.pow(n, 1 / 3))))

@@ -166,7 +166,7 @@ def test_limits_over_folds_that_leave_the_value_out_are_not_given() -> None:
 
 
 def test_folds_of_one_leave_rmse_to_a_test_over_examples() -> None:
-    """The mean over folds of one of RMSE is MAE: the test that leads swaps the models' predictions, and says so."""
+    """The mean over folds of one of RMSE is MAE: the test that leads is about the examples’ squared errors, and says so."""
     generator = np.random.default_rng(5)
     truth = generator.normal(size=N)
     rows = folds([str(i) for i in range(N)])
@@ -176,7 +176,7 @@ def test_folds_of_one_leave_rmse_to_a_test_over_examples() -> None:
     results = evaluate({**both, "y_pred": [*said["a"], *said["b"]]}, task="regression")
     (leading,) = [c for c in results.comparisons if c.metric == "rmse" and c.recommended]
     root = {m: np.sqrt(np.mean((p - truth) ** 2)) for m, p in said.items()}
-    assert leading.test == "permutation"
+    assert leading.test == "paired_t"
     assert leading.difference == pytest.approx(root["a"] - root["b"], abs=1e-12)
     assert leading.p_value is not None
     assert "these fitted models" in (leading.caution or "")
