@@ -166,7 +166,7 @@ def test_limits_over_folds_that_leave_the_value_out_are_not_given() -> None:
 
 
 def test_folds_of_one_leave_rmse_to_a_test_over_examples() -> None:
-    """The mean over folds of one of RMSE is MAE: the test that leads is about the examples’ squared errors, and says so."""
+    """The mean over folds of one of RMSE is MAE: the test that leads is about squared errors, and says so."""
     generator = np.random.default_rng(5)
     truth = generator.normal(size=N)
     rows = folds([str(i) for i in range(N)])
