@@ -8,7 +8,6 @@ from pathlib import Path
 
 HEAVY = (
     "pandas",
-    "scipy.optimize",
     "scipy.stats",
     "matplotlib",
     "jinja2",
@@ -16,7 +15,10 @@ HEAVY = (
     "statsmodels",
     "sklearn",
 )
-"""A tenth of a second each, or more; what makes pages and pictures besides."""
+"""A tenth of a second each, or more; what makes pages and pictures besides.
+
+``scipy.optimize`` is imported by a run with probabilities, for the isotonic regression of their calibration.
+"""
 
 
 def models(folder: Path) -> Path:

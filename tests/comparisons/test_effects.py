@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -168,15 +169,15 @@ def test_disagreements_of_numbers():
 
 
 def test_limits_of_a_superiority_are_half_those_of_the_difference():
-    """Superiority is (1 + difference) / 2, and so are its limits: 0.2 (0.0569 to 0.3404), Newcombe (1998), method 10.
+    """Superiority is (1 + difference) / 2, and so are its limits: those of Bonett and Price (2012), by hand.
 
-    His table of 36 right twice, 12 and 2 once and none wrong twice, with the limits to the four digits that he gives.
+    36 right twice, 12 and 2 once: one more in each cell of the two, (13 - 3) / 52 -+ t(.975; 49) of its error.
     """
     superiority = size(judged(36, 12, 2, 0), "probability_of_superiority")
     assert superiority.value == pytest.approx(0.6)
-    assert (superiority.low, superiority.high) == pytest.approx(
-        (0.5 + 0.0569 / 2, 0.5 + 0.3404 / 2), abs=5e-5
-    )
+    half = stats.t.ppf(0.975, 49) * math.sqrt((16 / 52 - (10 / 52) ** 2) / 52)
+    assert superiority.low == pytest.approx(0.5 + (10 / 52 - half) / 2, abs=1e-12)
+    assert superiority.high == pytest.approx(0.5 + (10 / 52 + half) / 2, abs=1e-12)
 
 
 def test_limits_of_misses_are_those_of_paired_proportions():
