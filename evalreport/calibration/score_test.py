@@ -104,10 +104,11 @@ class _Scores:
         # Probabilities that are all the same, up to rounding, have no spread; two values have no curvature.
         if squares <= 1e-24 * total * max(1.0, float((x**2).max())):
             xc, squares = np.zeros(len(x)), 0.0
-        slope = float((wv * xc**3).sum()) / squares if squares else 0.0
+        # Products, not powers: those move by the processor.
+        slope = float((wv * xc * xc * xc).sum()) / squares if squares else 0.0
         q = xc**2 - squares / total - slope * xc
         shape = float((wwv * q**2).sum())
-        if shape <= 1e-20 * float((wwv * xc**4).sum()):
+        if shape <= 1e-20 * float((wwv * xc**2 * xc**2).sum()):
             q, shape = np.zeros(len(x)), 0.0
         return cls(
             w, xc, q, float(wwv.sum()), float((wwv * xc).sum()), float((wwv * xc**2).sum()), shape

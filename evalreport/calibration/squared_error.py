@@ -96,7 +96,7 @@ def squared_error_limits(found: Binned, level: float) -> tuple[float, float]:
     v0 = 2 / n**2 * float((count / (count - 1) * s2**2).sum())
     m = float((share * mean**2).sum())
     if m > 0:
-        a = float(4 * (share * mean**2 * s2).sum() + (share * mean**4).sum() - m**2) / (n * m)
+        a = float(4 * (share * mean**2 * s2).sum() + (share * (mean**2) ** 2).sum() - m**2) / (n * m)
     else:
         a = 4 * float(s2.max()) / n
     t = found.value

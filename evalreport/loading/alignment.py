@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
@@ -77,7 +76,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
     found: tuple[FoundRecord, ...] = ()
-    flow = () if rows.times is not None or join == "independent" else _read(rows.models, rows_by_model)
+    flow = () if join == "independent" else _read(rows, rows_by_model)
     if join == "independent":
         why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
         found = (FoundRecord(what="join", value="independent", why=why),)
@@ -95,7 +94,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
             found = (*found, FoundRecord(what="join", value="intersect", why=why))
-            lost = int((~shared).sum())
+            lost = _number(rows, rows_by_model[:, ~shared].max(axis=0))
             flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
     ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
@@ -109,11 +108,18 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     )
 
 
-def _read(models: Sequence[str], rows_by_model: Indices) -> tuple[FlowRecord, ...]:
+def _read(rows: Rows, rows_by_model: Indices) -> tuple[FlowRecord, ...]:
     """Return how many cases were read, of any model and of each."""
-    own = zip(models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
-    of_models = (FlowRecord(step="read", model=model, n=n) for model, n in own)
-    return (FlowRecord(step="read", n=rows_by_model.shape[1]), *of_models)
+    own = zip(rows.models, rows_by_model, strict=True)
+    of_models = (
+        FlowRecord(step="read", model=model, n=_number(rows, held[held >= 0])) for model, held in own
+    )
+    return (FlowRecord(step="read", n=_number(rows, rows_by_model.max(axis=0))), *of_models)
+
+
+def _number(rows: Rows, held: Indices) -> int:
+    """Count the examples of some rows, of counts as many as they stand for."""
+    return len(held) if rows.times is None else int(rows.times[held].sum())
 
 
 def _spelled_twice(ids: pa.Array) -> Message | None:

@@ -150,21 +150,22 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]
-    flow = () if rows.times is not None else _flow(rows, gaps, absent, ~kept)
+    flow = _flow(rows, alignment, gaps, absent, ~kept)
     return replace(loaded, alignment=left, y_true=y_true, notes=loaded.notes + Notes((), (note,), flow))
 
 
-def _flow(rows: Rows, gaps: list[_Gap], absent: Mask, lost: Mask) -> tuple[FlowRecord, ...]:
+def _flow(
+    rows: Rows, alignment: Alignment, gaps: list[_Gap], absent: Mask, lost: Mask
+) -> tuple[FlowRecord, ...]:
     """Return how many cases are left out for want of a true value, or of an answer, and each model's empty cells."""
-    without = int(absent.sum())
+    without, gone = _number(rows, alignment, absent) if absent.any() else 0, _number(rows, alignment, lost)
     steps = [FlowRecord(step="left_out", reason="no_truth", n=without)] if without else []
-    if int(lost.sum()) > without:
-        steps.append(FlowRecord(step="left_out", reason="no_answer", n=int(lost.sum()) - without))
+    if gone > without:
+        steps.append(FlowRecord(step="left_out", reason="no_answer", n=gone - without))
     for model in sorted({gap.model for gap in gaps}):
         empty = np.any([gap.cells for gap in gaps if gap.model == model], axis=0)
-        steps.append(
-            FlowRecord(step="left_out", reason="no_answer", model=rows.models[model], n=int(empty.sum()))
-        )
+        n = _number(rows, alignment, empty)
+        steps.append(FlowRecord(step="left_out", reason="no_answer", model=rows.models[model], n=n))
     return tuple(steps)
 
 

@@ -58,7 +58,7 @@ def spread(successes: Floats, trials: Floats, level: float) -> Spread:
     def scale_of(r: Floats) -> tuple[float, float]:
         """Return t and the scale c of shares r."""
         w = r * (1 - r)
-        v, k = w / trials, w * (1 - 6 * w) / trials**3
+        v, k = w / trials, w * (1 - 6 * w) / (trials * trials * trials)
         t = (1 - 1 / g) * float(v.sum())
         e0 = (1 - 2 / g) * float((v**2).sum()) + float(v.sum()) ** 2 / g**2
         e = max(e0 + (1 - 1 / g) ** 2 * float(k.sum()) / 2, e0 / 2)

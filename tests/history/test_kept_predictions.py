@@ -90,7 +90,7 @@ def test_models_with_rows_of_their_own_come_back():
 
 def test_names_that_would_break_a_header_come_back():
     """Quotes, line breaks, dots and other scripts in the names of models, ids and labels."""
-    source = {'a"b\n0.y_pred': {"id": ["é", "'"], "y_true": ["–", "\t"], "y_pred": ["–", "–"]}}
+    source = {'a"b\n0.y_pred': {"id": ["é", "'"], "y_true": ["–", "a\tb"], "y_pred": ["–", "–"]}}
     predictions = load(source)
     same(predictions, unpacked(packed(predictions, Options())))
 

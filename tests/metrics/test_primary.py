@@ -30,7 +30,7 @@ def evaluated(positives: int, *kinds: str, n: int = 100, **options: Any) -> Resu
     [
         (50, ("both", "both"), "accuracy", None),
         (50, ("labels", "labels"), "accuracy", None),
-        (50, ("both", "scores"), "roc_auc", "by ROC AUC, since no threshold was chosen"),
+        (50, ("both", "scores"), "roc_auc", "since no threshold was chosen"),
         (80, ("both", "both"), "roc_auc", "as one class holds 80 %"),
         (79, ("both", "both"), "accuracy", None),
         (10, ("labels", "labels"), "balanced_accuracy", "as one class holds 90 %"),
