@@ -242,7 +242,10 @@ def _drawn(seed: int, size: int) -> tuple[Floats, Floats]:
 
 def _by_size(drawn: Floats, z: Floats) -> Floats:
     """Attach the draws to the differences by absolute size, so that a - b and b - a share them."""
-    order = np.lexsort((np.sign(z) * np.sign(z.sum() or 1.0), np.abs(z)))
+    # Added in one order, the two sides change places to the last digit.
+    gains, losses = np.sort(z[z > 0]), np.sort(-z[z < 0])
+    side = (gains.sum() - losses.sum()) or (len(gains) - len(losses)) or 1.0
+    order = np.lexsort((np.sign(z) * np.sign(side), np.abs(z)))
     attached = np.empty_like(drawn)
     attached[:, order] = drawn
     return attached

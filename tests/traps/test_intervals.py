@@ -136,18 +136,21 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
 
 
 def test_i_perfect_model_with_a_rare_class() -> None:
-    """I: at 1, with 2 examples of a rare class, the limits are Wilson's of that class's recall, and hold 1.
+    """I: at 1, with 2 examples of a rare class, the limits are those of four more answers, two wrong, and hold 1.
 
-    Replicates without the rare class count it 0 in a macro mean; no quantile of theirs may lead here.
-    Wilson's lower limit of 2 in 2 is 2 / (2 + z^2) = 0.3424; so (1 + 1 + 0.3424) / 3 for the mean recall.
+    Replicates without the rare class count it 0 in a macro mean; no quantile of theirs may lead here. By hand: each of
+    three classes has 2/3 more right answers and 2/3 more wrong ones, so that its recall is (m + 2/3) / (m + 4/3).
     """
     truth = ["a"] * 40 + ["b"] * 40 + ["c"] * 2
     results = evaluate(labelled(truth, {"m": truth}), resamples=2000)
-    lowest = (2 + 2 / (2 + 1.959963984540054**2)) / 3
+    right, all_ = np.array([40, 40, 2]) + 2 / 3, np.array([40, 40, 2]) + 4 / 3
+    recalls = right / all_
+    squares = (right * (1 - recalls) ** 2 + 2 / 3 * recalls**2) / (3 * all_) ** 2
+    lowest = recalls.mean() - stats.t.ppf(0.975, 81) * np.sqrt(squares.sum())
     for name, average in (("balanced_accuracy", None), ("recall", "macro")):
         first = metric(results, "m", name, average).intervals[0]
         assert (first.low, first.high) == pytest.approx((lowest, 1.0), abs=1e-9), name
-        assert first.reason
+        assert first.method == "plus_four"
     for name, average in (("precision", "macro"), ("f1", "macro"), ("mcc", None), ("cohen_kappa", None)):
         first = metric(results, "m", name, average).intervals[0]
         assert first.low is not None
