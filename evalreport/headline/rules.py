@@ -672,7 +672,12 @@ def several_models(facts: Facts) -> Lead | None:
     group = [leader, *open_]
     alike = [p for p in facts.pairs if p.first in group and p.second in group]
     among = "equivalent" if all(p.verdict == "equivalent" for p in alike) else "open"
-    first = {"n": len(group), "names": facts.names(group), "units": _units(facts), "margin": facts.margin}
+    first = {
+        "n": len(group),
+        "names": facts.names(group),
+        "units": _units(facts, within=True),
+        "margin": facts.margin,
+    }
     across = [facts.pair(m, other) for m in group for other in behind]
     if len(group) <= MOST_NAMES and all(p is not None and p.decided and p.ahead for p in across):
         least = min((p for p in across if p is not None), key=lambda p: p.by.value)
@@ -781,7 +786,7 @@ def _wins(facts: Facts, first: str, second: str) -> tuple[int, int]:
     return sum(sign * (values[first][k] - values[second][k]) > 0 for k in shared), len(shared)
 
 
-def _units(facts: Facts) -> Message:
+def _units(facts: Facts, *, within: bool = False) -> Message:
     """Name what was drawn, and how many: examples, questions, clusters, folds, seeds, data sets."""
     results = facts.results
     column = results.options.get("cluster")
@@ -790,7 +795,7 @@ def _units(facts: Facts) -> Message:
         return Message("headline.units.clusters", n=found, column=visible(str(column)))
     judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
     if judged and facts.primary is not None and facts.primary.metric == JUDGED:
-        return Message("headline.units.judged", n=max(judged))
+        return Message("headline.units.judged_within" if within else "headline.units.judged", n=max(judged))
     fits = len({(f.repeat, f.fold) for f in results.folds})
     if results.design == "datasets":
         return Message("headline.units.datasets", n=fits or results.n)
