@@ -34,16 +34,17 @@ def share_of_run(t: int, horizon: int) -> float:
 
 
 def horizon_of(times: Sequence[datetime]) -> int:
-    """Return how many runs a year of a series holds: 365, 52 or 12, by the median distance of its runs.
+    """Return how many runs a year of a series holds: 365, 52 or 12, by the median distance of its runs as recorded.
+
+    Where a clock was set back the distance is not known, which counts as 365.
 
     Examples
     --------
     >>> horizon_of([datetime(2026, 3, day) for day in (2, 9, 16)])
     52
     """
-    ordered = sorted(times)
-    days = [(after - before).total_seconds() / 86400 for before, after in pairwise(ordered)]
-    distance = statistics.median(days) if days else 0.0
+    days = [(after - before).total_seconds() / 86400 for before, after in pairwise(times)]
+    distance = statistics.median(days) if days and min(days) >= 0 else 0.0
     return next(runs for limit, runs in HORIZONS if distance < limit)
 
 
