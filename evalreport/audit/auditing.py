@@ -25,7 +25,7 @@ from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
 from evalreport.history.run_differences import Present, Reference, change_since
-from evalreport.history.store import NewRun, Run, Standing, append, results_of, same_run, standing
+from evalreport.history.store import NewRun, Run, Standing, append, content_of, same_run, standing
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
 from evalreport.loading.task import KnownTask
@@ -184,7 +184,7 @@ def _known_task(history: History, before: Standing) -> KnownTask | None:
     """Return the task of the newest accepted run; None: there is none."""
     if not before.accepted:
         return None
-    then = json.loads(results_of(history, before.accepted[-1]))
+    then = content_of(history, before.accepted[-1])
     if then["task"] in ("outcome", "scores", "clustering"):
         return None
     return KnownTask(then["task"], tuple(then["classes"]), then["positive"])
