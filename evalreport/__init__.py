@@ -505,6 +505,7 @@ def plan(
     power: float = 0.8,
     confidence: float = 0.95,
     pairs: int = 1,
+    looks: int | None = None,
 ) -> tuple[Answer, ...]:
     """Say how many examples are needed, or what a number of them can show; without a question, both for usual numbers.
 
@@ -541,6 +542,8 @@ def plan(
         Wanted probability of finding the difference; level of the intervals.
     pairs
         Comparisons that are corrected together.
+    looks
+        With ``difference``: how many looks there may be at a growing number of examples.
 
     Returns
     -------
@@ -582,6 +585,7 @@ def plan(
         repeats=repeats,
         power=power,
         alpha=(1 - confidence) / pairs,
+        looks=looks,
     )
 
 

@@ -116,6 +116,8 @@ def _option(
 
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
+MOST_LOOKS = 100
+"""The most looks that can be declared."""
 TEMPLATE_TIME = 30
 """Limit of the processor time of a user's templates, in seconds for each document."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)

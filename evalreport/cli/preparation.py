@@ -15,7 +15,7 @@ import click
 from evalreport.cli import tell, writable
 from evalreport.cli.configuration import CONFIG_NAME
 from evalreport.errors import UsageError
-from evalreport.options import KEYS
+from evalreport.options import KEYS, MOST_LOOKS
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ evalreport plan --half-width 0.02                   an accuracy to within ± 2 p
 evalreport plan --difference 0.02 --expected 0.9    two models, 2 points apart
 evalreport plan -n 500                              what 500 examples show
 evalreport plan -n 200 --between 0.1 --within 0.12  200 questions, by the attempts at each
+evalreport plan --difference 0.02 --looks 5         the same if there may be five looks on the way
 evalreport plan -n 2000 --judge-correlation 0.8     what human outcomes are worth beside a judge
 """
 SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
@@ -253,6 +254,8 @@ def template_files() -> dict[str, bytes]:
               " judge and people (--sd or --expected: of what people say).")  # fmt: skip
 @click.option("--results", type=click.Path(path_type=Path), metavar="FILE",
               help="Ask the same, by the correlations in the results.json of a run with the column gold.")  # fmt: skip
+@click.option("--looks", type=click.IntRange(min=2, max=MOST_LOOKS), metavar="L",
+              help="With --difference: L looks at a growing number of examples, for power 0.8 and 0.9.")  # fmt: skip
 @click.option("--power", type=SHARE, default=0.8, show_default=True, metavar="X",
               help="Wanted probability of finding the difference.")  # fmt: skip
 @click.option("--confidence", type=SHARE, default=0.95, show_default=True, metavar="X",

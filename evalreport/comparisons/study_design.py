@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
 from evalreport.comparisons.sample_size import detectable_accuracy_difference
+from evalreport.comparisons.spending import with_looks
 from evalreport.errors import UsageError
 from evalreport.numbers import count, number
+from evalreport.options import MOST_LOOKS
 from evalreport.registry import unknown_name
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, say
@@ -24,6 +26,7 @@ USUAL_EXAMPLES = (100, 300, 1000, 3000, 10_000)
 USUAL_REPEATS = (1, 5, 10, 100)
 USUAL_ATTEMPTS = (1, 2, 4, 8, 16)
 USUAL_GOLD = (50, 100, 200, 500, 1000)
+POWERS_OF_LOOKS = (0.8, 0.9)
 USUAL_JUDGED = 2000
 """Answers that a judge graded, unless stated."""
 
@@ -210,6 +213,7 @@ def answers(
     power: float = 0.8,
     judge_correlation: float | None = None,
     judges: tuple[JudgeFigures, ...] = (),
+    looks: int | None = None,
 ) -> tuple[Answer, ...]:
     """Answer a question; without one, return the differences that usual numbers of examples can show.
 
@@ -224,6 +228,8 @@ def answers(
         that of 0 and 1 with the ``expected`` share, else with one half).
     judges
         The figures of a run's judge, by model and pair.
+    looks
+        How many equally spaced looks there may be while examples are added (``run --looks``).
 
     Raises
     ------
@@ -256,6 +262,8 @@ def answers(
     question = Question(
         goal=goal, measure=assumed, layout=layout, folds=CrossValidation(folds=folds, repeats=repeats, sd=sd)
     )
+    if looks is not None:
+        return (_with_looks(question, looks),)
     found: list[Answer] = []
     if half_width is not None:
         found.append(_for_half_width(question, half_width))
@@ -438,6 +446,32 @@ def _for_difference(q: Question, wanted: float) -> Answer:
     return _answer(
         _tested(q.goal, "plan.difference_of_models", difference=wanted), "examples", rows, "paired"
     )
+
+
+def _with_looks(q: Question, looks: int) -> Answer:
+    """Return the most examples that so many looks take to find a difference, and how many are expected."""
+    if q.goal.difference is None or q.layout == "folds":
+        raise UsageError(
+            "--looks plans the examples that find a --difference: state it, and no cross-validation"
+        )
+    if not 2 <= looks <= MOST_LOOKS:
+        raise UsageError(f"--looks must lie between 2 and {MOST_LOOKS}, not {looks}")
+    rows, single = [], None
+    for power in POWERS_OF_LOOKS:
+        single = _for_difference(replace(q, goal=replace(q.goal, power=power)), q.goal.difference)
+        plan = with_looks(looks, q.goal.alpha, power)
+        for row in single.rows:
+            n = row.answer or 0.0
+            sizes = {
+                "expected": math.ceil(plan.mean * n),
+                "equal": math.ceil(plan.mean_equal * n),
+                "single": n,
+            }
+            setting = Message("plan_if.with_looks", of=row.setting, power=power, **sizes)
+            rows.append(Row(setting, math.ceil(plan.inflation * n)))
+    assert single is not None
+    asked = Message("plan.looks", difference=q.goal.difference, looks=looks, alpha=q.goal.alpha)
+    return _answer(asked, single.unit, rows, "looks")
 
 
 def _for_means(q: Question, mean: Means, wanted: float) -> Answer:

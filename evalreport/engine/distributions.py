@@ -332,6 +332,11 @@ def normal_tail(z: float) -> float:
     return float(special.ndtr(-z))
 
 
+def tails(z: Floats) -> Floats:
+    """Return the probabilities that a standard normal variable exceeds z, element by element."""
+    return np.asarray(special.ndtr(-z))
+
+
 def t_quantile(p: float, df: float) -> float:
     """Return the quantile of Student's t."""
     return float(special.stdtrit(df, p))
