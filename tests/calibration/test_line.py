@@ -8,7 +8,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from evalreport.calibration import line
-from evalreport.calibration.line import Logits, _no_fit, calibration_line, logits_of
+from evalreport.calibration.line import Logits, _no_fit, calibration_line, line_limits, logits_of
+from tests.calibration.cases import risks_of
+from tests.reference.third_round import assert_agrees, each
 
 
 def line_of(logit: np.ndarray, y: np.ndarray) -> Logits:
@@ -73,3 +75,12 @@ def test_a_certain_probability_that_agrees_is_left_out() -> None:
     with_certain = logits_of(np.append(p, [0.0, 1.0]), np.append(y, [0.0, 1.0]))
     np.testing.assert_allclose(calibration_line(with_certain, np.ones(7)), plain, rtol=1e-12)
     assert "contradicts" in str(logits_of(np.append(p, 0.0), np.append(y, 1.0)).reason)
+
+
+@each("slope")
+def test_calibration_slope(case):
+    """The slope is that of R's glm, its error the larger of the sandwich's and the model's."""
+    risks = risks_of(case)
+    low, high = line_limits(risks, 1, 0.95)
+    slope = float(calibration_line(logits_of(risks.p, risks.y), risks.w)[1])
+    assert_agrees({"value": slope, "low": low, "high": high}, case)
