@@ -1,0 +1,55 @@
+"""Positions on the axes of tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalreport.report.scales import EDGE, MOST_TICKS, scale_of, stroke
+
+TICKS = [round(0.1 * k, 1) for k in range(11)]
+
+
+def percent(value: float) -> str:
+    """Write a tick."""
+    return f"{100 * value:.0f} %"
+
+
+def test_a_scale_runs_from_the_tick_below_to_the_tick_above() -> None:
+    """Values from 0.42 to 0.58 stand between 40 and 60 %."""
+    scale = scale_of([0.42, 0.58, None], TICKS, texts=percent)
+    assert [text for _, text in scale.ticks] == ["40 %", "50 %", "60 %"]
+    assert (scale.place(0.4), scale.place(0.5), scale.place(0.6)) == (EDGE, 50.0, 100 - EDGE)
+
+
+def test_what_lies_beyond_stands_at_the_edge() -> None:
+    """Nothing is drawn outside of its cell."""
+    scale = scale_of([0.42, 0.58], TICKS, texts=percent)
+    assert scale.place(5.0) == 100 - EDGE
+    assert scale.place(-5.0) == EDGE
+
+
+def test_the_reference_is_on_the_scale_and_has_a_tick() -> None:
+    """Also where no value reaches it, and where ticks are thinned."""
+    scale = scale_of([0.3, 1.0], TICKS, texts=percent, reference=0.0)
+    assert scale.zero == EDGE
+    assert "0 %" in [text for _, text in scale.ticks]
+    assert len(scale.ticks) <= MOST_TICKS
+
+
+def test_no_values_give_the_whole_scale() -> None:
+    """Rather than none."""
+    scale = scale_of([None, float("inf")], TICKS, texts=percent)
+    assert (scale.least, scale.most) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at", "width"),
+    [(0.45, 0.55, 27.0, 46.0), (None, 0.5, EDGE, 46.0), (0.5, None, 50.0, 46.0), (None, None, None, 0.0)],
+)
+def test_an_open_interval_reaches_the_edge(
+    low: float | None, high: float | None, at: float | None, width: float
+) -> None:
+    """A limit that is not there is drawn to the end of the axis."""
+    scale = scale_of([0.4, 0.6], TICKS, texts=percent)
+    drawn = stroke(scale, 0.5, low, high)
+    assert (drawn.at, drawn.low, drawn.width) == (50.0, at, width)
