@@ -104,7 +104,7 @@ def cleared(record: T) -> T:
     return _cleared(record) if any(len(secret) >= TELLING for secret in _KNOWN) else record
 
 
-def _cleared(value: Any) -> Any:
+def _cleared(value: object) -> Any:
     if isinstance(value, str):
         return _without_known(value, TELLING)
     if isinstance(value, Message):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 from evalreport import numbers
@@ -178,7 +178,7 @@ def _timeline(
 class _Shown:
     """The parts of a results.json that the page shows, for the check of their types."""
 
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     models: tuple[str, ...]
     classes: tuple[str, ...]
     gates: tuple[GateRecord, ...] = ()

@@ -13,8 +13,8 @@ from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
 from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.results import MEANS_OF_A_COLUMN, Results
+from evalreport.schema.metrics import MEANS_OF_A_COLUMN, MetricRecord
+from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import short_names, visible

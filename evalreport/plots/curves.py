@@ -20,6 +20,7 @@ from evalreport.schema.lookups import (
     values_of,
     with_recommended_interval,
 )
+from evalreport.schema.metrics import ROC_AREAS
 from evalreport.schema.results import Results
 from evalreport.texts import say
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 MOST_TOLD, FIRST = 6, 4
 """Of more than ``MOST_TOLD`` models only the ``FIRST`` are drawn in colour."""
-ROC_AREAS = ("roc_auc", "roc_auc_ovr")
-"""The area under a binary curve, and under that of one class against the rest."""
 LONGEST_NAME = 40
 
 SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)

@@ -9,7 +9,6 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from evalreport import files
 from evalreport.errors import OutputError, UsageError
@@ -88,7 +87,7 @@ def check_templates(templates: Path | None) -> None:
         raise UsageError(f"--templates {templates}: no such folder")
 
 
-def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, Any]]:
+def toml_of(templates: Path | None, name: str) -> tuple[Path | None, dict[str, object]]:
     """Read a TOML file of the user's folder of templates; (None, {}) where there is none.
 
     Raises
@@ -123,7 +122,7 @@ def file_of(templates: Path, name: str) -> Path:
     return path
 
 
-def _text(found: Mapping[str, Any], key: str, path: Path, default: str) -> str:
+def _text(found: Mapping[str, object], key: str, path: Path, default: str) -> str:
     value = found.get(key, default)
     if not isinstance(value, str):
         raise TemplateError(f"{path}: {key} must be a text in quotes, not {value!r}")
@@ -154,7 +153,7 @@ def _logo(path: Path, name: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _colours(found: Any, path: Path) -> dict[str, tuple[str, str]]:
+def _colours(found: object, path: Path) -> dict[str, tuple[str, str]]:
     if not isinstance(found, dict):
         raise TemplateError(f"{path}: colours must be a table [colours]")
     colours = {}

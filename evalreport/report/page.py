@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from markupsafe import Markup
 
@@ -110,7 +110,7 @@ def page(
             return Markup()
         return Markup(rendered(env, "section.html.j2", context | {"section": described[name]}))  # noqa: S704
 
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "title": title or say("report.title", n=len(view.models), number=in_words(len(view.models))),
         "date": day(time),
         "view": view,

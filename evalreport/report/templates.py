@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ SECTION_BLOCKS = "{# section_blocks #}"
 class Sandbox(ImmutableSandboxedEnvironment):
     """An environment in which templates can change no list or mapping and call no method of a record."""
 
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         """Whether a template may read an attribute."""
         if dataclasses.is_dataclass(obj):
             first = value[0] if isinstance(value, tuple) and value else value
@@ -123,7 +123,7 @@ def _visible(value: Any) -> Any:
     return visible(value) if isinstance(value, (str, Message)) and not hasattr(value, "__html__") else value
 
 
-def rendered(env: Sandbox, template: str, context: dict[str, Any]) -> str:
+def rendered(env: Sandbox, template: str, context: Mapping[str, object]) -> str:
     """Render one template; any mistake in a user's template becomes a message with file and line.
 
     Raises

@@ -63,7 +63,7 @@ def shipped_as_toml() -> bytes:
     return (head + "".join(parts)).encode()
 
 
-def _checked(path: Path, key: str, entry: Any, shipped: Catalogue) -> Entry:
+def _checked(path: Path, key: str, entry: object, shipped: Catalogue) -> Entry:
     """Return a user's text as it can be printed; a plural form may leave placeholders out, none may bring its own."""
     if key not in shipped:
         raise TemplateError(

@@ -221,7 +221,7 @@ def lazy_frames(models: object) -> dict[str, Any]:
     return frames if frames and all(engine_of(frame) is not None for frame in frames.values()) else {}
 
 
-def _of_memory(frames: Mapping[str, Any]) -> list[Source]:
+def _of_memory(frames: Mapping[str, object]) -> list[Source]:
     return [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())]
 
 

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 
 from evalreport.texts import Text
 
+MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
+"""Metrics that are the mean of a column of the user's, whose name says more than the metric's."""
+
+ROC_AREAS = frozenset({"roc_auc", "roc_auc_ovr"})
+"""The area under a binary curve, and under that of one class against the rest."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:

@@ -58,7 +58,13 @@ from evalreport.schema.judges import (
     JudgeBiasRecord,
     JudgeEstimateRecord,
 )
-from evalreport.schema.metrics import BaselineRecord, ConfusionRecord, FoldRecord, MetricRecord
+from evalreport.schema.metrics import (
+    MEANS_OF_A_COLUMN,
+    BaselineRecord,
+    ConfusionRecord,
+    FoldRecord,
+    MetricRecord,
+)
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, Text, english, joined, speaking
@@ -69,8 +75,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "evalreport/results/2"
-MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
-"""Metrics that are the mean of a column of the user's, whose name says more than the metric's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalreport.errors import InputError
 from evalreport.sources.binary import read_table, whole
@@ -52,14 +52,14 @@ def _check_room(path: Path, room: Room) -> None:
         room.check(sum(entry.file_size for entry in archive.infolist()))
 
 
-def _table(columns: Sequence[tuple[str, Sequence[Any]]]) -> pa.Table:
+def _table(columns: Sequence[tuple[str, Sequence[object]]]) -> pa.Table:
     import pyarrow as pa
 
     arrays = [_column(cells) for _, cells in columns]
     return pa.Table.from_arrays(arrays, names=[title for title, _ in columns])
 
 
-def _column(cells: Sequence[Any]) -> pa.Array:
+def _column(cells: Sequence[object]) -> pa.Array:
     """Return a column of one type where its cells are of one, else as text; an empty cell is missing."""
     import pyarrow as pa
 
@@ -73,6 +73,6 @@ def _column(cells: Sequence[Any]) -> pa.Array:
     return pa.array([None if cell is None else _text(cell) for cell in given], pa.string())
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
     """Return a cell as text: a whole number without decimals, as the sheet shows it."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

@@ -90,7 +90,7 @@ def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(visible(str(v)) for v in value)
     return visible(str(value))
