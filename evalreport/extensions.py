@@ -12,6 +12,7 @@ from typing import Any
 COMMANDS: Mapping[str, str] = {
     "run": "evalreport.cli.run:run_command",
     "check": "evalreport.cli.run:check_command",
+    "render": "evalreport.cli.render:render_command",
     "aggregate": "evalreport.scale.commands:aggregate_command",
     "plan": "evalreport.cli.preparation:plan_command",
     "resample": "evalreport.refit.commands:resample_command",
@@ -22,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "compare-runs": "evalreport.verify.commands:compare_runs_command",
     "import": "evalreport.imports.commands:import_command",
     "list": "evalreport.cli.preparation:list_command",
+    "schema": "evalreport.cli.preparation:schema_command",
     "init": "evalreport.cli.preparation:init_command",
     "templates": "evalreport.cli.preparation:templates_command",
 }

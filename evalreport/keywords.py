@@ -152,7 +152,12 @@ class ReportKeywords(TypedDict, total=False):
     """The options of a report.
 
     formats : str | Sequence[str]
-        Any of html,pdf,json,md, separated by commas (default: all).
+        Any of html,pdf,json,md,csv,tex,card, separated by commas (default: html,pdf,json,md); csv:
+        tables of plain numbers; tex: the main table and a paragraph on methods for a paper; card: a
+        section of a model card.
+    figures : ["svg", "png"]
+        Also write each chart as a file of this kind into figures/ (default: charts are in the report
+        alone).
     detail : ["brief", "full"]
         Level of detail of the PDF (default brief).
     templates : str | PathLike[str]
@@ -170,6 +175,7 @@ class ReportKeywords(TypedDict, total=False):
     """
 
     formats: str | Sequence[str]
+    figures: Literal["svg", "png"] | None
     detail: Literal["brief", "full"]
     templates: str | PathLike[str] | None
     template_time: int

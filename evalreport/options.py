@@ -51,16 +51,25 @@ Average = Literal["tasks", "examples"]
 Order = Literal["time"]
 Missing = Literal["refuse", "drop", "wrong"]
 Correction = Literal["holm", "bh", "bonferroni", "none"]
-Format = Literal["html", "pdf", "json", "md"]
+Format = Literal["html", "pdf", "json", "md", "csv", "tex", "card"]
+FigureKind = Literal["svg", "png"]
 Detail = Literal["brief", "full"]
 LogFormat = Literal["text", "json"]
 Engine = Literal["duckdb", "dask", "spark"]
 
-FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
-FILES: Mapping[Format, str] = {
-    "html": "report.html", "pdf": "report.pdf", "json": "results.json", "md": "summary.md"
-}  # fmt: skip
-"""The file of each format in the output folder."""
+USUAL_FORMATS: tuple[Format, ...] = ("html", "pdf", "json", "md")
+"""Those that a run writes by itself."""
+FILES: Mapping[Format, tuple[str, ...]] = {
+    "html": ("report.html",),
+    "pdf": ("report.pdf",),
+    "json": ("results.json",),
+    "md": ("summary.md",),
+    "csv": tuple(f"tables/{name}.csv" for name in ("metrics", "pairs", "slices", "gates", "curves")),
+    "tex": ("table.tex", "methods.tex"),
+    "card": ("card.md",),
+}
+"""The files of each format in the output folder."""
+PAGE, PDF, JSON, SUMMARY = (FILES[form][0] for form in USUAL_FORMATS)
 
 T = TypeVar("T")
 Record = TypeVar("Record", "Options", "OutputOptions")
@@ -199,9 +208,18 @@ class OutputOptions:
         Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o", group="Output"
     )
     formats: tuple[Format, ...] = _option(
-        FORMATS, "formats", "LIST", '["html", "pdf", "json", "md"]', name="format", short="-f", group="Output"
+        USUAL_FORMATS,
+        "formats",
+        "LIST",
+        '["html", "pdf", "json", "md"]',
+        name="format",
+        short="-f",
+        group="Output",
     )
     formats_named: bool = False
+    figures: FigureKind | None = _option(
+        None, "choice", "KIND", '"svg"', choices=get_args(FigureKind), group="Output"
+    )
     detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
     templates: Path | None = _option(None, "path", "DIR", '"templates"', group="Output")
     template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30", group="Output")
@@ -236,7 +254,7 @@ OF_AGGREGATES = (
     "truth", "task", "positive", "threshold", "labels", "slices", "cluster", "weight", "resamples", "seed"
 )  # fmt: skip
 """Fields of ``Options`` that ``evalreport aggregate`` takes."""
-RENDERING = ("formats", "detail", "templates", "template_time", "title", "sign_off", "time")
+RENDERING = ("formats", "figures", "detail", "templates", "template_time", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
 
@@ -300,7 +318,7 @@ def validate_output(options: OutputOptions) -> None:
         raise UsageError(f"template_time must be a whole number of at least 1, not {options.template_time}")
     memory_bytes(options.memory_limit)
     if not options.formats:
-        raise UsageError(f"format needs at least one of {', '.join(FORMATS)}")
+        raise UsageError(f"format needs at least one of {', '.join(FILES)}")
     if options.output == STANDARD_OUTPUT and options.formats != ("json",):
         raise UsageError(
             "-o - writes to standard output, which holds one format: add -f json, or name a folder"
@@ -388,11 +406,11 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
     """
     named = [name.strip() for part in parts for name in part.split(",") if name.strip()]
     for name in named:
-        if name not in FORMATS:
-            raise UsageError(unknown_name("format", name, list(FORMATS)))
+        if name not in FILES:
+            raise UsageError(unknown_name("format", name, list(FILES)))
     if not named:
-        raise UsageError(f"format needs at least one of {', '.join(FORMATS)}")
-    return tuple(name for name in FORMATS if name in named)
+        raise UsageError(f"format needs at least one of {', '.join(FILES)}")
+    return tuple(name for name in FILES if name in named)
 
 
 def _is_text_list(value: object) -> bool:

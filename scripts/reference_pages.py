@@ -43,8 +43,15 @@ Written by `make docs` from the records themselves; do not edit.
 
 results.json is UTF-8 with sorted keys and no NaN: what cannot be had is `null`, with a `reason` beside it. Each list
 holds flat records, so it opens as a data frame (`results.to_frame("metrics")`, or any JSON reader). Lists are in a
-canonical order, and the same inputs and options give the same bytes. An addition is possible in every release; a field
-that changes its meaning makes another `schema`.
+canonical order, and the same inputs and options give the same bytes.
+
+`evalreport schema` prints these fields as JSON Schema 2020-12, also in the package as
+[results.schema.json](../../evalreport/schema/results.schema.json). The promise: while `schema` is
+`evalreport/results/2`, fields are only added, and none changes its name, type or meaning; what does makes another
+`schema`, which the changelog names. A reader should ignore fields that it does not know.
+
+Beside the fields below `sentences` has the code and the parameters of every sentence, by its English text:
+`evalreport render` and `Results.from_json` make the messages of the run of them.
 """
 
 

@@ -332,6 +332,8 @@ def _without_flags(summary: str) -> str:
 def main() -> int:
     """Write or check the files; return the exit code."""
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
+    from evalreport.schema.json_schema import SCHEMA_FILE as SCHEMA_PATH
+    from evalreport.schema.json_schema import json_schema
     from scripts.reference_pages import commands, results
 
     # The help of commands quotes the formats, so they are written first.
@@ -341,6 +343,7 @@ def main() -> int:
         KEYWORDS_PATH: keywords,
         ROOT / "docs" / "reference" / "commands.md": commands,
         ROOT / "docs" / "reference" / "results.md": results,
+        SCHEMA_PATH: json_schema,
     }
     for path, content in written.items():
         text = content()

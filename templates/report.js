@@ -360,6 +360,23 @@
     }
     return lines.map(function (texts) { return texts.map(cell).join(",") + "\r\n"; }).join("");
   }
+  // For a paper: booktabs' rules, every sign of LaTeX's own escaped.
+  function asLatex(lines) {
+    var signs = {
+      "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "#": "\\#", "$": "\\$", "%": "\\%", "&": "\\&", "_": "\\_",
+      "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
+      "−": "$-$", "–": "--", "±": "$\\pm$", "×": "$\\times$", "Δ": "$\\Delta$", "↓": "$\\downarrow$", "↑": "$\\uparrow$",
+      "’": "'", "…": "\\dots{}", "≤": "$\\le$", "≥": "$\\ge$"
+    };
+    function cell(text) {
+      var safe = text.replace(/[\\{}#$%&_^~<>|−–±×Δ↓↑’…≤≥]/g, function (c) { return signs[c]; });
+      // At the beginning of a row a bracket would be an argument of the row before it.
+      return /^[[*]/.test(safe) ? "{}" + safe : safe;
+    }
+    function row(texts) { return texts.map(cell).join(" & ") + " \\\\\n"; }
+    return "% " + said("booktabs") + "\n\\begin{tabular}{l" + "r".repeat(Math.max(lines[0].length - 1, 0)) + "}\n\\toprule\n" +
+      row(lines[0]) + "\\midrule\n" + lines.slice(1).map(row).join("") + "\\bottomrule\n\\end{tabular}\n";
+  }
   var dialog = null;
   var live = made("div", "unseen");
   live.setAttribute("role", "status");
@@ -401,7 +418,7 @@
     }
     var copies = made("span", "copies");
     copies.append(said("copy") + " ");
-    [["Markdown", asMarkdown], ["CSV", asCsv]].forEach(function (way) {
+    [["Markdown", asMarkdown], ["CSV", asCsv], ["LaTeX", asLatex]].forEach(function (way) {
       var control = made("button", "copy", way[0]);
       control.setAttribute("aria-label", said("copy_as", { format: way[0], table: region.getAttribute("aria-label") || "" }));
       control.addEventListener("click", function () { copy(control, way[1](grid(table))); });

@@ -58,6 +58,7 @@ evalreport import mlflow|lm-eval PATH -o FILE    other tools' logs as a predicti
 evalreport compare-runs OLD NEW    what changed between two runs, base branch against pull request
 evalreport comment OUTPUT     the summary as one comment on a pull request, updated in place
 evalreport verify RESULTS     recompute what a results.json or a report.pdf says
+evalreport render RESULTS     draw it again: another format, title or template; nothing is recomputed
 
 Exit codes: 0 done, every gate passed; 1 a gate failed; 2 bad usage or bad input; 3 no gate failed, at least
 one is undecided; 4 an output named with -f could not be made.

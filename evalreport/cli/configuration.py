@@ -17,6 +17,7 @@ from evalreport.options import (
     EXPECTED,
     KEYS,
     OF_AGGREGATES,
+    RENDERING,
     STANDARD_OUTPUT,
     Group,
     Key,
@@ -128,6 +129,12 @@ def aggregate_options(function: F) -> F:
     return _add(tuple(key for key in KEYS if key.field in named), function)
 
 
+def rendering_options(function: F) -> F:
+    """Add the options of ``render``: those of the report, and of what is printed."""
+    named = ("output", *RENDERING, "log_format", "quiet", "verbose")
+    return _with_keys(tuple(key for key in KEYS if key.field in named), function)
+
+
 def given(flags: Mapping[str, object]) -> dict[str, object]:
     """Return the flags that were given, by field name; the others come from evalreport.toml or the defaults.
 
@@ -146,11 +153,14 @@ def _add(keys: tuple[Key, ...], function: F) -> F:
         metavar="FILE",
         help="Configuration (default: evalreport.toml here, in the MODELS folder or in its parent).",
     )
-    decorated = config(function)
+    return _with_keys(keys, config(function))
+
+
+def _with_keys(keys: tuple[Key, ...], function: F) -> F:
     # The last applied decorator is the first in --help.
     for key in reversed(keys):
-        decorated = _option(key)(decorated)
-    return decorated
+        function = _option(key)(function)
+    return function
 
 
 def _option(key: Key) -> Callable[[F], F]:

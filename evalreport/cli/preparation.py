@@ -134,6 +134,18 @@ def _print_rows(rows: Iterable[Sequence[str]]) -> None:
     click.echo(formatter.getvalue(), nl=False)
 
 
+@click.command("schema")
+def schema_command() -> int:
+    """Print the JSON Schema of results.json.
+
+    In JSON Schema 2020-12, also in the package: evalreport/schema/results.schema.json.
+    """
+    from evalreport.schema.json_schema import SCHEMA_FILE
+
+    click.echo(SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)
+    return 0
+
+
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
 def init_command(folder: Path) -> int:

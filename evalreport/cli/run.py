@@ -31,7 +31,18 @@ from evalreport.cli.configuration import (
     settle,
 )
 from evalreport.errors import OutputError, UsageError, cleared
-from evalreport.options import FILES, KEYS, STANDARD_OUTPUT, Options, OutputOptions, memory_bytes
+from evalreport.options import (
+    FILES,
+    JSON,
+    KEYS,
+    PAGE,
+    PDF,
+    STANDARD_OUTPUT,
+    SUMMARY,
+    Options,
+    OutputOptions,
+    memory_bytes,
+)
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
 
@@ -126,9 +137,9 @@ def check_output(options: OutputOptions) -> None:
         raise UsageError(f"{place}: is a file, where the report needs a folder; name another folder with -o")
     if not os.access(place, os.W_OK | os.X_OK):
         raise UsageError(f"{place}: no permission to write; name another folder with -o")
-    names = [FILES[form] for form in options.formats]
+    names = [name for form in options.formats for name in FILES[form]]
     if options.junit is not None and _within(options):
-        if options.junit.name in FILES.values():
+        if any(options.junit.name in files for files in FILES.values()):
             raise UsageError(f"--junit {options.junit}: the report has a file of this name; name another")
         names.append(options.junit.name)
     if place == output:
@@ -285,11 +296,7 @@ def _print_summary(results: Results, folder: Path) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=160)
     console.print(terminal.summary(results))
     # The page if it was made, else the next document.
-    names = [
-        name
-        for name in (FILES["html"], FILES["pdf"], FILES["md"], FILES["json"])
-        if (folder / name).is_file()
-    ]
+    names = [name for name in (PAGE, PDF, SUMMARY, JSON) if (folder / name).is_file()]
     if names:
         tell(f"report: {folder / names[0]}")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import OutputError
 from evalreport.files import Kind, publish
-from evalreport.options import FILES, OutputOptions, run_time
+from evalreport.options import FILES, JSON, PAGE, PDF, SUMMARY, OutputOptions, run_time
 from evalreport.report.brand import TemplateError, check_templates
 from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.schema.results import Results, to_json
@@ -40,7 +40,13 @@ FIGURES = (
     *("decomposition", "complexity", "replicates", "count-sets", "f1-at-recall"),
 )
 """The names of all figures, by which the files of a report are told from other files in ``figures/``."""
-OURS = frozenset({*FILES.values(), "figures/", *(f"figures/{name}.svg" for name in FIGURES)})
+OURS = frozenset(
+    {
+        *(name for files in FILES.values() for name in files),
+        *("tables/", "figures/"),
+        *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ def is_ours(name: str) -> bool:
 
 def _is_about(folder: Path, data: bytes) -> bool:
     """Return whether the folder holds outputs of the same results, made with another choice of formats."""
-    earlier = folder / FILES["json"]
+    earlier = folder / JSON
     return earlier.is_file() and earlier.read_bytes() == data
 
 
@@ -136,43 +142,69 @@ def _made(
     from evalreport.report.translations import catalogue_of
     from evalreport.texts import speaking
 
-    given = {FILES["json"]: data} if "json" in options.formats else {}
-    names = [FILES[form] for form in options.formats if form != "json"]
+    given = {JSON: data} if "json" in options.formats else {}
+    names = [name for form in options.formats for name in FILES[form] if name != JSON]
     try:
         catalogue = catalogue_of(options.templates)
     except TemplateError as error:
         return given, dict.fromkeys(names, error)  # without its texts only the numbers can be given
-    if not names:
+    if not names and options.figures is None:
         return given, {}
     with speaking(catalogue):
-        outcomes, svgs = _documents(results, options, data, names)
-    made = given | {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, bytes)}
+        plain = _plain_files(results, options)
+        pages = [name for name in names if name not in plain]
+        outcomes, figures = _documents(results, options, data, pages)
+    made = given | plain | {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, bytes)}
     failures = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, OutputError)}
-    figures = {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items()}
-    return {name: made[name] for name in FILES.values() if name in made} | figures, failures
+    return {
+        name: made[name] for files in FILES.values() for name in files if name in made
+    } | figures, failures
+
+
+def _plain_files(results: Results, options: OutputOptions) -> dict[str, bytes]:
+    """Make the files that no template has a part in: tables, LaTeX, the model card."""
+    from evalreport.report import latex, tables
+    from evalreport.report.model_card import model_card
+    from evalreport.report.view import view_of
+
+    view = view_of(results)
+    made: dict[str, bytes] = {}
+    if "csv" in options.formats:
+        made |= {f"tables/{name}.csv": content for name, content in tables.tables(view).items()}
+    if "tex" in options.formats:
+        made |= {"table.tex": _encoded(latex.table(view)), "methods.tex": _encoded(latex.paragraph(view))}
+    if "card" in options.formats:
+        made["card.md"] = _encoded(model_card(view))
+    return made
 
 
 def _documents(
     results: Results, options: OutputOptions, data: bytes, names: Sequence[str]
-) -> tuple[dict[str, bytes | OutputError], dict[str, str]]:
+) -> tuple[dict[str, bytes | OutputError], dict[str, bytes]]:
     """Draw the figures and make the documents, in the templates' process where the user brings templates.
 
     Returns
     -------
     tuple
-        The content of each document, or why it could not be made, by its name; and the figures as SVG.
+        The content of each document, or why it could not be made, by its name; and the files of the figures.
     """
-    from evalreport.plots.pictures import drawn
+    from evalreport.plots.pictures import drawn, painted
     from evalreport.report.sections import describe, figures_of
     from evalreport.report.view import view_of
 
     view = view_of(results)
-    paged = bool({"html", "pdf"} & set(options.formats))
-    sections = describe(view, full=options.detail == "full") if paged else ()
-    svgs = {figure.name: drawn(figure) for section in sections for figure in figures_of(section.content)}
+    paged = bool({PAGE, PDF} & set(names))
+    drawing = paged or options.figures is not None
+    sections = describe(view, full=options.detail == "full") if drawing else ()
+    figures = [figure for section in sections for figure in figures_of(section.content)]
+    svgs = {figure.name: drawn(figure) for figure in figures if paged or options.figures == "svg"}
+    if options.figures == "png":
+        files = {f"figures/{figure.name}.png": painted(figure) for figure in figures}
+    else:
+        files = {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items() if options.figures}
     if options.templates is not None:
         arguments = (results, svgs, options, data)
-        return made_within_limits(_by_templates, arguments, names, seconds=options.template_time), svgs
+        return made_within_limits(_by_templates, arguments, names, seconds=options.template_time), files
     outcomes: dict[str, bytes | OutputError] = {}
     steps = _steps(view, sections, svgs, options, data)
     for name in names:
@@ -181,7 +213,7 @@ def _documents(
             outcomes[name] = reduce(lambda made, step: step(made), further, first())
         except OutputError as error:
             outcomes[name] = error
-    return outcomes, svgs
+    return outcomes, files
 
 
 def _by_templates(
@@ -227,9 +259,9 @@ def _steps(
         return page(view, described, svgs, medium=medium, time=time, evidence=evidence, **own)
 
     return {
-        FILES["html"]: (partial(page, view, sections, svgs, time=time, **own), _encoded),
-        FILES["pdf"]: (paper, partial(pdf_bytes, attachment=data, time=time)),
-        FILES["md"]: (partial(summary_markdown, view, **own), _encoded),
+        PAGE: (partial(page, view, sections, svgs, time=time, **own), _encoded),
+        PDF: (paper, partial(pdf_bytes, attachment=data, time=time)),
+        SUMMARY: (partial(summary_markdown, view, **own), _encoded),
     }
 
 

@@ -8,7 +8,7 @@ import json
 import logging
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origi
 from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, with_each_key_once
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.results import SCHEMA, WITH_CODE, Results, to_json
+from evalreport.schema.results import SCHEMA, SENTENCES, WITH_CODE, Results, to_json
 from evalreport.texts import Message, Text, english, parts, sentences
 
 EARLIER = "evalreport/results/1"
@@ -198,19 +198,23 @@ def completed(value: Any, wanted: TypeHint = Results) -> Any:
 def results_of(content: JsonObject) -> Results:
     """Return checked results as records again, as ``evaluate`` returned them.
 
-    The sentences of verdicts and warnings are messages with code and parameters again; other sentences are the texts
-    that were written, in English.
+    Sentences are messages with code and parameters again, unless they were edited or this version has none that says
+    the same: then they are the texts that were written, in English.
     """
-    restored: Results = _restored(content, Results)
+    known = content.get(SENTENCES, {})
+    said = (
+        {text: _as_message(text, (code,)) for text, code in known.items()} if isinstance(known, dict) else {}
+    )
+    restored: Results = _restored(content, Results, said)
     return restored
 
 
-def _restored(value: Any, wanted: TypeHint) -> Any:
+def _restored(value: Any, wanted: TypeHint, said: Mapping[str, Text]) -> Any:
     origin: TypeHint = get_origin(wanted)
     if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
         hints = _hints(wanted)
         known = {
-            f.name: _restored(value[f.name], hints[f.name])
+            f.name: _restored(value[f.name], hints[f.name], said)
             for f in dataclasses.fields(wanted)
             if f.name in value
         }
@@ -220,21 +224,23 @@ def _restored(value: Any, wanted: TypeHint) -> Any:
     if origin is tuple and isinstance(value, list):
         parts = get_args(wanted)
         kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
-        return tuple(_restored(part, kind) for part, kind in zip(value, kinds, strict=True))
+        return tuple(_restored(part, kind, said) for part, kind in zip(value, kinds, strict=True))
     if (
         origin is not None
         and isinstance(origin, type)
         and issubclass(origin, Mapping)
         and isinstance(value, dict)
     ):
-        return {key: _restored(part, get_args(wanted)[1]) for key, part in value.items()}
+        return {key: _restored(part, get_args(wanted)[1], said) for key, part in value.items()}
     if wanted is float:
         return math.nan if value is None else value
     if origin in (Union, types.UnionType) and value is not None:
+        if Message in get_args(wanted) and isinstance(value, str):
+            return said.get(value, value)
         choices = [
             choice for choice in get_args(wanted) if choice is not types.NoneType and choice is not Message
         ]
-        return _restored(value, choices[0]) if len(choices) == 1 else value
+        return _restored(value, choices[0], said) if len(choices) == 1 else value
     return value
 
 
@@ -243,18 +249,23 @@ def _sentence(record: JsonObject) -> Text:
 
     A warning's sentence is one of the texts of its code.
     """
-    code, params = record["code"], record.get("params", {})
+    code, params, notes = record["code"], record.get("params", {}), record.get("notes", ())
     codes = [code, *(key for key in english() if key.startswith(f"warning.{code}"))]
-    for key in (key for key in codes if key in english()):
+    return _as_message(str(record["text"]), [{"code": key, "params": params} for key in codes], notes)
+
+
+def _as_message(text: str, choices: Sequence[Any], notes: Sequence[Any] = ()) -> Text:
+    """Return the message that says a text: the first of the choices that does, with the notes; else the text."""
+    for choice in choices:
         try:
-            first, *notes = map(_message, ({"code": key, "params": params}, *record.get("notes", ())))
-            found = [joined_by(first, *notes) for joined_by in (sentences, parts)] if notes else [first]
-            same = next((text for text in found if str(text) == record["text"]), None)
-        except (KeyError, TypeError, ValueError, AttributeError):
+            first, *further = map(_message, (choice, *notes))
+            found = [joined_by(first, *further) for joined_by in (sentences, parts)] if further else [first]
+            same = next((message for message in found if str(message) == text), None)
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
             continue  # of another version, or edited
         if same is not None:
             return same
-    return str(record["text"])
+    return text
 
 
 def _message(value: Any) -> Any:

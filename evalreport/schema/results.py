@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
@@ -181,6 +181,20 @@ class Results:
         shared = len(self.value_columns) == 1
         return self.value_columns[0] if shared else "outcome" if self.task == "outcome" else "value"
 
+    @property
+    def sentences(self) -> Mapping[str, JsonObject]:
+        """Code and parameters of every sentence, by its English text; those of verdicts and warnings are with them.
+
+        results.json has them so that saved results are the same again as those of the run.
+        """
+        with speaking(english()):
+            found = [(str(text), _coded(text)) for text in _messages(self)]
+        # One text of two codes is the same words in English; the first code in order is kept.
+        kept: dict[str, JsonObject] = {}
+        for text, code in sorted(found, key=lambda pair: (pair[0], _ENCODE(pair[1]))):
+            kept.setdefault(text, code)
+        return kept
+
     def to_frame(self, name: str) -> pd.DataFrame:
         """Return one of the lists as a flat pandas frame: ``metrics``, ``comparisons``, ``curves``, ``verdicts`` ...
 
@@ -229,6 +243,9 @@ class Results:
         return evalreport.shown(self, "notebook")
 
 
+SENTENCES = "sentences"
+"""The key of results.json that is no field: it follows from the others."""
+
 WITH_CODE = (VerdictRecord, WarningRecord)
 """Records whose sentence is written with its code and parameters."""
 
@@ -238,7 +255,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).
 
 def to_json(results: Results) -> bytes:
     """Write results as UTF-8 JSON, a record on each line: sorted keys, no NaN, the same bytes for the same results."""
-    names = sorted(f.name for f in dataclasses.fields(results))
+    names = sorted([*(f.name for f in dataclasses.fields(results)), SENTENCES])
     with speaking(english()):
         entries = [f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names]
     text = "{\n " + ",\n ".join(entries) + "\n}\n"
@@ -273,6 +290,21 @@ def _plain(value: object) -> object:
 def _fields(record: object) -> dict[str, object]:
     kind: type = type(record)
     return {name: _plain(getattr(record, name)) for name in _names(kind)}
+
+
+def _messages(value: object) -> Iterator[Message]:
+    """Yield the messages in records, except the sentences that are written with their code."""
+    if isinstance(value, Message):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            if not isinstance(part, (str, int, float)):
+                yield from _messages(part)
+    elif dataclasses.is_dataclass(value):
+        kind: type = type(value)
+        for name in _names(kind):
+            if not (name == "text" and isinstance(value, WITH_CODE)):
+                yield from _messages(getattr(value, name))
 
 
 def _code_and_params(text: Text) -> dict[str, object]:

@@ -23,7 +23,7 @@ from evalreport.options import AnyPath, Options, is_number
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import EARLIER, Recorded, results_of
-from evalreport.schema.results import Results, to_json
+from evalreport.schema.results import SENTENCES, Results, to_json
 from evalreport.sources.files import Found, aggregate_in
 from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.texts import Message, Text, say
@@ -337,6 +337,7 @@ def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[obje
     old, new = dict(content), json.loads(to_json(found))
     for side in (old, new):
         side.pop("environment", None)  # versions are compared apart
+        side.pop(SENTENCES, None)  # each is compared where it stands
         # A file that was not read is no input, so it cannot be checked.
         side["warnings"] = [row for row in side.get("warnings", ()) if row["code"] != "ignored_file"]
         if partly:

@@ -78,6 +78,7 @@ ADDED = {
     "--memory-limit",
     "--engine",
     "--junit",
+    "--figures",
     "--template-time",
 }
 

@@ -30,13 +30,25 @@ def test_all_four_formats_and_the_figures_are_written_twice_with_the_same_bytes(
 ) -> None:
     """The same results give the same bytes of every file, PDF included."""
     found = simulate()
-    outcome = render(found, tmp_path / "a")
-    render(found, tmp_path / "b")
+    drawn = OutputOptions(figures="svg")
+    outcome = render(found, tmp_path / "a", options=drawn)
+    render(found, tmp_path / "b", options=drawn)
     assert {path.name for path in outcome.paths} == ALL
     assert outcome.warnings == ()
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert (tmp_path / "a" / "results.json").read_bytes() == to_json(found)
     assert {p.name for p in tmp_path.iterdir()} == {"a", "b"}  # no temporary folder is left
+
+
+def test_charts_are_files_only_where_they_are_asked_for(
+    simulate: Callable[..., Results], tmp_path: Path
+) -> None:
+    """Of the kind that was named, also where no page is made."""
+    found = simulate()
+    render(found, tmp_path / "a", options=OutputOptions(formats=("html",)))
+    assert set(contents(tmp_path / "a")) == {"report.html"}
+    render(found, tmp_path / "b", options=OutputOptions(formats=("json",), figures="png"))
+    assert set(contents(tmp_path / "b")) == {"results.json", "figures/roc.png", "figures/pr.png"}
 
 
 def test_a_failing_render_leaves_the_previous_report(
@@ -60,7 +72,7 @@ def test_files_of_others_stay_and_stale_ones_of_ours_go(
     simulate: Callable[..., Results], tmp_path: Path
 ) -> None:
     """A new report replaces the old one's files and figures; the user's notes and drawings are not touched."""
-    formats = OutputOptions(formats=("html", "json", "md"))
+    formats = OutputOptions(formats=("html", "json", "md"), figures="svg")
     render(simulate(), tmp_path, options=formats)
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "figures" / "mine.svg").write_text("mine")
@@ -76,7 +88,7 @@ def test_another_format_of_the_same_results_is_added(
     """Outputs of the very same results stay when another format is asked for later."""
     found = simulate()
     render(found, tmp_path, options=OutputOptions(formats=("json", "md")))
-    render(found, tmp_path, options=OutputOptions(formats=("html",)))
+    render(found, tmp_path, options=OutputOptions(formats=("html",), figures="svg"))
     render(found, tmp_path, options=OutputOptions(formats=("md",)))
     assert {p.name for p in tmp_path.rglob("*") if p.is_file()} == ALL - {"report.pdf"}
 

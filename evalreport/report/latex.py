@@ -1,0 +1,105 @@
+"""The main table and a paragraph on the methods in LaTeX, to be pasted into a paper."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from evalreport.numbers import count, percent
+from evalreport.report.lines import difference_heading, lines_of
+from evalreport.report.naming import label_of
+from evalreport.report.sections import leaderboard, methods
+from evalreport.report.view import View, metric_record
+from evalreport.texts import in_words, say
+from evalreport.texts.labels import sentence_start
+from evalreport.texts.visible import visible
+
+SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "—": "---", "’": "'", "‘": "`", "…": r"\dots{}",
+    "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "∞": r"$\infty$", "Δ": r"$\Delta$", "δ": r"$\delta$",
+    "α": r"$\alpha$", "κ": r"$\kappa$", "ρ": r"$\rho$", "σ": r"$\sigma$", "≤": r"$\le$", "≥": r"$\ge$",
+    "↓": r"$\downarrow$", "↑": r"$\uparrow$", "½": r"$\frac{1}{2}$", "\u00a0": "~", "\u202f": r"\,",
+}  # fmt: skip
+SUPERSCRIPTS = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
+
+
+def table(view: View) -> str:
+    """Return the leaderboard as a ``tabular`` with the rules of booktabs: values, differences, adjusted p-values."""
+    board = leaderboard.describe(view)
+    if board is None:
+        return f"% {_comment(say('paper.no_table'))}\n"
+    compared = difference_heading(board)
+    heads = [say("table.model"), say("summary.heading", metric=board.heading, level=percent(view.confidence))]
+    heads += [compared, say("table.adjusted")] if compared else []
+    heads += board.other_headings[: board.n_named]
+    rows = [
+        [line.model, line.value, *([line.difference, line.p] if compared else []), *line.others]
+        for line in lines_of(view, board)
+    ]
+    body = [heads, *rows]
+    lines = [f"{' & '.join(map(cell, row))} \\\\" for row in body]
+    return "\n".join(
+        [
+            f"% {_comment(say('page.booktabs'))}",
+            f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            "\\toprule",
+            lines[0],
+            "\\midrule",
+            *lines[1:],
+            "\\bottomrule",
+            "\\end{tabular}",
+            "",
+        ]
+    )
+
+
+def paragraph(view: View) -> str:
+    """Return one paragraph: the data, the intervals, how pairs were decided, and the program."""
+    results = view.results
+    n = len(view.models)
+    facts = {"n": n, "number": in_words(n), "examples": count(results.n), "metric": view.primary_words}
+    parts = [sentence_start(say("paper.data", **facts))]
+    record = metric_record(view, view.models[0].id, view.primary) if view.models else None
+    if record is not None and record.intervals:
+        by = label_of("interval", record.intervals[0].method)
+        parts.append(say("paper.intervals", level=percent(view.confidence), method=by))
+    parts.append(methods.describe(view).text)
+    parts.append(say("paper.program", signature=results.signature))
+    return escaped(" ".join(parts)) + "\n"
+
+
+def cell(text: str) -> str:
+    r"""Escape a cell; one that begins with a bracket or an asterisk would be an argument of the row before it.
+
+    Examples
+    --------
+    >>> cell("[0.90, 0.95]"), cell("a_b & 50 %")
+    ('{}[0.90, 0.95]', 'a\\_b \\& 50 \\%')
+    """
+    found = escaped(text)
+    return f"{{}}{found}" if found.startswith(("[", "*")) else found
+
+
+def escaped(text: str) -> str:
+    r"""Escape a text for LaTeX.
+
+    Examples
+    --------
+    >>> print(escaped("C:\\x {1} −0.3×10⁻⁵"))
+    C:\textbackslash{}x \{1\} $-$0.3$\times$10$^{-5}$
+    """
+    shown = " ".join(visible(text).split(" "))
+    return "".join(
+        _power(part) if SUPERSCRIPTS.fullmatch(part) else "".join(SIGNS.get(c, c) for c in part)
+        for part in re.split(f"({SUPERSCRIPTS.pattern})", shown)
+    )
+
+
+def _power(digits: str) -> str:
+    return f"$^{{{unicodedata.normalize('NFKC', digits).replace('−', '-')}}}$" if digits else ""
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.split())

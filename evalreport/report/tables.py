@@ -1,0 +1,138 @@
+"""Results as tidy CSV tables: plain numbers, a row for each value, pair, gate or point of a curve."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from evalreport.report.view import View, comparison_between, key_of, verdict_between
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.results import Results
+
+Cell = str | float | None
+FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]")
+"""The beginning of a cell that a spreadsheet would compute."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+
+VALUE_COLUMNS = (
+    "model", "metric", "average", "label", "value", "low", "high", "interval_method", "n", "level", "standard_error",
+    "reason",
+)  # fmt: skip
+PAIR_COLUMNS = (
+    "a", "b", "metric", "difference", "low", "high", "interval_method", "test", "p_value", "p_adjusted", "verdict",
+    "average", "label", "level", "reason",
+)  # fmt: skip
+GATE_COLUMNS = ("gate", "outcome", "value", "low", "high", "text")
+CURVE_COLUMNS = ("model", "curve", "label", "x", "y", "threshold", "low", "high", "count")
+
+
+def tables(view: View) -> dict[str, bytes]:
+    """Return the tables as CSV files in UTF-8, by name: metrics, pairs, slices, gates and curves.
+
+    A table without rows has its header alone. The limits of a pair on the primary metric are the pair's one interval.
+    """
+    results = view.results
+    rows: Mapping[str, tuple[Sequence[str], Iterable[Sequence[Cell]]]] = {
+        "metrics": (VALUE_COLUMNS, (_value(r) for r in results.metrics if r.slice is None)),
+        "pairs": (PAIR_COLUMNS, _pairs(view)),
+        "slices": (
+            (*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]),
+            _slices(results),
+        ),
+        "gates": (
+            GATE_COLUMNS,
+            ((g.gate, g.outcome, g.value, g.low, g.high, str(g.text)) for g in results.gates),
+        ),
+        "curves": (CURVE_COLUMNS, _curves(results)),
+    }
+    return {name: as_csv(columns, found) for name, (columns, found) in rows.items()}
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    r"""Write rows below their header; a text that a spreadsheet would compute gets an apostrophe before it.
+
+    Examples
+    --------
+    >>> as_csv(["model", "value"], [["=1+1", 0.1], ["a, b", None], ["-5", -2.0]]).decode().splitlines()
+    ['model,value', "'=1+1,0.1", '"a, b",', '-5,-2']
+    """
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_written(cell) for cell in row] for row in rows)
+    return stream.getvalue().encode("utf-8", errors="replace")
+
+
+def _written(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
+    return plain_number(cell)
+
+
+def plain_number(value: float) -> str:
+    """Write the shortest text that reads back to the same number; empty where it is not finite.
+
+    Examples
+    --------
+    >>> plain_number(0.1), plain_number(-2.0), plain_number(1e-7), plain_number(float("nan"))
+    ('0.1', '-2', '1e-07', '')
+    """
+    if isinstance(value, int):
+        return str(value)
+    return repr(float(value)).removesuffix(".0") if math.isfinite(value) else ""
+
+
+def _value(record: MetricRecord) -> tuple[Cell, ...]:
+    first = record.intervals[0] if record.intervals else None
+    low, high = (None, None) if first is None else (first.low, first.high)
+    method, level = (None, None) if first is None else (first.method, first.level)
+    reason = record.reason or (None if first is None else first.reason)
+    return (
+        record.model, record.metric, record.average, record.label, record.value, low, high, method, record.n, level,
+        record.standard_error, None if reason is None else str(reason),
+    )  # fmt: skip
+
+
+def _slices(results: Results) -> Iterator[tuple[Cell, ...]]:
+    for record in results.metrics:
+        if record.slice is not None:
+            row = _value(record)
+            yield (*row[:9], record.slice.column, record.slice.value, *row[9:])
+
+
+def _pairs(view: View) -> Iterator[tuple[Cell, ...]]:
+    """Yield each pair on each metric once, by the test that leads, as seen from its first model."""
+    seen = set()
+    for record in view.results.comparisons:
+        key = (record.a, record.b, key_of(record))
+        if record.b is None or record.slice is not None or not record.leads or key in seen:
+            continue
+        seen.add(key)
+        found = comparison_between(view, key_of(record), record.a, record.b)
+        assert found is not None
+        yield _pair(view, found)
+
+
+def _pair(view: View, record: ComparisonRecord) -> tuple[Cell, ...]:
+    assert record.b is not None
+    decided = verdict_between(view, record.a, record.b) if key_of(record) == view.primary else None
+    method = record.interval_method if decided is None else decided.method or record.interval_method
+    return (
+        record.a, record.b, record.metric, record.difference, record.low, record.high, method, record.test,
+        record.p_value, record.p_adjusted, None if decided is None else decided.verdict, record.average, record.label,
+        record.level, None if record.reason is None else str(record.reason),
+    )  # fmt: skip
+
+
+def _curves(results: Results) -> Iterator[tuple[Cell, ...]]:
+    for curve in results.curves:
+        columns = (curve.x, curve.y, curve.threshold, curve.low, curve.high, curve.count)
+        for place in range(len(curve.x)):
+            cells = (None if column is None else column[place] for column in columns)
+            yield (curve.model, curve.curve, curve.label, *cells)

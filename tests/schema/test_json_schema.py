@@ -1,0 +1,90 @@
+"""results.schema.json describes every results.json; results that come back from it draw the same report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import jsonschema
+import pytest
+
+import evalreport as er
+from evalreport.options import OutputOptions, Task
+from evalreport.report.writing import _made
+from evalreport.schema.json_schema import SCHEMA_FILE, TASKS, json_schema
+from evalreport.schema.recorded import parsed, results_of
+from evalreport.schema.results import SCHEMA, Results, to_json
+from scripts.golden_reports import CASES, _source
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+DRAWN = OutputOptions(formats=("html", "json", "md", "csv", "tex", "card"), time="2026-01-01", detail="full")
+
+
+def _golden(name: str) -> Callable[[], Results]:
+    files, options = CASES[name]
+    return lambda: er.evaluate(_source(files, options), resamples=20, seed=0, **options)
+
+
+SOURCES: dict[str, Callable[[], Results]] = {
+    **{name: _golden(name) for name in CASES},
+    **{
+        folder: lambda folder=folder, **options: er.evaluate(EXAMPLES / folder, resamples=20, **options)
+        for folder in (
+            "credit-default/models",
+            "judged/answers",
+            "suite/models",
+            "5x2cv/predictions",
+            "bias-variance/predictions",
+        )
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def schema() -> jsonschema.Draft202012Validator:
+    """The schema that is shipped, itself checked against its dialect."""
+    document = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(document)
+    return jsonschema.Draft202012Validator(document)
+
+
+def test_the_schema_is_the_one_of_the_records() -> None:
+    """`make docs` wrote it after the last change of a record; it is in its dialect and bears the results' name."""
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema()
+    document = json.loads(json_schema())
+    assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert document["$id"] == SCHEMA
+    assert {entry.name for entry in fields(Results)} | {"sentences"} == set(document["properties"])
+    assert get_args(Task) == TASKS
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_results_fit_the_schema_and_come_back_the_same(
+    name: str, schema: jsonschema.Draft202012Validator
+) -> None:
+    """Every golden input and every example: valid, and drawn again from the file the same bytes of every document."""
+    results = SOURCES[name]()
+    data = to_json(results)
+    found = sorted(
+        error.json_path + ": " + error.message[:200] for error in schema.iter_errors(json.loads(data))
+    )
+    assert found == []
+    again = results_of(parsed(data, name))
+    assert to_json(again) == data
+    (first, failed), (second, also) = (_made(each, DRAWN, data) for each in (results, again))
+    assert not failed
+    assert not also
+    assert first == second
+
+
+def test_a_wrong_file_does_not_fit(schema: jsonschema.Draft202012Validator) -> None:
+    """A text for a number, an unknown verdict, a field that is missing; a field that is not known yet fits."""
+    content = json.loads(to_json(SOURCES["single"]()))
+    assert schema.is_valid({**content, "of_a_later_version": 1})
+    assert not schema.is_valid({**content, "n": "many"})
+    assert not schema.is_valid({key: value for key, value in content.items() if key != "metrics"})
+    metrics = [{**content["metrics"][0], "value": "high"}]
+    assert not schema.is_valid({**content, "metrics": metrics})
