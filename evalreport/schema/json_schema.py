@@ -79,7 +79,7 @@ def _node(hint: TypeHint, defs: dict[str, Node]) -> Node:
     origin: TypeHint = get_origin(hint)
     inside = get_args(hint)
     if dataclasses.is_dataclass(hint):
-        return {"$ref": f"#/$defs/{_defined(hint, defs)}"}
+        return {"$ref": f"#/$defs/{_defined(hint, defs)}"}  # type: ignore[arg-type]
     if origin in (Union, types.UnionType):
         return _union(inside, defs)
     if origin is Literal:
