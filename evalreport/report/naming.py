@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalreport.numbers import count, percent
+from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import named, say, spoken
 from evalreport.texts.visible import visible
 
@@ -99,24 +100,34 @@ def metric_label(key: MetricKey) -> str:
     return text
 
 
-def family_words(correction: str, n_pairs: int, alpha: str) -> str:
-    """Say how the pairs were corrected."""
-    if n_pairs < 2:
+def family_words(results: Results) -> str:
+    """Say how the tested pairs were corrected."""
+    n, correction, confidence = _family(results)
+    alpha = f"{1 - confidence:.4g}"
+    if n < 2:
         return say("verdict.family", alpha=alpha)
     if correction == "none":
         return say("verdict.family_unadjusted", alpha=alpha)
-    by = named("correction", correction)
-    return say("verdict.family_adjusted", correction=by, n=n_pairs, alpha=alpha)
+    key = "family_adjusted" if n == len(results.verdicts) else "family_adjusted_tested"
+    return say(f"verdict.{key}", correction=named("correction", correction), n=n, alpha=alpha)
 
 
 def level_of_pairs(results: Results) -> str:
     """Say for which of the pairs the intervals of the differences hold together."""
-    n, correction = len(results.verdicts), str(results.options.get("correction", "none"))
-    level = percent(float(results.options.get("confidence", 0.95)))
+    n, correction, confidence = _family(results)
+    level = percent(confidence)
     if n < 2:
         return say("verdict.level", level=level)
-    key = {"none": "verdict.level_each", "bh": "verdict.level_decided"}.get(correction, "verdict.level_all")
-    return say(key, level=level, n=n)
+    together = "level_all" if n == len(results.verdicts) else "level_tested"
+    key = {"none": "level_each", "bh": "level_decided"}.get(correction, together)
+    return say(f"verdict.{key}", level=level, n=n)
+
+
+def _family(results: Results) -> tuple[int, str, float]:
+    """Return how many pairs are tested on the primary metric, by which correction, and the confidence."""
+    n = len(tested_pairs(results.comparisons, results.primary_metric or ""))
+    options = results.options
+    return n, str(options.get("correction", "none")), float(options.get("confidence", 0.95))
 
 
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:

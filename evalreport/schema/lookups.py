@@ -82,6 +82,16 @@ def true_counts(results: Results) -> dict[str, float]:
     return found
 
 
+def tested_pairs(comparisons: Iterable[ComparisonRecord], metric: str) -> set[frozenset[str]]:
+    """Return the pairs for which a metric's leading test has a p-value: the family that is corrected."""
+    return {
+        frozenset((record.a, record.b))
+        for record in comparisons
+        if record.recommended and record.slice is None and record.p_value is not None
+        and record.b is not None and is_metric(record, metric)
+    }  # fmt: skip
+
+
 def quarter(low: float | None, high: float | None) -> float | None:
     """Return a quarter of an interval's width, which is about a standard error."""
     return None if low is None or high is None else (high - low) / 4

@@ -11,7 +11,7 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import with_recommended_interval
+from evalreport.schema.lookups import tested_pairs, with_recommended_interval
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, shortened
@@ -80,7 +80,9 @@ def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
         yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
 
 
-def discordant_pairs(family: Sequence[Comparison], options: Options) -> Iterator[WarningRecord]:
+def discordant_pairs(
+    family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
+) -> Iterator[WarningRecord]:
     """Warn of pairs with the same answers on nearly all examples, and of several comparisons."""
     if not family or definition(family[0].quantity).untested:
         return
@@ -94,19 +96,20 @@ def discordant_pairs(family: Sequence[Comparison], options: Options) -> Iterator
             yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:
             yield warning("few_discordant", about=about, models=about, n=round(b + c))
-    if len(family) > 1 and options.correction == "none":
-        yield warning("several_comparisons", "unadjusted", pairs=len(family))
-    elif len(family) > 1:
+    n_pairs = len(tested_pairs(rows, family[0].quantity.spelled))
+    if n_pairs > 1 and options.correction == "none":
+        yield warning("several_comparisons", "unadjusted", pairs=n_pairs)
+    elif n_pairs > 1:
         yield warning(
             "several_comparisons",
             "adjusted",
-            pairs=len(family),
+            pairs=n_pairs,
             correction=Message(f"correction.{options.correction}"),
         )
 
 
 def too_few_replicates(
-    sample: Sample, family: Sequence[Comparison], options: Options
+    sample: Sample, family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
     """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
     tested = [c for c in family if not definition(c.quantity).untested]
@@ -116,11 +119,12 @@ def too_few_replicates(
         for pair in leading
         if pair is not None and pair.difference.replicates is not None
     ]
-    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(len(family), 1))
+    n_pairs = len(tested_pairs(rows, family[0].quantity.spelled)) if family else 0
+    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(n_pairs, 1))
     if drawn and alpha / 2 * (min(drawn) + 1) < 1:
         yield warning(
             "few_resamples_for_family",
-            n=len(family),
+            n=n_pairs,
             alpha=alpha,
             replicates=options.resamples,
             enough=_enough(alpha),

@@ -149,3 +149,20 @@ def test_k_better_follows_the_metrics_direction(kind: str) -> None:
     assert row.difference is not None
     assert (row.difference > 0) == (kind == "accuracy")
     assert [r.model for r in results.ranking] == ["A", "B"]
+
+
+@pytest.mark.parametrize("baseline, pairs", [(None, 3), ("a", 2)])
+def test_az_one_family_has_one_number(baseline: str | None, pairs: int, tmp_path: Path) -> None:
+    """AZ: pairs with a model that gives labels only are not tested on ROC AUC, and counted nowhere as tested."""
+    source = noisy_scores(seed=4, models=("a", "b", "d"))
+    truth = source["a"]["y_true"]
+    source["c"] = {"id": source["a"]["id"], "y_true": truth, "y_pred": truth}
+    results = evaluate(source, metrics=("roc_auc",), baseline=baseline)
+    text = spoken(results, tmp_path) + " ".join(str(verdict.text) for verdict in results.verdicts)
+    numbers = re.findall(r"over (?:all |the )?(\w+) pairs|(\w+) pairs are compared", text)
+    assert len(numbers) > 5
+    assert {word for found in numbers for word in found if word} == {str(pairs)}
+    levels = [verdict.level for verdict in results.verdicts if verdict.low is not None]
+    assert levels == [pytest.approx(1 - 0.05 / pairs)] * pairs
+    untested = "three cannot be tested" if baseline is None else "one cannot be tested"
+    assert untested in " ".join(text.split())

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.report.naming import count_range, entry, label_of, level_of_pairs, listed, test_in_words
+from evalreport.report.naming import (
+    MetricKey,
+    count_range,
+    entry,
+    label_of,
+    level_of_pairs,
+    listed,
+    spelling,
+    test_in_words,
+)
 from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, leading_comparison
+from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
 
@@ -43,14 +53,14 @@ def describe(view: View) -> Methods:
         words = (
             listed([view.primary_words, second.words]) if second is not None and same else view.primary_words
         )
-        parts.append(_deciding(view, leading.test, words, len(results.verdicts)))
+        parts.append(_deciding(view, leading.test, words, view.primary))
         if results.options.get("margin") is not None:
             parts.append(say("methods.equivalence", margin=f"{results.options['margin']:g}"))
         if leading.interval_method:
             by = label_of("interval", leading.interval_method)
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
         if second is not None and other is not None and other.test is not None and not same:
-            parts.append(_deciding(view, other.test, second.words, len(results.second_verdicts)))
+            parts.append(_deciding(view, other.test, second.words, second.key))
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(
@@ -84,8 +94,9 @@ def _of_people(view: View) -> str:
     )
 
 
-def _deciding(view: View, test: str, metric: str, n_pairs: int) -> str:
+def _deciding(view: View, test: str, metric: str, key: MetricKey) -> str:
     """Say which test decides the pairs on a metric, why, and how its p-values are adjusted."""
+    n_pairs = len(tested_pairs(view.results.comparisons, spelling(key)))
     correction = str(view.results.options.get("correction", "none"))
     adjusted = ""
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from evalreport import numbers
-from evalreport.report.naming import family_words, level_of_pairs, listed, test_in_words
+from evalreport.report.naming import family_words, level_of_pairs, listed, spelling, test_in_words
 from evalreport.report.view import (
     Model,
     Row,
@@ -19,6 +19,7 @@ from evalreport.report.view import (
     limits_at_zero,
     verdict_between,
 )
+from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import in_words, named, say
 
 MOST_OPEN = 8
@@ -126,10 +127,16 @@ def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
 
 
 def _finding(view: View) -> str:
-    """Say how many of the pairs are decided, equivalent and undecided."""
+    """Say how many of the pairs are decided, equivalent and undecided, and how many were not tested."""
+    tested = tested_pairs(view.results.comparisons, spelling(view.primary))
     kinds = {"better": "decided", "worse": "decided"}
-    found = Counter(kinds.get(v.verdict, v.verdict) for v in view.results.verdicts)
-    total, order = sum(found.values()), ("decided", "equivalent", "non-inferior", "undecided")
+    found = Counter(
+        "untested"
+        if record.verdict == "undecided" and frozenset(record.about) not in tested
+        else kinds.get(record.verdict, record.verdict)
+        for record in view.results.verdicts
+    )
+    total, order = sum(found.values()), ("decided", "equivalent", "non-inferior", "undecided", "untested")
     counts = [(kind, found[kind]) for kind in order if found[kind]]
     if len(counts) == 1:
         return say(f"finding.pairs_all.{counts[0][0]}", n=total, number=in_words(total))
@@ -142,8 +149,6 @@ def _notes(view: View) -> tuple[str, ...]:
         r.test for r in view.results.comparisons
         if r.test is not None and r.recommended and r.metric == view.primary.metric and r.slice is None
     }  # fmt: skip
-    correction = str(view.results.options.get("correction", "none"))
-    family = family_words(correction, len(view.results.verdicts), f"{1 - view.confidence:.4g}")
     labels = sorted(map(test_in_words, tests)) or [""]
     test = reduce(lambda first, last: say("list.and", names=first, last=last), labels)
     notes = [
@@ -151,7 +156,7 @@ def _notes(view: View) -> tuple[str, ...]:
             "evidence.pairs",
             metric=view.primary_label,
             test=test,
-            family=family,
+            family=family_words(view.results),
             level=level_of_pairs(view.results),
         )
     ]

@@ -203,7 +203,8 @@ def family(view: View) -> str:
     correction = str(results.options.get("correction", "none"))
     if not tests:
         return ""
-    known = {"tests": listed(tests), "n": len(results.task_verdicts), "number": in_words(len(results.suite))}
+    tested = sum(v.p_adjusted is not None for v in results.task_verdicts)
+    known = {"tests": listed(tests), "n": tested, "number": in_words(len(results.suite))}
     if correction == "none":
         return say("suite.family_unadjusted", **known)
     return say("suite.family", **known, correction=named("correction", correction))
