@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 import pytest
@@ -143,19 +144,30 @@ def label_names(codes: np.ndarray, prefix: str = "") -> np.ndarray:
     return np.array([f"{prefix}{code}" for code in codes])
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", sorted((TWO.keys() | SCORED.keys()) & METRICS.keys()))
-def test_binary(name: str, seed: int) -> None:
-    """Binary: labels at threshold 1/2, scores rounded so that some are tied."""
+OF_TWO_CLASSES = tuple(sorted((TWO.keys() | SCORED.keys()) & METRICS.keys()))
+OF_NUMBERS = tuple(sorted(VALUES.keys() & METRICS.keys()))
+
+
+@cache
+def two_classes(seed: int) -> tuple[Labels, np.ndarray, Results]:
+    """Return truth, probabilities (rounded so that some are tied) and the run of all metrics of two classes."""
     random = np.random.default_rng(seed)
     n = int(random.integers(20, 200))
     codes = random.integers(0, 2, n)
     proba = np.clip(np.round(random.normal(0.35 + 0.3 * codes, 0.25), 2), 0.01, 0.99)
-    truth, said = label_names(codes), np.where(proba >= 0.5, "1", "0")
+    truth = label_names(codes)
     rows = {"id": ids(n), "y_true": truth.tolist(), "p_1": proba.tolist()}
-    ours = value(evaluate({"m": rows}, "binary", metrics=(name,)), name)
+    return truth, proba, evaluate({"m": rows}, "binary", metrics=OF_TWO_CLASSES)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", OF_TWO_CLASSES)
+def test_binary(name: str, seed: int) -> None:
+    """Binary: labels at threshold 1/2, scores rounded so that some are tied."""
+    truth, proba, results = two_classes(seed)
+    said = np.where(proba >= 0.5, "1", "0")
     expected = TWO[name](truth, said) if name in TWO else SCORED[name](truth, proba)
-    assert ours == pytest.approx(expected, abs=EXACT)
+    assert value(results, name) == pytest.approx(expected, abs=EXACT)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -190,13 +202,19 @@ def test_probabilities_of_several_classes(seed: int) -> None:
     assert value(results, "accuracy") == pytest.approx(sk.accuracy_score(truth, proba.argmax(1)), abs=EXACT)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", sorted(VALUES.keys() & METRICS.keys()))
-def test_regression(name: str, seed: int) -> None:
-    """Regression: random truths away from 0 and noisy predictions."""
+@cache
+def numbers(seed: int) -> tuple[np.ndarray, np.ndarray, Results]:
+    """Return truths away from 0, noisy predictions and the run of all metrics of numbers."""
     random = np.random.default_rng(seed)
     truth = random.normal(10, 2, 80)
     said = truth + random.normal(0.3, 1, 80)
     rows = {"id": ids(80), "y_true": truth.tolist(), "y_pred": said.tolist()}
-    ours = value(evaluate({"m": rows}, "regression", metrics=(name,)), name)
-    assert ours == pytest.approx(VALUES[name](truth, said), rel=1e-12)
+    return truth, said, evaluate({"m": rows}, "regression", metrics=OF_NUMBERS)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_regression(name: str, seed: int) -> None:
+    """Regression: random truths away from 0 and noisy predictions."""
+    truth, said, results = numbers(seed)
+    assert value(results, name) == pytest.approx(VALUES[name](truth, said), rel=1e-12)

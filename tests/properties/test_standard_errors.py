@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 import pytest
@@ -68,45 +69,66 @@ def ours(results: Results, name: str) -> float | None:
     return record.standard_error
 
 
-@pytest.mark.parametrize("name", sorted((LABELS.keys() | BINARY.keys() | SCORES.keys()) & METRICS.keys()))
-def test_binary(name: str) -> None:
-    """Binary metrics, scores tied at two decimals."""
+OF_TWO_CLASSES = tuple(sorted((LABELS.keys() | BINARY.keys() | SCORES.keys()) & METRICS.keys()))
+OF_THE_TABLE = tuple(sorted(LABELS.keys() & METRICS.keys()))
+OF_NUMBERS = tuple(sorted(VALUES.keys() & METRICS.keys()))
+
+
+@cache
+def two_classes() -> tuple[np.ndarray, np.ndarray, Results]:
+    """Return truth, probabilities tied at two decimals, and the run of the metrics of two classes."""
     random = np.random.default_rng(7)
     codes = random.integers(0, 2, 70)
     proba = np.clip(np.round(random.normal(0.35 + 0.3 * codes, 0.25), 2), 0.01, 0.99)
-    truth, said = codes.astype(str), np.where(proba >= 0.5, "1", "0")
+    truth = codes.astype(str)
     rows = {"id": ids(70), "y_true": truth.tolist(), "p_1": proba.tolist()}
+    return truth, proba, evaluate({"m": rows}, "binary", metrics=OF_TWO_CLASSES)
+
+
+@pytest.mark.parametrize("name", OF_TWO_CLASSES)
+def test_binary(name: str) -> None:
+    """Binary metrics, scores tied at two decimals."""
+    truth, proba, results = two_classes()
+    said = np.where(proba >= 0.5, "1", "0")
     function = SCORES.get(name) or LABELS.get(name) or BINARY[name]
     expected = error_of(function, truth, proba if name in SCORES else said)
     # central differences with step 1e-5: truncation and rounding of the order of 1e-10 each
-    assert ours(evaluate({"m": rows}, "binary", metrics=(name,)), name) == pytest.approx(expected, rel=1e-6)
+    assert ours(results, name) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(LABELS.keys() & METRICS.keys()))
-def test_several_classes(name: str) -> None:
-    """Metrics of the whole table over four classes."""
+@cache
+def four_classes() -> tuple[np.ndarray, np.ndarray, Results]:
+    """Return truth, labels and the run of the metrics of the whole table."""
     random = np.random.default_rng(8)
     codes = random.integers(0, 4, 70)
     said = np.where(random.random(70) < 0.6, codes, random.integers(0, 4, 70))
     truth, labels = (np.array([f"c{code}" for code in column]) for column in (codes, said))
     rows = {"id": ids(70), "y_true": truth.tolist(), "y_pred": labels.tolist()}
-    expected = error_of(LABELS[name], truth, labels)
-    assert ours(evaluate({"m": rows}, "multiclass", metrics=(name,)), name) == pytest.approx(
-        expected, rel=1e-6
-    )
+    return truth, labels, evaluate({"m": rows}, "multiclass", metrics=OF_THE_TABLE)
 
 
-@pytest.mark.parametrize("name", sorted(VALUES.keys() & METRICS.keys()))
-def test_regression(name: str) -> None:
-    """Metrics of real values."""
+@pytest.mark.parametrize("name", OF_THE_TABLE)
+def test_several_classes(name: str) -> None:
+    """Metrics of the whole table over four classes."""
+    truth, labels, results = four_classes()
+    assert ours(results, name) == pytest.approx(error_of(LABELS[name], truth, labels), rel=1e-6)
+
+
+@cache
+def numbers() -> tuple[np.ndarray, np.ndarray, Results]:
+    """Return truth, predictions and the run of the metrics of numbers."""
     random = np.random.default_rng(9)
     truth = random.normal(10, 2, 60)
     said = truth + random.normal(0.3, 1, 60)
     rows = {"id": ids(60), "y_true": truth.tolist(), "y_pred": said.tolist()}
-    expected = error_of(VALUES[name], truth, said)
-    assert ours(evaluate({"m": rows}, "regression", metrics=(name,)), name) == pytest.approx(
-        expected, rel=1e-6
-    )
+    return truth, said, evaluate({"m": rows}, "regression", metrics=OF_NUMBERS)
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_regression(name: str) -> None:
+    """Metrics of real values."""
+    truth, said, results = numbers()
+    assert ours(results, name) == pytest.approx(error_of(VALUES[name], truth, said), rel=1e-6)
 
 
 COUNTED = {

@@ -85,9 +85,9 @@ def _evaluated(source: dict[str, dict[str, Any]], **options: Any) -> Results:
 
 
 @functools.cache
-def in_one(kind: str) -> Results:
-    """Return the run in the first unit."""
-    return KINDS[kind](1.0)
+def measured(kind: str, unit: float) -> Results:
+    """Return the run in a unit, made once for all tests."""
+    return KINDS[kind](unit)
 
 
 def size_of(metric: str, unit: float) -> float:
@@ -106,7 +106,7 @@ def _same(one: float | None, other: float | None, size: float, largest: float) -
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_unit_changes_no_test(kind: str, unit: float) -> None:
     """Every test has the same p-value, and the difference and its limits go with the unit."""
-    found, own = KINDS[kind](unit), in_one(kind)
+    found, own = measured(kind, unit), measured(kind, 1.0)
     assert len(found.comparisons) == len(own.comparisons)
     for ours, theirs in zip(found.comparisons, own.comparisons, strict=True):
         where = (ours.test, ours.metric, ours.a, ours.b)
@@ -125,7 +125,7 @@ def test_another_unit_changes_no_test(kind: str, unit: float) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_unit_changes_no_verdict_and_no_effect(kind: str, unit: float) -> None:
     """Verdicts, ranks, effect sizes without unit, and the codes of warnings are the same."""
-    found, own = KINDS[kind](unit), in_one(kind)
+    found, own = measured(kind, unit), measured(kind, 1.0)
     assert [(v.about, v.verdict) for v in found.verdicts] == [(v.about, v.verdict) for v in own.verdicts]
     assert [(r.model, r.rank, r.letters) for r in found.ranking] == [
         (r.model, r.rank, r.letters) for r in own.ranking
@@ -140,7 +140,7 @@ def test_another_unit_changes_no_verdict_and_no_effect(kind: str, unit: float) -
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_unit_scales_every_interval(kind: str, unit: float) -> None:
     """Values, standard errors and the limits of every interval are those of the first unit, times the unit."""
-    found, own = KINDS[kind](unit), in_one(kind)
+    found, own = measured(kind, unit), measured(kind, 1.0)
     for ours, theirs in zip(found.metrics, own.metrics, strict=True):
         size = size_of(ours.metric, unit)
         assert _same(ours.value, theirs.value, size, 1e-3), ours.metric
