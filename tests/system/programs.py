@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -74,12 +75,22 @@ def pdf_conformance(*profiles: str, pdf: Path) -> str:
         pytest.skip("the PDF validator needs jaxb: apt-get install libjaxb-java")
     folder = CACHE / "pdfcheck"
     folder.mkdir(parents=True, exist_ok=True)
-    path = ":".join(map(str, [_engine(folder), folder, *(JAVA_LIBRARIES / f"{n}.jar" for n in JAXB)]))
-    source = Path(__file__).parent / "pdfcheck" / "PdfCheck.java"
-    output_of("javac", "-cp", path, "-d", folder, source)
-    command = ["java", "-cp", path, "PdfCheck", ",".join(profiles), str(pdf)]
+    classes = ":".join(map(str, [_engine(folder), *(JAVA_LIBRARIES / f"{n}.jar" for n in JAXB)]))
+    path = f"{_compiled(folder, classes)}:{classes}"
+    command = ["java", "-XX:+UseSerialGC", "-cp", path, "PdfCheck", ",".join(profiles), str(pdf)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout if done.stdout else f"the validator failed:\n{done.stderr}"
+
+
+def _compiled(folder: Path, classes: str) -> Path:
+    """Compile the validator where that was not done since it was changed; return the folder of its class."""
+    source, made = Path(__file__).parent / "pdfcheck" / "PdfCheck.java", folder / "PdfCheck.class"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        part = folder / f"compiled-by-{os.getpid()}"
+        output_of("javac", "-cp", classes, "-d", part, source)
+        (part / made.name).replace(made)
+        part.rmdir()
+    return folder
 
 
 def _engine(folder: Path) -> Path:

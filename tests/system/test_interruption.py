@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,14 +26,26 @@ def fingerprint(folder: Path) -> dict[str, str]:
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
-@pytest.fixture
-def earlier(tmp_path: Path) -> Path:
-    """The folder of an earlier, finished report."""
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished report."""
+    folder = tmp_path_factory.mktemp("finished")
+    report(folder)
+    return folder / "out"
+
+
+def report(folder: Path) -> None:
+    """Write a report with few replicates to ``out`` in a folder."""
     done = evalreport(
-        "run", EXAMPLE, "--resamples", "100", "--format", "html,json,md", "-o", "out", cwd=tmp_path
+        "run", EXAMPLE, "--resamples", "100", "--format", "html,json,md", "-o", "out", cwd=folder
     )
     assert done.returncode == 0, done.stderr
-    return tmp_path / "out"
+
+
+@pytest.fixture
+def earlier(finished: Path, tmp_path: Path) -> Path:
+    """A copy of that report, into which a run is started."""
+    return Path(shutil.copytree(finished, tmp_path / "out"))
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
@@ -72,18 +85,27 @@ def test_an_interrupt_leaves_the_earlier_report_and_nothing_half_written(earlier
     assert [path.name for path in earlier.parent.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.5, 1.5])
-def test_a_killed_run_leaves_the_earlier_report(earlier: Path, delay):
-    """SIGKILL, which no program can catch: the old report byte for byte, and the next run works."""
-    before = fingerprint(earlier)
+def killed(earlier: Path, delay: float) -> None:
+    """Kill a run into the folder of a report with SIGKILL, which no program can catch."""
     process = start(earlier.parent)
     time.sleep(delay)
     process.kill()
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.5, 1.5])
+def test_a_killed_run_leaves_the_earlier_report(earlier: Path, delay):
+    """The old report is there byte for byte."""
+    before = fingerprint(earlier)
+    killed(earlier, delay)
     assert fingerprint(earlier) == before
-    again = evalreport(
-        "run", EXAMPLE, "--resamples", "100", "--format", "html,json,md", "-o", "out", cwd=earlier.parent
-    )
-    assert again.returncode == 0, again.stderr
+
+
+def test_after_a_killed_run_the_next_one_writes_its_report(earlier: Path):
+    """What the killed run left behind disturbs nothing."""
+    before = fingerprint(earlier)
+    killed(earlier, 0.5)
+    (earlier / "report.html").write_text("to be replaced", encoding="utf-8")
+    report(earlier.parent)
     assert fingerprint(earlier) == before
