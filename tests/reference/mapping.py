@@ -275,9 +275,9 @@ def nir_test(results: Results, record: Record) -> Numbers:
 
 
 def cochran(results: Results, record: Record) -> Numbers:
-    """Read Cochran's Q."""
+    """Read Cochran's Q of right and wrong; on other metrics it is refused."""
     for row in results.omnibus:
-        if row.test == "cochran_q":
+        if row.test == "cochran_q" and row.p_value is not None:
             return {"statistic": row.statistic, "df": row.df, "p_value": row.p_value}
     raise lookup.Missing("no cochran_q row")
 

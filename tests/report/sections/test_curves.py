@@ -54,7 +54,8 @@ def test_many_models_are_cut_and_said():
     truth, scores = two_normals(40)
     random = np.random.default_rng(1)
     p = {f"m{i:02d}": np.clip(0.5 + scores / 8 + random.normal(size=40) / 9, 0.01, 0.99) for i in range(14)}
-    results = evaluated({name: rows(truth, p_1=values) for name, values in p.items()}, resamples=60)
+    models = {name: rows(truth, p_1=values) for name, values in p.items()}
+    results = evaluated(models, metrics=("roc_auc",), resamples=60)
     sections = {s.name: s.content for s in describe(view_of(results))}
     roc = next(f for f in sections["curves"].figures if f.name == "roc")
     axes = Canvas().subplots()
