@@ -22,6 +22,7 @@ from research.studies import (
     seeds,
     sliced,
     ties,
+    time_order,
     unequal,
 )
 from research.studies.judgement import Fact, Line, at_least, at_most, never
@@ -190,6 +191,19 @@ def of_intervals(run: Run) -> Iterator[Line]:
         yield at_least(f"{row['name']}: {whose}", row["held"], led.LEAST, row["data_sets"])
 
 
+def of_time(run: Run) -> Iterator[Line]:
+    """Examples in order of time: intervals of values and differences by ``--order time``, from 100 examples on."""
+    for correlation in time_order.CORRELATIONS:
+        for n in time_order.SIZES:
+            where = f"AR(1) of {correlation:g}, n = {n}"
+            if n < 100 or run.cells not in where:
+                continue
+            for metric, total in time_order.cell(correlation, n, run.replications, run.seed).items():
+                for name, held in ((metric, "value_held"), (f"difference of {metric}", "difference_held")):
+                    rate = total[held] / total["sets"]
+                    yield at_least(f"{where}: {name}", rate, led.LEAST, total["sets"])
+
+
 def of_families(run: Run) -> Iterator[Line]:
     """Twelve equally good models: any verdict for one of them."""
     for row in _cells(run, families.CELLS, families.counted):
@@ -210,6 +224,7 @@ PROMISES: Mapping[str, Callable[[Run], Iterable[Line]]] = {
     "Tests of equal metrics": of_points,
     "Slices": of_slices,
     "Unequal clusters and weights": of_unequal,
+    "Order of time": of_time,
     "Training seeds": of_seeds,
     "Ties": of_ties,
     "Nightly alarms": of_nights,

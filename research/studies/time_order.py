@@ -138,16 +138,21 @@ SHARES = (
 )  # fmt: skip
 
 
+def cell(correlation: float, n: int, replications: int, seed: int) -> dict[str, Counter[str]]:
+    """Count over data sets of one correlation and size what each metric's intervals hold."""
+    totals: dict[str, Counter[str]] = {metric: Counter() for metric in TRUTHS}
+    for number in range(replications):
+        for metric, one in counted(correlation, n, number, seed).items():
+            totals[metric].update(one)
+    return totals
+
+
 def rows(replications: int, seed: int) -> list[Mapping[str, object]]:
     """Measure every correlation, size and metric."""
     found: list[Mapping[str, object]] = []
     for correlation in CORRELATIONS:
         for n in SIZES:
-            totals: dict[str, Counter[str]] = {metric: Counter() for metric in TRUTHS}
-            for number in range(replications):
-                for metric, one in counted(correlation, n, number, seed).items():
-                    totals[metric].update(one)
-            for metric, total in totals.items():
+            for metric, total in cell(correlation, n, replications, seed).items():
                 shares = {name: round(total[name] / total["sets"], 4) for name in SHARES}
                 sets = {"sets": total["sets"], "seed": seed}
                 found.append({"correlation": correlation, "n": n, "metric": metric, **shares, **sets})
