@@ -199,8 +199,8 @@ def of_time(run: Run) -> Iterator[Line]:
             if n < 100 or run.cells not in where:
                 continue
             for metric, total in time_order.cell(correlation, n, run.replications, run.seed).items():
-                for name, held in ((metric, "value_held"), (f"difference of {metric}", "difference_held")):
-                    rate = total[held] / total["sets"]
+                for name, of in ((metric, "value_held"), (f"difference of {metric}", "difference_held")):
+                    rate = total[of] / total["sets"]
                     yield at_least(f"{where}: {name}", rate, led.LEAST, total["sets"])
 
 
