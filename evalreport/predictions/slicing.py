@@ -12,11 +12,11 @@ A column with exactly such a name takes precedence.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 import numpy as np
 
@@ -28,11 +28,12 @@ from evalreport.registry import unknown_name
 from evalreport.texts import Message
 from evalreport.texts import parts as in_parts
 
-MOST_DECIMALS = 15
+MOST_DIGITS = 17
+"""Of an edge: as many as tell all numbers apart."""
 
 
 def quantile_edges(values: Floats, n_bins: int, times: Indices | None = None) -> tuple[float, ...]:
-    """Return inner edges of up to ``n_bins`` bins of about equal size, rounded as far as that moves no bin's sense.
+    """Return inner edges of up to ``n_bins`` bins of about equal size, each with as few digits as tell its bins apart.
 
     Parameters
     ----------
@@ -63,17 +64,26 @@ def quantile_edges(values: Floats, n_bins: int, times: Indices | None = None) ->
     edges = edges[edges > ordered[0]]
     if not len(edges) or all_whole(ordered):
         return tuple(map(float, edges))
-    # Two digits finer than the spread are enough for a reader, if they keep every bin filled.
-    spread = float(ordered[-1] - ordered[0])
-    if not 1e-290 < spread < math.inf:
-        return tuple(map(float, edges))
-    least = max(2 - math.floor(math.log10(spread)), 0)
-    for decimals in range(least, least + MOST_DECIMALS):
-        rounded = np.unique(np.round(edges, decimals))
-        codes = bin_codes(ordered, rounded)
-        if len(rounded) == len(edges) and len(np.unique(codes)) == len(edges) + 1:
-            return tuple(map(float, rounded))
-    return tuple(map(float, edges))
+    return tuple(_shortest(float(ordered[k - 1]), float(ordered[k])) for k in np.searchsorted(ordered, edges))
+
+
+def _shortest(below: float, edge: float) -> float:
+    """Return the number with the fewest digits above one value and up to the next: as an edge it moves no example.
+
+    Examples
+    --------
+    >>> _shortest(991.4, 1004.9), _shortest(0.24379, 0.24384), _shortest(-3.2, -2.9), _shortest(-0.7, 0.4)
+    (1000.0, 0.2438, -3.0, 0.0)
+    """
+    if below < 0 <= edge:
+        return 0.0
+    exact = Decimal(edge)
+    with localcontext(prec=800):
+        for place in range(exact.adjusted() + 1, exact.adjusted() - MOST_DIGITS, -1):
+            rounded = float(exact.quantize(Decimal(1).scaleb(place), ROUND_FLOOR))
+            if below < rounded <= edge:
+                return rounded
+    return edge
 
 
 def bin_codes(values: Floats, edges: Sequence[float] | Floats) -> Indices:

@@ -232,6 +232,32 @@ def test_bins_cover_all_numbers_and_keep_equal_ones_together(numbers, n_bins):
     assert len(set(names)) == len(names) == len(edges) + 1
 
 
+@given(
+    st.lists(
+        st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-9),
+        min_size=2,
+        max_size=80,
+    ),
+    st.integers(2, 6),
+    st.sampled_from([1e-12, 1e-3, 0.3048, 2.54, 1e6, 1e12]),
+)
+def test_bins_are_the_same_in_any_unit(numbers, n_bins, unit):
+    """In metres or feet the same examples are in the same bins, and the edges are written with few digits."""
+    values = np.array(numbers)
+    own = bin_codes(values, quantile_edges(values, n_bins))
+    other = bin_codes(unit * values, quantile_edges(unit * values, n_bins))
+    # Of numbers that only rounding tells apart either bin is right.
+    if len(np.unique(unit * values)) == len(np.unique(values)):
+        assert own.tolist() == other.tolist()
+
+
+def test_edges_are_written_with_few_digits():
+    """300 incomes: three digits are enough to tell the bins apart."""
+    values = np.random.default_rng(3).gamma(2, 1000, 300)
+    assert quantile_edges(values, 4) == pytest.approx([1200, 1900, 2910])
+    assert all(len(f"{edge:g}".strip("0")) <= 3 for edge in quantile_edges(values, 4))
+
+
 @given(st.lists(st.integers(0, 10**6), min_size=40, max_size=200, unique=True), st.integers(2, 6))
 def test_bins_of_distinct_numbers_have_about_one_size(numbers, n_bins):
     """Whole numbers without ties: sizes differ by one at most."""

@@ -12,6 +12,7 @@ import evalreport
 from evalreport.comparisons.registry import TESTS
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
+from tests.samples.audits import audited
 
 from .strategies import ids
 
@@ -168,3 +169,65 @@ def test_ties_of_large_values_are_found() -> None:
         for s in (source, small)
     )
     assert (large.statistic, large.p_value) == (plain.statistic, plain.p_value)
+
+
+SLICED = tuple("site " + "ABCD"[k % 4] for k in range(4 * N))
+
+
+def of_slices(unit: float) -> Results:
+    """Return two models' numbers with a slice that differs and numbers to cut into bins, both in a unit."""
+    random = np.random.default_rng(25)
+    truth, income = random.normal(10, 3, 4 * N), random.gamma(2, 1000, 4 * N)
+    worse = np.where(np.arange(4 * N) % 4 == 1, 3.0, 1.0)
+    source = {
+        name: {
+            "id": ids(4 * N), "y_true": (unit * truth).tolist(),
+            "y_pred": (unit * (truth + size * worse * random.normal(size=4 * N))).tolist(),
+            "site": list(SLICED), "income": (unit * income).tolist(),
+        }
+        for name, size in (("a", 1.0), ("b", 1.3))
+    }  # fmt: skip
+    return evalreport.evaluate(
+        source, task="regression", metrics=("mae", "rmse"), slices=("site", "income"), resamples=20
+    )
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_another_unit_flags_the_same_slices(unit: float) -> None:
+    """Slices by a name and by bins of a number: p-values, flags, ratios, and differences that go with the unit."""
+    found, own = of_slices(unit), of_slices(1.0)
+    assert len(found.disparities) == len(own.disparities) > 0
+    assert any(row.flagged for row in own.disparities)
+    for ours, theirs in zip(found.disparities, own.disparities, strict=True):
+        where = (ours.metric, ours.slice, ours.reference)
+        assert (ours.flagged, ours.method, ours.test) == (theirs.flagged, theirs.method, theirs.test), where
+        assert _same(ours.p_adjusted, theirs.p_adjusted, 1.0, 1e-9), where
+        assert _same(ours.ratio, theirs.ratio, 1.0, 1e-3), where
+        for name in ("difference", "low", "high"):
+            assert _same(getattr(ours, name), getattr(theirs, name), unit, 1e-3), (where, name)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_another_unit_raises_the_same_alarms(unit: float, history: Any) -> None:
+    """Six runs of a regression whose errors grow in the last: answers, p-values and alarms are the same."""
+    rows = {}
+    for series, size in (("own", 1.0), ("other", unit)):
+        random = np.random.default_rng(26)
+        for run in range(6):
+            truth = random.normal(10, 3, 200)
+            error = (2.0 if run == 5 else 1.0) * random.normal(size=200)
+            income = random.gamma(2, 1000, 200)
+            model = {
+                "id": [f"{run}-{k}" for k in range(200)], "y_true": (size * truth).tolist(),
+                "y_pred": (size * (truth + error)).tolist(), "income": (size * income).tolist(),
+            }  # fmt: skip
+            bins = f"income:{1000 * size},{2500 * size}"
+            done, _, _ = audited(
+                history, {"m": model}, series=series, metrics=("mae",), task="regression", slices=(bins,)
+            )
+        rows[series] = done.results.audit
+    assert len(rows["own"]) == len(rows["other"])
+    assert any(row.alarm for row in rows["own"] if row.question.startswith("worse"))
+    for ours, theirs in zip(rows["other"], rows["own"], strict=True):
+        assert (ours.question, ours.test, ours.alarm) == (theirs.question, theirs.test, theirs.alarm)
+        assert _same(ours.p_adjusted, theirs.p_adjusted, 1.0, 1e-9), ours.question
