@@ -89,7 +89,10 @@ def _table(content: bytes) -> pa.Table:
         chunks = chunks_of_parquet(path)
         declared = declared_by_parquet(chunks, {chunk.column for chunk in chunks})
         room_of(path, "the stored predictions", None).check(declared)
+    try:
         return pq.read_table(io.BytesIO(content))
+    except OSError as error:  # a damaged page: no file is read here
+        raise HistoryError(f"the stored predictions cannot be read: {error}") from error
 
 
 def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:

@@ -109,3 +109,22 @@ def test_a_newer_format_is_refused():
     pq.write_table(table, buffer)
     with pytest.raises(HistoryError, match="newer evalreport"):
         unpacked(buffer.getvalue())
+
+
+def test_a_damaged_page_ends_in_words():
+    """Every tenth byte of the file turned round, one at a time: it comes back, or is refused, and nothing else."""
+    rows = {
+        "id": [f"e{k}" for k in range(400)],
+        "y_true": ["a", "b"] * 200,
+        "y_pred": ["a", "b", "b", "a"] * 100,
+    }
+    content = packed(load({"m": rows}, options=Options()), Options())
+    said = set()
+    for place in range(4, len(content) - 4, 10):
+        damaged = bytearray(content)
+        damaged[place] ^= 0xFF
+        try:
+            unpacked(bytes(damaged))
+        except HistoryError as error:
+            said.add(str(error).split(":")[0])
+    assert "the stored predictions cannot be read" in said
