@@ -46,7 +46,11 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests tha
 test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
 	$(BIN)/python tests/headline/check.py --md tests/headline/result.md --store tests/headline/records.json.xz
 
-test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 and 3.13; warnings are errors
+test-portable: env ## quick tests without the names that only POSIX systems have: no fcntl, fork, resource, renameat2 ...
+	$(BIN)/python -X warn_default_encoding -m pytest -p tests.portable.without_posix -m "not system and not slow" \
+	    -W error::EncodingWarning:evalreport --numprocesses $(JOBS) --dist worksteal
+
+test-bounds: ## quick tests with the lowest versions of every requirement, and with Python 3.12 to 3.14; warnings are errors
 	@scripts/test-bounds.sh
 
 check: env libraries ## format, lint, types, the import rule, tests, doctests, README blocks; types are checked beside the tests
@@ -55,6 +59,7 @@ check: env libraries ## format, lint, types, the import rule, tests, doctests, R
 static: env ## the part of check without tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/ruff check --preview --select PLW1514 evalreport scripts research # every text file's encoding is named
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_imports.py
 	$(BIN)/python scripts/write_reference.py --check

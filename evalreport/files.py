@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, TypeAlias
 
+from evalreport import platform
 from evalreport.errors import OutputError, UsageError
 
 MOST_BYTES = 500_000_000
@@ -43,8 +44,7 @@ def content_of(path: str | Path) -> bytes:
         There is none that this user may read, it is not a regular file (a pipe would be waited for without end), or it
         is larger than ``MOST_BYTES``.
     """
-    # Without O_NONBLOCK the call itself waits until somebody writes to the pipe.
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    descriptor = platform.open_to_read(path)
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
@@ -130,7 +130,7 @@ def alone(path: Path) -> Iterator[None]:
     lock = hidden(path, "lock") if beside else path / ".evalreport-lock"
     deadline = time.monotonic() + PATIENCE
     while True:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        descriptor = platform.open_to_lock(lock)
         held = False
         try:
             held = _locked(descriptor, lock)
@@ -141,8 +141,9 @@ def alone(path: Path) -> Iterator[None]:
             with uninterrupted():
                 # An interrupt may have come before it was known whether the lock was got.
                 if held or _locked(descriptor, lock):
-                    lock.unlink(missing_ok=True)
-                os.close(descriptor)
+                    platform.remove_and_close(lock, descriptor)
+                else:
+                    os.close(descriptor)
         if time.monotonic() > deadline:
             raise OutputError(f"{path}: another evalreport is writing there; wait for it, and try again")
         time.sleep(0.01)
@@ -157,14 +158,8 @@ def hidden(path: Path, purpose: str) -> Path:
 
 
 def _locked(descriptor: int, path: Path) -> bool:
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not platform.lock(descriptor):
         return False
-    except (ImportError, OSError):  # there are none
-        return True
     try:
         # Whoever held it has removed it, and another process may have made it anew.
         return os.path.samestat(os.fstat(descriptor), path.stat())
@@ -196,8 +191,6 @@ def uninterrupted() -> Iterator[None]:
 MOVE = ".evalreport-move"
 """The folder inside a folder from which files are moved in; it is there for the time of the move alone."""
 _PART = ".evalreport-part"
-_CURRENT_FOLDER = -100  # AT_FDCWD
-_EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +347,7 @@ def _exchanged(
             if not there:
                 new.rename(folder)
             elif _may_leave(folder, kind):
-                _change_places(new, folder)
+                platform.exchange(new, folder)
             else:
                 return False
             done()
@@ -374,36 +367,12 @@ def _may_leave(folder: Path, kind: Kind) -> bool:
 def _alike(new: Path, folder: Path) -> bool:
     """Give a new folder the mode of the old one; say whether owner, group and attributes agree as well."""
     made, found = new.stat(), folder.stat()
-    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid) or _attributes(new) != _attributes(folder):
+    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid) or platform.attributes(
+        new
+    ) != platform.attributes(folder):
         return False
     new.chmod(stat.S_IMODE(found.st_mode))
     return True
-
-
-def _attributes(folder: Path) -> dict[str, bytes]:
-    try:
-        return {name: os.getxattr(folder, name) for name in os.listxattr(folder)}
-    except (AttributeError, OSError):  # this system or this file system has none
-        return {}
-
-
-def _change_places(a: Path, b: Path) -> None:
-    """Exchange two folders in one step.
-
-    Raises
-    ------
-    OSError
-        This system or file system cannot do that; nothing was changed.
-    """
-    import ctypes
-
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, TypeError):
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
-    if renameat2(_CURRENT_FOLDER, os.fsencode(a), _CURRENT_FOLDER, os.fsencode(b), _EXCHANGE):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(b))
 
 
 def _clear(beside: Path, folder: Path, kind: Kind) -> None:
@@ -511,14 +480,13 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
     for name in files:
-        with (folder / name).open("rb") as stream:
-            os.fsync(stream)
+        platform.flush_to_disk(folder / name)
 
 
 def _link(new: Path, folder: Path, names: Collection[str]) -> None:
     for name in names:
         (new / name).parent.mkdir(exist_ok=True)
-        os.link(folder / name, new / name, follow_symlinks=False)
+        platform.link(folder / name, new / name)
 
 
 def _standing(folder: Path, kind: Kind) -> tuple[list[str], list[str]]:

@@ -28,8 +28,8 @@ ALSO_FOR_RESULTS_ALONE = frozenset(
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(
     {
-        "", "version", "numbers", "keywords", "texts", "errors", "files", "registry", "extensions", "schema", "options",
-        "cli",
+        "", "version", "numbers", "keywords", "texts", "errors", "platform", "files", "registry", "extensions",
+        "schema", "options", "cli",
     }
 )  # fmt: skip
 # An extension's commands, imported to print their help.

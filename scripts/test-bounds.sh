@@ -1,13 +1,13 @@
 #!/bin/bash
 # test-bounds.sh [NAME...]: quick tests at the bounds of what is promised, each in a virtual environment of its own.
-# NAME is lowest (Python 3.11 and the lowest version of every requirement), 3.12 or 3.13 (the pinned ones); default: all.
+# NAME is lowest (Python 3.11 and the lowest version of every requirement), 3.12, 3.13 or 3.14 (the pinned ones); default: all.
 # Warnings are errors throughout. An interpreter that is not here is skipped, and that is said; one that is named must be.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
 tests=(tests/cli tests/sources/test_formats.py tests/sources/test_frames.py
-    tests/sources/test_frames_index.py tests/scale/test_aggregation.py tests/imports
+    tests/test_files.py tests/test_platform.py tests/scale/test_aggregation.py tests/imports
     tests/history/test_store.py tests/refit/test_fitting.py tests/plots/test_charts.py)
 
 # find_python 3.12: print an interpreter of that version, from the path, pyenv or uv; nothing if there is none.
@@ -32,7 +32,7 @@ prepare() {
 }
 
 failed=()
-for name in "${@:-lowest 3.12 3.13}"; do for bound in $name; do
+for name in "${@:-lowest 3.12 3.13 3.14}"; do for bound in $name; do
     version=$bound files=(requirements/run.txt requirements/dev.txt)
     if [ "$bound" = lowest ]; then version=3.11 files=(requirements/lowest.txt); fi
     python=$(find_python "$version")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import signal
 import stat
@@ -15,6 +14,7 @@ import pytest
 
 from evalreport import files as alone
 from evalreport import files as whole
+from evalreport import platform
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import MOVE, Kind, publish, recover, toml_of, write_whole, writing_whole
 
@@ -47,13 +47,13 @@ def out(tmp_path: Path) -> Path:
 def exchanges(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Note every exchange of folders."""
     found: list[Path] = []
-    change = whole._change_places
+    change = platform.exchange
 
     def noted(a: Path, b: Path) -> None:
         change(a, b)
         found.append(b)
 
-    monkeypatch.setattr(whole, "_change_places", noted)
+    monkeypatch.setattr(platform, "exchange", noted)
     return found
 
 
@@ -62,6 +62,12 @@ def refused(*_words: object) -> None:
     raise OSError(errno.EINVAL, "Invalid argument")
 
 
+needs_exchange = pytest.mark.skipif(
+    not platform.exchanges_folders(), reason="this system exchanges no folders"
+)
+
+
+@needs_exchange
 def test_our_own_files_are_exchanged_in_one_step(out: Path, exchanges: list[Path]) -> None:
     """What this run does not make is gone, nothing temporary is left, the mode of the folder stays."""
     out.chmod(0o750)
@@ -96,7 +102,7 @@ def test_where_the_folder_cannot_leave_the_files_are_moved(
         place = out if how == "here" else out / "figures"
         monkeypatch.chdir(place)
     elif how == "no exchange":
-        monkeypatch.setattr(whole, "_change_places", refused)
+        monkeypatch.setattr(platform, "exchange", refused)
     else:
         access = os.access
         monkeypatch.setattr("os.access", lambda path, mode: Path(path) != out.parent and access(path, mode))
@@ -108,6 +114,7 @@ def test_where_the_folder_cannot_leave_the_files_are_moved(
     assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
+@needs_exchange
 def test_a_link_to_the_folder_stays_a_link(out: Path, exchanges: list[Path]) -> None:
     """What it leads to is exchanged."""
     link = out.parent / "link"
@@ -195,13 +202,13 @@ def test_a_move_that_fails_on_the_way_is_undone(out: Path, monkeypatch: pytest.M
 
 def test_a_file_that_comes_at_the_last_moment_is_not_lost(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program writes into the folder between the last look and the exchange: its file is kept."""
-    change = whole._change_places
+    change = platform.exchange
 
     def late(a: Path, b: Path) -> None:
         given(b, {"late.txt": b"mine", "figures/late.svg": b"mine"})
         change(a, b)
 
-    monkeypatch.setattr(whole, "_change_places", late)
+    monkeypatch.setattr(platform, "exchange", late)
     publish(out, NEW, kind=KIND)
     assert contents(out.parent) == {
         f"out/{name}": content
@@ -281,13 +288,20 @@ def test_what_dead_runs_left_is_swept_and_nothing_else(out: Path) -> None:
     }
 
 
+SECONDS_OF_A_CHILD = 120
+"""A process that a failed test leaves behind ends by itself."""
+
+
 def forked(action: Callable[[], object]) -> int:
     """Start a process that does the action; it ends with 0, or with 1 where the action raises."""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork")
     process = os.fork()
     if process:
         return process
     code = 1
     try:
+        signal.alarm(SECONDS_OF_A_CHILD)
         action()
         code = 0
     finally:
@@ -351,7 +365,7 @@ def terminated() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("other", [pytest.param(False, marks=needs_exchange), True])
 def test_an_interrupt_during_the_move_waits_for_its_end(
     out: Path, monkeypatch: pytest.MonkeyPatch, terminated: None, number: int, other: bool
 ) -> None:
@@ -364,12 +378,12 @@ def test_an_interrupt_during_the_move_waits_for_its_end(
         os.kill(os.getpid(), number)
         return rename(self, target)
 
-    def change(a: Path, b: Path, change: Callable[[Path, Path], None] = whole._change_places) -> None:
+    def change(a: Path, b: Path, change: Callable[[Path, Path], None] = platform.exchange) -> None:
         os.kill(os.getpid(), number)
         change(a, b)
 
     monkeypatch.setattr(Path, "rename", interrupting)
-    monkeypatch.setattr(whole, "_change_places", change)
+    monkeypatch.setattr(platform, "exchange", change)
     with pytest.raises(KeyboardInterrupt):
         publish(out, NEW, kind=KIND, done=lambda: told.append(contents(out)))
     assert contents(out) == {**NEW, **({"notes.txt": b"mine"} if other else {})}
@@ -426,6 +440,7 @@ def test_an_interrupt_while_the_lock_is_taken_leaves_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, got: bool
 ) -> None:
     """Whether it came before or after the lock was got: a message says that nothing was written."""
+    fcntl = pytest.importorskip("fcntl")
     flock, calls = fcntl.flock, []
 
     def interrupted(descriptor: int, how: int) -> None:
@@ -445,6 +460,7 @@ def test_an_interrupt_while_another_has_the_lock_leaves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not removed from under whoever works there."""
+    pytest.importorskip("fcntl")
 
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt

@@ -269,8 +269,20 @@ def _write_report(
         for warning in outcome.warnings:
             say(f"warning: {warning}", level="warning")
     if not output.quiet:
+        _say_what_lacks(output)
+    if not output.quiet:
         _print_summary(results, output.output)
     return failure
+
+
+def _say_what_lacks(output: OutputOptions) -> None:
+    """Print what this system cannot promise of the report that was written."""
+    from evalreport import platform
+
+    if not platform.exchanges_folders():
+        say(Message("cli.lacks.exchange"))
+    if output.templates is not None and not platform.limits_processes():
+        say(Message("cli.lacks.limits"), level="warning")
 
 
 def _write_json(results: Results) -> None:

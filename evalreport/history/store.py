@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from evalreport import platform
 from evalreport.errors import HistoryError, UsageError
 from evalreport.history.connection import ConnectionLostError, History, reading, schema, translated, writing
 from evalreport.history.summaries import read_summary
@@ -534,26 +535,22 @@ Attempt = Callable[[], Text | None]
 
 @contextmanager
 def _file_lock(history: History, series: str) -> Iterator[Attempt]:
-    import fcntl
-
     assert history.path is not None
     # The file is never removed, because another process may be waiting for its lock.
     path = Path(f"{history.path}.{series_key(series, 'audit'):016x}.lock")
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = platform.open_to_lock(path, 0o666, follow=True)
     except OSError as error:
         raise HistoryError(f"{path}: cannot be made ({error.strerror}): audits lock their history") from error
 
     def attempt() -> str | None:
         """Take the lock, or return who holds it."""
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "it has just begun"
+        if not platform.lock(descriptor):
+            holder = platform.read_at_start(descriptor, 200)
+            return holder.decode("utf-8", "replace").strip() or "it has just begun"
         # The name of the holder is only a courtesy, so a full disk must not stop the audit.
         with contextlib.suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            platform.overwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         return None
 
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from evalreport import platform
 from evalreport.errors import OutputError, UsageError
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.refit.backends import Task
@@ -90,13 +91,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
 
 
 def _lock(stream: BinaryIO, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # a system without file locks
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not platform.lock(stream.fileno()):
         output = path.name.removeprefix(".").removesuffix(".fits")
         raise UsageError(
             f"{path.parent / output}: another evalreport resample is at work on this output; wait for it, or name"

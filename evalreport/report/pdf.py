@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import logging
+import sys
 import warnings
 from collections.abc import Callable
 from datetime import datetime
@@ -14,7 +15,12 @@ from typing import Any
 from evalreport.errors import OutputError
 from evalreport.report.glyphs import without_missing_glyphs
 
-REMEDY = "on Debian or Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
+REMEDIES = {
+    "linux": "on Debian or Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0",
+    "darwin": "with Homebrew: brew install pango",
+    "win32": "with the installer of MSYS2 (msys2.org), then in its shell: pacman -S mingw-w64-x86_64-pango",
+}
+REMEDY = REMEDIES.get(sys.platform, REMEDIES["linux"])
 UA_EXTENSION = b"""<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">\
 <pdfuaid:part>1</pdfuaid:part></rdf:Description>\
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" \

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import select
 import signal
 import struct
 import subprocess
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from evalreport import platform
 from evalreport.errors import OutputError
 from evalreport.report.brand import TemplateError
 
@@ -55,16 +55,20 @@ def made_within_limits(
     found: dict[str, bytes | OutputError] = {}
     while len(found) < len(names):
         left = [name for name in names if name not in found]
-        with _started() as process:
+        with _started() as (process, replies):
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 process.stdin.write(pickle.dumps((documents, tuple(arguments), left, seconds)))
             try:
-                _read_frame(process, TO_START, f"the templates' process was not ready within {TO_START:g} s")
+                _read_frame(
+                    process, replies, TO_START, f"the templates' process was not ready within {TO_START:g} s"
+                )
                 for name in left:
-                    kind, content = _read_frame(process, ON_THE_CLOCK * seconds, late)
+                    kind, content = _read_frame(process, replies, ON_THE_CLOCK * seconds, late)
                     while kind == _STEP:
-                        kind, content = _read_frame(process, ON_THE_CLOCK * TO_LAY_OUT * seconds, late)
+                        kind, content = _read_frame(
+                            process, replies, ON_THE_CLOCK * TO_LAY_OUT * seconds, late
+                        )
                     error = {_TEMPLATE: TemplateError, _OUTPUT: OutputError}.get(kind)
                     found[name] = content if error is None else error(content.decode())
             except TemplateError as error:
@@ -74,7 +78,7 @@ def made_within_limits(
 
 
 @contextlib.contextmanager
-def _started() -> Iterator[subprocess.Popen[bytes]]:
+def _started() -> Iterator[tuple[subprocess.Popen[bytes], platform.Replies]]:
     """Start the process that runs ``serve``, and end it in any case."""
     folders = [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100 - "" is a folder as well
     code = _SERVE.format(path=folders)
@@ -83,33 +87,38 @@ def _started() -> Iterator[subprocess.Popen[bytes]]:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
+    replies = platform.Replies(process)
     try:
-        yield process
+        yield process, replies
     finally:
         process.kill()
         process.wait()
+        replies.close()
         for stream in (process.stdin, process.stdout):
             assert stream is not None
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
 
-def _read_frame(process: subprocess.Popen[bytes], seconds: float, late: str) -> tuple[int, bytes]:
+def _read_frame(
+    process: subprocess.Popen[bytes], replies: platform.Replies, seconds: float, late: str
+) -> tuple[int, bytes]:
     deadline = time.monotonic() + seconds
-    kind, size = _FRAME.unpack(_read(process, _FRAME.size, deadline, late))
+    kind, size = _FRAME.unpack(_read(process, replies, _FRAME.size, deadline, late))
     if size > LARGEST:
         raise TemplateError(f"the templates made more than {LARGEST:,} bytes")
-    return kind, _read(process, size, deadline, late)
+    return kind, _read(process, replies, size, deadline, late)
 
 
-def _read(process: subprocess.Popen[bytes], size: int, deadline: float, late: str) -> bytes:
-    assert process.stdout is not None
+def _read(
+    process: subprocess.Popen[bytes], replies: platform.Replies, size: int, deadline: float, late: str
+) -> bytes:
     parts, left = [], size
     while left:
-        ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            raise TemplateError(late)
-        part = os.read(process.stdout.fileno(), min(left, 1 << 20))
+        try:
+            part = replies.read(min(left, 1 << 20), deadline - time.monotonic())
+        except TimeoutError:
+            raise TemplateError(late) from None
         if not part:
             raise TemplateError(_ended(process.wait(), late))
         parts.append(part)
@@ -118,7 +127,7 @@ def _read(process: subprocess.Popen[bytes], size: int, deadline: float, late: st
 
 
 def _ended(code: int, late: str) -> str:
-    if code == -signal.SIGXCPU:
+    if platform.out_of_time(code):
         return late
     how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
     return f"the templates' process ended {how}; it may use {MEMORY // 1024**3} GiB of memory"
@@ -131,7 +140,7 @@ def serve() -> None:
     make, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
     documents = make(*arguments)
     sys.dont_write_bytecode = True  # it writes no file
-    _limit_memory()
+    platform.limit_memory(MEMORY)
     _reply(replies, _READY, b"")
     for name in names:
         _reply(replies, *_answer(documents[name], seconds, replies))
@@ -139,11 +148,11 @@ def serve() -> None:
 
 def _answer(steps: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO) -> tuple[int, bytes]:
     try:
-        _limit_time(seconds)
+        platform.limit_time(seconds)
         made = steps[0]()
         for step in steps[1:]:
             _reply(replies, _STEP, b"")
-            _limit_time(TO_LAY_OUT * seconds)
+            platform.limit_time(TO_LAY_OUT * seconds)
             made = step(made)
         return _MADE, made
     except TemplateError as error:
@@ -163,23 +172,3 @@ def _message(error: object) -> bytes:
 def _reply(replies: BinaryIO, kind: int, content: bytes) -> None:
     replies.write(_FRAME.pack(kind, len(content)) + content)
     replies.flush()
-
-
-def _limit_memory() -> None:
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - Linux; elsewhere there is none
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _limit_time(seconds: float) -> None:
-    """Let the system end this process after this much more processor time, even if its parent is gone."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        limit = int(used.ru_utime + used.ru_stime + seconds) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))

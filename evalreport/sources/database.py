@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalreport import platform
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _errors_of_duckdb() -> tuple[type[Exception], ...]:
 
 def usable_memory() -> int:
     """Return the bytes that may be used: a share of the machine's memory, or of what its container is given."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    total = platform.memory()
     for name in _CGROUP_LIMITS:
         try:
             given = Path(name).read_text(encoding="ascii").strip()

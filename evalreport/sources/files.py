@@ -96,7 +96,7 @@ def find_files(source: AnyPath | Sequence[AnyPath], truth: str | None, copies: C
         if is_address(path):
             files, notes = _at_address(str(path), apart, copies)
         elif not _holds(Path(path).exists) and is_pattern(str(path)):
-            files, notes = _by_pattern(str(path), root, apart)
+            files, notes = _by_pattern(PurePath(path).as_posix(), root, apart)
         else:
             _end_move(Path(path))
             if not _holds(Path(path).exists):
@@ -370,7 +370,7 @@ def _root(paths: Sequence[AnyPath]) -> Path:
     for path in paths:
         base = Path(path)
         if not _holds(base.exists) and is_pattern(str(path)):
-            base = Path(fixed_part(str(path)) or ".")
+            base = Path(fixed_part(PurePath(path).as_posix()) or ".")
         if not _holds(base.is_dir):
             base = base.parent.parent if is_part(base.name) else base.parent
             while "=" in base.name:
@@ -378,7 +378,10 @@ def _root(paths: Sequence[AnyPath]) -> Path:
         folders.append(base)
     if len(folders) == 1:
         return folders[0]
-    return Path(os.path.commonpath([folder.absolute() for folder in folders])) if folders else Path()
+    try:
+        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    except ValueError:  # none, or on several drives
+        return Path()
 
 
 def _file(path: Path, root: Path, belongs: Belongs) -> File:

@@ -92,7 +92,9 @@ def _most_held() -> int:
     status = Path("/proc/self/status")
     if status.exists():
         # The usage that the system reports is handed down from the process that started this one.
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        line = next(
+            line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:")
+        )
         return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

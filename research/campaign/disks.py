@@ -161,7 +161,7 @@ def _disturbed(
     # What it says goes where there is room.
     with tempfile.NamedTemporaryFile(dir=MEMORY) as said:
         code = ended(forked(partial(perform, scene, base, first), said=Path(said.name)))
-        words = Path(said.name).read_text(errors="replace")
+        words = Path(said.name).read_text(encoding="utf-8", errors="replace")
     found = judged(scene, base, relieve=relieve, gone=gone)
     if code == 0 and not {"new", "gone"} & found:
         found.add("silent")

@@ -99,7 +99,7 @@ def tried(case: Case, folder: Path, address: str, answers: list[bytes]) -> Outco
     _fill(folder, case)
     answers[:] = case.answers
     seen: list[BaseException] = []
-    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
     code: int | None = None
     try:
         with (
@@ -388,7 +388,7 @@ def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[l
 
 def logged(log: Path) -> list[list[str]]:
     """Return the tries of a log that came to their end."""
-    lines = [line.split() for line in log.read_text().splitlines()]
+    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
     return [entry for entry in lines if len(entry) == 5]
 
 

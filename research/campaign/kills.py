@@ -111,7 +111,9 @@ def tried(scene: Scene, kills: int, base: Path, rng: random.Random, row: Row) ->
 
 def _judged(scene: Scene, base: Path, code: int, said: Path) -> set[str]:
     found = set()
-    if code in (130, 143) and not is_true(said.read_text(), scene, found_in(scene, base / scene.place), base):
+    if code in (130, 143) and not is_true(
+        said.read_text(encoding="utf-8"), scene, found_in(scene, base / scene.place), base
+    ):
         found.add("untrue")
     elif code not in (0, 1, 9, 130, 143) and code >= 0:
         found.add("failed")

@@ -86,8 +86,9 @@ LIMITS = (
     "A plan with estimators runs the code that it names ([SECURITY.md](../SECURITY.md)).",
     "Kills are of the process. What a power cut leaves is up to the disk and to PostgreSQL; files are flushed before"
     " they are moved in, folders are not.",
-    "Linux is what is attacked here. Elsewhere there is no exchange of folders, and files are always moved one"
-    " by one.",
+    "Linux is what is attacked here. On macOS and Windows there is no exchange of folders: files are moved one by"
+    " one, so that a reader may for a moment see files of two runs. Windows limits neither memory nor processor time"
+    " of templates, macOS not their memory. A run there says so.",
 )
 KNOWN = {
     "defect: IndexError in layout.py:parts_by": "Mended after this run; the same try now ends with 0.",

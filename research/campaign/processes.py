@@ -19,6 +19,10 @@ DEFECT = 70
 NOWHERE = Path(os.devnull)
 
 
+LONGEST = 1800
+"""Seconds after which a child ends by itself, also where nobody waits for it any more."""
+
+
 def forked(action: Callable[[], object], *, said: Path | None = None) -> int:
     """Start a process that does the action; return its id.
 
@@ -34,6 +38,7 @@ def forked(action: Callable[[], object], *, said: Path | None = None) -> int:
     if process:
         return process
     code = DEFECT
+    signal.alarm(LONGEST)
     # Whatever happens, a child must never come back into the harness, whose files it would remove.
     try:
         code = _performed(action, said)

@@ -51,6 +51,8 @@ SECONDS_OF_TESTS = 120.0
 
 MOST_SECONDS = 240.0
 """After this time a mutant is taken to run forever, which is noticed too."""
+MOST_SECONDS_TO_REACH = 7200
+"""After this time the one run of all tests ends, also where nobody waits for it any more."""
 
 
 ARITHMETIC = frozenset({"Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Pow_Mul", "FloorDiv_Mul", "Mod_Add"})
@@ -226,6 +228,7 @@ def measure_reach(copy: Path, packages: Sequence[str], known: Path | None) -> Re
     if known is None:
         if os.fork() == 0:
             code = 1
+            signal.alarm(MOST_SECONDS_TO_REACH)
             try:
                 code = _record(copy, packages, out)
             finally:
@@ -282,6 +285,7 @@ def _outcome(copy: Path, tests: Sequence[str]) -> str:
     child = os.fork()
     if child == 0:
         os.setsid()
+        signal.alarm(2 * int(MOST_SECONDS))
         code = 1
         try:
             code = _run(copy, tests)

@@ -51,6 +51,7 @@ def test_help_imports_click_and_the_standard_library_only(words):
         "files",
         "keywords",
         "numbers",
+        "platform",
         "redaction",
         "registry",
         "sources",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from research.campaign.processes import DONE, KILLED, REFUSED, ended, forked, ki
 from tests.samples.audits import share, write
 
 pytestmark = pytest.mark.system
+resource = pytest.importorskip("resource")
 
 QUICK = ("-m", "accuracy", "--resamples", "50", "-f", "json", "-q")
 
