@@ -88,14 +88,18 @@ def _noncentrality(x: float, df: float, p: float) -> float:
 
 
 def _at_most(x: float, df: float, noncentrality: float) -> float:
-    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones."""
+    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones.
+
+    Of a large mean every k-th term is taken, an eighth of a standard deviation apart: the terms are so smooth that the
+    trapezoidal rule differs from the whole sum by less than rounding.
+    """
     half = noncentrality / 2
     if half == 0:
         return float(special.gammainc(df / 2, x / 2))
-    reach = 10 * math.sqrt(half) + 40
-    i = np.arange(max(0, math.floor(half - reach)), math.ceil(half + reach) + 1, dtype=np.float64)
+    reach, step = 10 * math.sqrt(half) + 40, max(1, math.isqrt(int(half)) // 8)
+    i = np.arange(max(0, math.floor(half - reach)), math.ceil(half + reach) + 1, step, dtype=np.float64)
     weights = special.inv_boxcox(special.xlogy(i, half) - half - special.gammaln(i + 1), 0.0)
-    return float((weights * special.gammainc(df / 2 + i, x / 2)).sum())
+    return float(step * (weights * special.gammainc(df / 2 + i, x / 2)).sum())
 
 
 def gaps_by_noise(successes: Floats, trials: Floats, *, seed: int) -> tuple[float, float]:

@@ -85,7 +85,8 @@ GATES = (
     [
         (BINARY, 2, {**SLICED, "gates": GATES}),
         (BINARY, 5, {"correction": "bh", "baseline": "m0"}),
-        (SEVERAL, 2, {**SLICED, "fixed_class_counts": True}),
+        (SEVERAL, 2, {"fixed_class_counts": True}),
+        (SEVERAL, 2, {**SLICED, "metrics": ("accuracy", "f1", "cohen_kappa")}),
         (SEVERAL, 5, {"metrics": ("f1_macro", "accuracy", "recall[class=bee]"), "slices": ("sex:2",)}),
         (BINARY, 3, {"tests": ("all",), "intervals": ("all",), "against": 0.5}),
     ],
@@ -100,7 +101,7 @@ def test_counts_give_what_their_rows_give(classes: Any, models: int, options: di
 
 
 UNLIKE: list[tuple[Any, int, dict[str, Any]]] = [
-    (BINARY, 2, {**SLICED, "gates": GATES}),
+    (BINARY, 2, {**SLICED, "gates": GATES, "metrics": ("accuracy", "recall", "f1")}),
     (BINARY, 3, {"tests": ("all",), "intervals": ("all",), "against": 0.5}),
     (SEVERAL, 4, {"metrics": ("f1_macro", "accuracy", "cohen_kappa"), "slices": ("sex:2",)}),
 ]

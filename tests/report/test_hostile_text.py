@@ -42,7 +42,7 @@ SIGNALS = (1.9, 1.4, 0.6)
 
 # Without shrinking: what fails is short already, and shrinking takes minutes.
 QUICK = settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
