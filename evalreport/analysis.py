@@ -93,7 +93,7 @@ def evaluate(
     with working(jobs):
         loaded = at_one_point(whole)
         predictions = with_gold_checked(analysed(loaded), options)
-        in_gates = [term.metric for _, term in gate_terms(predictions, options)]
+        in_gates = [term.spelling for _, term in gate_terms(predictions, options)]
         default = default_primary(predictions, options, of_series=primary_of_series)
         quantities = chosen(predictions, options.metrics, in_gates, default.metric)
         primary = quantities[0]

@@ -31,8 +31,8 @@ def ids(n: int) -> list[str]:
     return [f"{i:05d}" for i in range(n)]
 
 
-def binary(models: int = 4, n: int = 1200) -> Results:
-    """Evaluate models that rank better and better, with two groups to slice by."""
+def binary(models: int = 4, n: int = 1200, column: str = "channel") -> Results:
+    """Evaluate models that rank better and better, with two groups, or nine months, to slice by."""
     random = np.random.default_rng(1)
     truth = (random.random(n) < 0.3).astype(int)
     group = np.where(random.random(n) < 0.25, "branch", "online")
@@ -43,9 +43,10 @@ def binary(models: int = 4, n: int = 1200) -> Results:
         logit = truth * signal - 1.6 + 0.5 * shared + random.normal(size=n)
         rows[NAMES[i] if models <= len(NAMES) else f"candidate {i + 1:02d}"] = {
             "id": ids(n), "y_true": truth.astype(str).tolist(), "channel": group.tolist(),
+            "month": [f"2026-{1 + 9 * k // n:02d}" for k in range(n)],
             "p_1": (1 / (1 + np.exp(-1.1 * logit))).round(6).tolist(),
         }  # fmt: skip
-    given: dict[str, Any] = {"slices": ["channel"]} if models <= len(NAMES) else {}
+    given: dict[str, Any] = {"slices": [column]} if models <= len(NAMES) else {}
     return evalreport.evaluate(rows, resamples=RESAMPLES, **given)
 
 
@@ -111,7 +112,7 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
     sets, sizes = by_data_sets(), learning()
     folds = evalreport.evaluate(ROOT / "examples" / "5x2cv" / "predictions", resamples=RESAMPLES)
     parts = evalreport.evaluate(ROOT / "examples" / "bias-variance" / "predictions", resamples=RESAMPLES)
-    of_parts, first = parts.models[0], two.models[0]
+    of_parts, first, monthly = parts.models[0], two.models[0], binary(2, column="month")
     return {
         "values": (lambda ax: plots.values(two, ax), 5.2, 1.9, "Accuracy of four models with intervals"),
         "forest": (lambda ax: plots.forest(two, ax, margin=0.01), 5.2, 2.3, "Paired differences in accuracy"),
@@ -133,6 +134,7 @@ def pictures() -> dict[str, tuple[Draw, float, float, str]]:
         "predicted_true": (lambda ax: plots.predicted_true(numbers, "boosting", ax), 4.4, 3.6, "Predicted and true"),
         "residuals": (lambda ax: plots.residuals(numbers, "boosting", ax), 4.4, 3.4, "Residuals"),
         "by_slice": (lambda ax: plots.by_slice(two, first, ax), 4.6, 1.7, "Accuracy by channel"),
+        "over_time": (lambda ax: plots.over_time(monthly, ax), 5.2, 2.2, "Accuracy by month"),
         "error_estimates": (lambda ax: plots.error_estimates(parts, ax), 5.6, 2.6, "Error estimates"),
         "learning_curves": (lambda ax: plots.learning_curves(sizes, ax), 4.6, 3.4, "Learning curves"),
         "bias_variance": (lambda ax: plots.bias_variance(parts, ax), 5.2, 4.6, "Bias and variance"),

@@ -108,15 +108,15 @@ class Band:
     miscalibration_log: float
 
 
-def consistency_band(curve: Curve, *, level: float, seed: int) -> Band:
+def consistency_band(p: Floats, count: Floats, *, level: float, seed: int) -> Band:
     """Draw outcomes from the probabilities and fit each: where 95 % of the curves lie, at each probability by itself.
 
     Parameters
     ----------
-    curve
-        Of independent examples that weigh the same.
+    p, count
+        (m,) distinct probabilities, ascending, and how many independent examples have each.
     """
-    p, count, groups = _drawn_together(curve)
+    p, count, groups = _drawn_together(p, count)
     n_draws = MANY_DRAWS if len(p) * MANY_DRAWS <= MOST_WORK else FEW_DRAWS
     tail = (1 - level) / 2
     rank = max(int((n_draws + 1) * tail), 1)
@@ -139,11 +139,11 @@ def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Flo
         yield generator.binomial(whole, p) / count
 
 
-def _drawn_together(curve: Curve) -> tuple[Floats, Floats, Indices]:
+def _drawn_together(p: Floats, count: Floats) -> tuple[Floats, Floats, Indices]:
     """Return probabilities and counts as they are drawn, and which of them each distinct probability is one of."""
-    m = len(curve.p)
+    m = len(p)
     if m <= MOST_GROUPS:
-        return curve.p, curve.weight, np.arange(m)
+        return p, count, np.arange(m)
     groups = (np.arange(m) * MOST_GROUPS // m).astype(np.int64)
-    count = np.bincount(groups, weights=curve.weight).astype(np.float64)
-    return np.bincount(groups, weights=curve.weight * curve.p) / count, count, groups
+    of_group = np.bincount(groups, weights=count).astype(np.float64)
+    return np.bincount(groups, weights=count * p) / of_group, of_group, groups

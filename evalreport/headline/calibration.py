@@ -22,9 +22,16 @@ Kind = Literal[
     "none",
     "untested",
 ]
-GRAVITY: tuple[Kind, ...] = (
-    "impossible", "certain", "too_high", "too_low", "overconfident", "underconfident", "shape", "none", "untested",
-)  # fmt: skip
+GRAVITY: tuple[tuple[Kind, ...], ...] = (
+    ("impossible",),
+    ("certain",),
+    ("too_high", "too_low"),
+    ("overconfident", "underconfident"),
+    ("shape",),
+    ("none",),
+    ("untested",),
+)
+"""Kinds of findings, the gravest first; among those of one row the largest counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,17 @@ class Finding:
     p_adjusted: float | None
 
     @property
+    def off(self) -> bool:
+        """Whether the probabilities are off: by the test, or because they rule out what happened."""
+        return self.kind not in ("none", "untested")
+
+    @property
+    def gravity(self) -> tuple[int, float]:
+        """Sorts findings, the gravest first; where none shows, by the p-value."""
+        tier = next(place for place, kinds in enumerate(GRAVITY) if self.kind in kinds)
+        return tier, -self.size if self.off else (1.0 if self.p_adjusted is None else self.p_adjusted)
+
+    @property
     def size(self) -> float:
         """How far from right, to rank findings of one kind: the factor of the level, the slope's distance from 1."""
         record = self.record
@@ -52,7 +70,7 @@ class Finding:
 
 
 def calibration_findings(results: Results) -> list[Finding]:
-    """Return what is found of every model, the gravest first; of several classes the gravest class of each model.
+    """Return what is found of every model, of several classes of every class of every model, the gravest first.
 
     The p-values of all models (and classes) are one family: a model's probabilities are off where its own is at or
     below the level after Holm's adjustment.
@@ -64,7 +82,11 @@ def calibration_findings(results: Results) -> list[Finding]:
     tested = [r for r in records if r.p_value is not None]
     adjusted = dict(zip(map(id, tested), adjust([r.p_value or 0.0 for r in tested], "holm"), strict=True))
     found = [Finding(r, _kind(r, adjusted.get(id(r)), alpha), adjusted.get(id(r))) for r in records]
-    found.sort(key=lambda f: (GRAVITY.index(f.kind), -f.size if f.kind not in ("none", "untested") else 0.0))
+    return sorted(found, key=lambda f: f.gravity)
+
+
+def worst_of_models(found: Sequence[Finding]) -> list[Finding]:
+    """Return the gravest finding of each model, the gravest model first."""
     worst: dict[str, Finding] = {}
     for one in found:
         worst.setdefault(one.record.model, one)
@@ -137,19 +159,31 @@ def level_of(record: CalibrationRecord) -> Message:
 
 
 def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) -> Message:
-    """Return the heading: the gravest finding, or that none shows, with the first model's level."""
+    """Return the heading: the gravest finding, or that none shows, with the level of that with the smallest p-value."""
     first = found[0]
-    if first.kind == "none":
+    if first.kind != "none":
+        return said(first, name)
+    if first.record.label is None:
         return Message("calibration.no_finding", finding=said(first, name))
-    return said(first, name)
+    classes = {one.record.label for one in found if one.kind == "none"}
+    return Message("calibration.no_finding_by_class", n=len(classes), finding=said(first, name))
 
 
 def calibration_of_others(found: Sequence[Finding], name: Callable[[str], str]) -> list[Message]:
-    """Say what was found of the models after the first; those without a finding in one sentence."""
-    rest = found[1:]
-    sentences = [said(one, name) for one in rest if one.kind not in ("none", "untested")]
+    """Say what was found of the models after the first; those without a finding in one sentence.
+
+    Of several classes also how many of them are off for each model where more than one is.
+    """
+    worst = worst_of_models(found)
+    rest = worst[1:]
+    sentences = [said(one, name) for one in rest if one.off]
     for kind in ("none", "untested"):
         names = [name(one.record.model) for one in rest if one.kind == kind]
-        if names and found[0].kind != kind:
+        if names and worst[0].kind != kind:
             sentences.append(Message(f"calibration.others_{kind}", models=", ".join(names), n=len(names)))
+    for model in (one.record.model for one in worst):
+        own = [one for one in found if one.record.model == model]
+        off = sum(one.off for one in own)
+        if off > 1:
+            sentences.append(Message("calibration.classes_off", model=name(model), n=off, total=len(own)))
     return sentences

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.calibration import level as of_level
 from evalreport.calibration.grades import jeffreys_grade
-from evalreport.calibration.isotonic import Band, Curve, consistency_band, isotonic, parts
+from evalreport.calibration.isotonic import Band, consistency_band, isotonic, parts
 from evalreport.calibration.line import calibration_line, line_limits, logits_of
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
@@ -22,6 +22,7 @@ from evalreport.calibration.squared_error import (
     squared_error_limits,
 )
 from evalreport.engine.parallel import mapped
+from evalreport.metrics.curves import CURVES, MOST_POINTS, Points
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import view
@@ -32,11 +33,10 @@ from evalreport.schema.curves import CurveRecord
 from evalreport.schema.metrics import Slice
 from evalreport.texts import Message, Text
 
-MOST_POINTS = 500
-"""Points of a curve in the results."""
+CORP = CURVES["corp"]
 
 MOST_CURVES = 10
-"""Up to this many classes each has its curve; of more only the largest probability."""
+"""Classes of each model that have a curve and its band: those with the smallest p-values."""
 
 NO_GRADE = "(empty)"
 """The grade of examples whose cell is empty."""
@@ -62,7 +62,6 @@ class _Event:
     label: str | None
     risks: Risks
     n: int
-    classes: int
     grades: tuple[Sequence[str], Indices] | None
 
 
@@ -86,13 +85,42 @@ def calibration_records(
     if not describes_calibration(sample.quantities, options) or sample.units.times is not None:
         return Calibration()
     events = list(_events(sample, grades))
-    found = [*mapped(lambda event: _of_event(event, options, whole=within is None), events)]
-    records = tuple(replace(record, slice=within) for one in found for record in one.records)
+    records = [*mapped(lambda event: replace(_record(event, options), slice=within), events)]
+    if within is not None:
+        return Calibration(tuple(records))
+    drawn = _with_curve(records)
+    curves = dict(zip(drawn, mapped(lambda place: _curve(events[place], options), drawn), strict=True))
+    for place, (_, band) in curves.items():
+        if band is not None:
+            records[place] = replace(
+                records[place],
+                mcb_expected=_finite(band.miscalibration),
+                mcb_log_expected=_finite(band.miscalibration_log),
+            )
+    table = (_table(event, options.confidence) for event in events if event.label is None)
     return Calibration(
-        records,
-        tuple(curve for one in found for curve in one.curves),
-        tuple(row for one in found for row in one.table),
+        tuple(records),
+        tuple(_curve_record(events[place], *found) for place, found in curves.items()),
+        tuple(row for rows in table for row in rows),
     )
+
+
+def _with_curve(records: Sequence[CalibrationRecord]) -> list[int]:
+    """Return the places of the records that have a curve: of all classes together, and each model's most doubtful."""
+    by_model: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        if record.label is not None:
+            by_model.setdefault(record.model, []).append(place)
+    of_classes = {
+        place
+        for places in by_model.values()
+        for place in sorted(places, key=lambda place: _doubt(records[place]))[:MOST_CURVES]
+    }
+    return [place for place, record in enumerate(records) if record.label is None or place in of_classes]
+
+
+def _doubt(record: CalibrationRecord) -> float:
+    return 1.0 if record.p_value is None else record.p_value
 
 
 def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
@@ -105,8 +133,8 @@ def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
         code = seen.positive_code
         p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
         y = (seen.true == (seen.proba.argmax(axis=1) if code is None else code)).astype(np.float64)
-        n, k = predictions.n_examples, len(predictions.classes)
-        yield _Event(outputs.name, None, Risks(p, y, units.weight, units.cluster), n, k, given)
+        n = predictions.n_examples
+        yield _Event(outputs.name, None, Risks(p, y, units.weight, units.cluster), n, given)
         for number, label in enumerate(predictions.classes if code is None else ()):
             risks = Risks(
                 seen.proba[:, number],
@@ -114,7 +142,7 @@ def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
                 units.weight,
                 units.cluster,
             )
-            yield _Event(outputs.name, label, risks, n, k, given)
+            yield _Event(outputs.name, label, risks, n, given)
 
 
 def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indices] | None:
@@ -132,21 +160,18 @@ def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indic
     return [*names, NO_GRADE], np.where(codes < 0, len(names), codes)
 
 
-def _of_event(event: _Event, options: Options, *, whole: bool) -> Calibration:
-    risks, level = event.risks, options.confidence
-    curve = isotonic(risks)
-    draws = whole and risks.plain
-    band = consistency_band(curve, level=level, seed=options.seed) if draws else None
-    record = _record(event, curve, band, options)
-    if not whole:
-        return Calibration((record,))
-    drawn = event.label is None or event.classes <= MOST_CURVES
-    table = tuple(_table(event, level)) if event.label is None else ()
-    return Calibration((record,), (_curve_record(event, curve, band),) if drawn else (), table)
+def _curve(event: _Event, options: Options) -> tuple[Points, Band | None]:
+    """Return the curve without bins, of independent examples with its band."""
+    points = CORP.function(event.risks)
+    assert points is not None
+    assert points.count is not None
+    if not event.risks.plain:
+        return points, None
+    return points, consistency_band(points.x, points.count, level=options.confidence, seed=options.seed)
 
 
-def _record(event: _Event, curve: Curve, band: Band | None, options: Options) -> CalibrationRecord:
-    risks, level = event.risks, options.confidence
+def _record(event: _Event, options: Options) -> CalibrationRecord:
+    risks, level, curve = event.risks, options.confidence, isotonic(event.risks)
     impossible, certain = risks.contradicted
     contradicted = bool(impossible or certain)
     ratio = of_level.observed_expected(risks)
@@ -168,8 +193,6 @@ def _record(event: _Event, curve: Curve, band: Band | None, options: Options) ->
         mcb_log=_finite(logarithmic.miscalibration),
         dsc_log=_finite(logarithmic.discrimination),
         unc_log=_finite(logarithmic.uncertainty),
-        mcb_expected=None if band is None else _finite(band.miscalibration),
-        mcb_log_expected=None if band is None else _finite(band.miscalibration_log),
         left_out=risks.n - risks.open.n - impossible - certain,
         impossible=impossible,
         certain=certain,
@@ -235,17 +258,18 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _curve_record(event: _Event, curve: Curve, band: Band | None) -> CurveRecord:
-    kept = _visible(curve.fit)
+def _curve_record(event: _Event, points: Points, band: Band | None) -> CurveRecord:
+    assert points.count is not None
+    kept = _visible(points.y)
     return CurveRecord(
         model=event.model,
-        curve="corp",
+        curve=CORP.name,
         label=event.label,
-        x=_floats(curve.p[kept]),
-        y=_floats(curve.fit[kept]),
+        x=_floats(points.x[kept]),
+        y=_floats(points.y[kept]),
         low=None if band is None else _floats(band.low[kept]),
         high=None if band is None else _floats(band.high[kept]),
-        count=_floats(_pooled(curve.weight, kept)),
+        count=_floats(_pooled(points.count, kept)),
         band=None if band is None else "pointwise",
     )
 

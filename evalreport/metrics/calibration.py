@@ -132,6 +132,8 @@ def _risks(state: Logits) -> tuple[Floats, Floats]:
 OF_RISKS: Fields = {
     "prepare": _logits,
     "risks": _risks,
+    "by_class": True,
+    "tasks": ("binary", "multiclass"),
     "needs": "probabilities",
     "resampled": False,
     "no_test": Message("no_test.describes"),
@@ -139,7 +141,6 @@ OF_RISKS: Fields = {
 }
 LINE: Fields = {
     **OF_RISKS,
-    "tasks": ("binary",),
     "range": (-float("inf"), float("inf")),
     "greater_is_better": None,
     "intervals": ("line_slope", "normal"),
@@ -159,7 +160,8 @@ def calibration_slope(state: Logits, weights: Floats) -> Floats:
     """Slope of the truth's log odds on the forecast's: 1 is right, below 1 the probabilities are too extreme.
 
     Undefined where a probability of 0 or 1 contradicts the outcome (where it agrees the example is left out), or the
-    probabilities separate the classes. Not resampled: each replicate would be a fit of its own.
+    probabilities separate the classes. Not resampled: each replicate would be a fit of its own. Several classes: of the
+    largest probability, and whether that class is the true one; ``[class=X]``: of class X against the rest.
     """
     return _line(state, weights, 1)
 
@@ -173,7 +175,7 @@ def calibration_slope(state: Logits, weights: Floats) -> Floats:
 def calibration_intercept(state: Logits, weights: Floats) -> Floats:
     """Intercept of the same line as the calibration slope: 0 is right, above 0 the probabilities are too low.
 
-    Undefined where the slope is.
+    Undefined where the slope is. Several classes: as the slope.
     """
     return _line(state, weights, 0)
 
@@ -213,7 +215,6 @@ def _no_shift(state: Logits) -> Message | None:
     derivative=lambda state, weights: np.stack([_shift_derivative(state, row) for row in weights]),
     **{
         **LINE,
-        "tasks": ("binary", "multiclass"),
         "intervals": ("in_the_large", "normal"),
         "why_undefined": _no_shift,
         "source": "Cox (1958), Biometrika 45:562; Van Calster et al. (2016), J Clin Epidemiol 74:167",
@@ -222,8 +223,9 @@ def _no_shift(state: Logits) -> Message | None:
 def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
     """Shift of all log odds that gives the observed number of events: 0 is right, below 0 probabilities are too high.
 
-    Several classes: of the largest probability, and whether that class is the true one. Undefined where a probability
-    of 0 or 1 contradicts the outcome (where it agrees the example is left out), or no outcome differs.
+    Several classes: of the largest probability, and whether that class is the true one; ``[class=X]``: of class X
+    against the rest. Undefined where a probability of 0 or 1 contradicts the outcome (where it agrees the example is
+    left out), or no outcome differs.
     """
     return np.array([_shift(state, row) for row in weights])
 
@@ -232,7 +234,6 @@ def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
     "Observed / expected",
     "sum y / sum p",
     derivative=lambda state, weights: np.stack([_ratio_derivative(state, row) for row in weights]),
-    tasks=("binary", "multiclass"),
     range=(0.0, float("inf")),
     greater_is_better=None,
     undefined=Message("undefined.nothing_expected"),
@@ -244,7 +245,8 @@ def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
 def observed_expected(state: Logits, weights: Floats) -> Floats:
     """Events that occurred over those that the probabilities announce: 1 is right, below 1 they are too high.
 
-    Several classes: of the largest probability, and whether that class is the true one.
+    Several classes: of the largest probability, and whether that class is the true one; ``[class=X]``: of class X
+    against the rest.
     """
     return np.array([observed_over_expected(Risks(state.p, state.y, row)) for row in weights])
 
@@ -258,7 +260,6 @@ def _ratio_derivative(state: Logits, weights: Floats) -> Floats:
 @rows(
     "Calibration error",
     "root of sum over 10 bins by rank of n_b / n (mean y - mean p)^2, less what chance adds",
-    tasks=("binary", "multiclass"),
     greater_is_better=False,
     smooth=False,
     undefined=Message("undefined.calibration_error"),
@@ -274,7 +275,8 @@ def calibration_error(state: Logits, weights: Floats) -> Floats:
     """Debiased calibration error: how far the shares of events in deciles of risk lie from their mean probability.
 
     0 where chance alone explains the gaps. Several classes: of the largest probability, and whether that class is the
-    true one. Within a decile too high and too low cancel. Undefined for fewer than 20 examples, and under weights.
+    true one; ``[class=X]``: of class X against the rest. Within a decile too high and too low cancel. Undefined for
+    fewer than 20 examples, and under weights.
     """
     found = binned(state.p, state.y)
     error = math.nan if found is None else root_of_squares(found)

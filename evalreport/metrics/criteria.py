@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -373,9 +373,11 @@ def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predicti
             each = units.weight if baseline.shares is None else weight
             return float(metric.computation.function(column_totals(each, metric.computation.columns(view))))
         assert isinstance(metric.computation, RowWise)
+        code = None if quantity.label is None else predictions.classes.index(quantity.label)
+        if metric.by_class and code is not None:
+            view = replace(view, positive_code=code)
         state = metric.computation.prepare(view)
         if metric.averages:
-            code = None if quantity.label is None else predictions.classes.index(quantity.label)
             state = Chosen(state, quantity.average, code)
         return float(metric.computation.function(state, weight[None, :])[0])
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evalreport.calibration.isotonic import isotonic
+from evalreport.calibration.risks import Risks
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
@@ -20,7 +22,7 @@ from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.schema.curves import CurveRecord
 
-Needs = Literal["scores", "probabilities"]
+Needs = Literal["scores", "probabilities", "risks"]
 
 MOST_POINTS = 500
 """No curve in the results has more points; secondary curves have at most 200."""
@@ -61,7 +63,8 @@ class Curve:
     x, y
         What the axes say.
     needs
-        ``scores``: a function of a ``ThresholdCounts``; ``probabilities``: of ``Forecasts``.
+        ``scores``: a function of a ``ThresholdCounts``; ``probabilities``: of ``Forecasts``; ``risks``: of ``Risks``,
+        where the calibration is described.
     tasks
         Where it is computed; of several classes those of scores are of each class against the rest.
     most
@@ -89,7 +92,7 @@ CURVES: Registry[Curve] = Registry("curve")
 def curve(
     label: str, *, x: str, y: str, needs: Needs = "scores", name: str | None = None, **fields: Any
 ) -> Callable[[CurveFunction], CurveFunction]:
-    """Register a function of ``ThresholdCounts`` or ``Forecasts``; its name is the function's unless one is given."""
+    """Register a function of what the curve needs; its name is the function's unless one is given."""
 
     def _decorate(function: CurveFunction) -> CurveFunction:
         entry = Curve(
@@ -293,6 +296,24 @@ def accuracy_rejection(given: Forecasts) -> Points | None:
     share = 1 - kept / kept[-1]
     share[-1] = 0.0
     return Points(share[::-1], (right / kept)[::-1], confidence[::-1])
+
+
+@curve(
+    "Calibration curve",
+    x="Predicted probability",
+    y="Observed share",
+    needs="risks",
+    tasks=BOTH,
+    source="Dimitriadis, Gneiting and Jordan (2021), PNAS 118:e2016191118 (CORP)",
+)
+def corp(risks: Risks) -> Points:
+    """Isotonic fit of the outcomes on the probabilities, without bins, in the band of a calibrated model.
+
+    Two classes: the positive class's probability; several: of each class, and the largest one and whether that class is
+    the true one.
+    """
+    found = isotonic(risks)
+    return Points(found.p, found.fit, None, found.weight)
 
 
 def right_at_coverage(kept: Floats, right: Floats, coverage: Floats) -> Floats:

@@ -224,6 +224,9 @@ class RowWise:
         Its closed form by example: maps the state and weights (b, n) to (b, n). None where there is none.
     averages
         The averages that are computed for several classes; the first is what the bare name means.
+    by_class
+        Whether it may be asked of one class of several, as ``NAME[class=3]``: ``prepare`` is then given that class as
+        the positive one. The bare name is of all classes together.
     by_ranks
         Whether it is a function of the order of the scores, so that swaps exchange ranks.
     binned
@@ -245,6 +248,7 @@ class RowWise:
     prepare: Function
     derivative: Function | None = None
     averages: tuple[Average, ...] = ()
+    by_class: bool = False
     by_ranks: bool = False
     binned: Function | None = None
     proportion: Function | None = None
@@ -495,6 +499,11 @@ class Metric:
         """The averages that are computed for several classes; the first is what the bare name means."""
         computation = self.computation
         return computation.averages if isinstance(computation, ClassCounts | RowWise) else ()
+
+    @property
+    def by_class(self) -> bool:
+        """Whether a single class of several is computed where it is named, though not by itself."""
+        return isinstance(self.computation, RowWise) and self.computation.by_class
 
     @property
     def per_example(self) -> Function | None:

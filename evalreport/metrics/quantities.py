@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from evalreport.errors import UsageError
@@ -87,13 +87,13 @@ def chosen(
     names
         The metrics that the run was asked for, as the command line spells them.
     in_gates
-        The metrics that gates are about. Where no metric is named, the numbered ones among them (``pass^3``) are added:
-        a task has them with its usual numbers only.
+        The metrics that gates are about, with their classes. Those that no run has by itself are added: the numbered
+        ones (``pass^3``), where no metric is named, and those of one class that only has its value where it is named
+        (``calibration_slope[class=3]``).
     default
         The primary metric where none is named; None: the usual one of the task.
     """
-    with_number = (Quantity(METRICS[name].name) for name in in_gates if needs_a_number(name))
-    in_gate = [q for q in with_number if predictions.task in definition(q).tasks]
+    in_gate = [q for q in _only_in_gates(in_gates, predictions) if predictions.task in definition(q).tasks]
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if isinstance(definition(named[0]).computation, Training):
@@ -101,12 +101,22 @@ def chosen(
                 f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
                 " metric of test predictions first, for the verdict to be about"
             )
-        named += [q for q in in_gate if definition(q).parameter is not None]
+        named += [q for q in in_gate if definition(q).parameter is not None or q.label is not None]
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
     name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
     others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
     return tuple(dict.fromkeys((primary, *others, *in_gate)))
+
+
+def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator[Quantity]:
+    """Yield the quantities of gates that a run does not have by itself; what is misspelt is refused with its gate."""
+    for text in spelled:
+        name, _, label = text.removesuffix("]").partition("[class=")
+        if needs_a_number(text):
+            yield Quantity(METRICS[text].name)
+        elif label in predictions.classes and name in METRICS and METRICS[name].by_class:
+            yield Quantity(name, label=label)
 
 
 def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
@@ -145,7 +155,10 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         raise UsageError(
             f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
         )
-    if (label is not None or average is not None) and (task != "multiclass" or not metric.averages):
+    has_class = bool(metric.averages) or metric.by_class
+    if (label is not None and not (task == "multiclass" and has_class)) or (
+        average is not None and (task != "multiclass" or not metric.averages)
+    ):
         raise UsageError(
             f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
         )

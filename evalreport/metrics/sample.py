@@ -204,7 +204,7 @@ def _of_model(
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}
     parts = views[outputs.name]
-    prepared: dict[object, tuple[object, ...]] = {}
+    prepared: dict[tuple[object, int | None], tuple[object, ...]] = {}
     of_columns: dict[object, Columns] = {}
     for quantity in quantities:
         computation, key = definition(quantity).computation, (outputs.name, quantity)
@@ -217,9 +217,11 @@ def _of_model(
                     of_columns[computation.columns] = computation.columns(view(predictions, outputs))
                 columns[key] = of_columns[computation.columns]
             elif isinstance(computation, RowWise):
-                if computation.prepare not in prepared:
-                    prepared[computation.prepare] = tuple(computation.prepare(part) for part in parts)
-                states[key] = chosen_states(prepared[computation.prepare], quantity, predictions)
+                code = _code(quantity, predictions) if computation.by_class else None
+                if (computation.prepare, code) not in prepared:
+                    own = parts if code is None else [replace(part, positive_code=code) for part in parts]
+                    prepared[computation.prepare, code] = tuple(computation.prepare(part) for part in own)
+                states[key] = chosen_states(prepared[computation.prepare, code], quantity, predictions)
             elif isinstance(computation, Ranks) and outputs.name not in orders:
                 orders[outputs.name] = tuple(part.order for part in parts)
     return columns, states, orders
@@ -231,8 +233,13 @@ def chosen_states(
     """Say which average or class of a shared state a class-wise quantity is about."""
     if not definition(quantity).averages:
         return states
-    code = None if quantity.label is None else predictions.classes.index(quantity.label)
+    code = _code(quantity, predictions)
     return tuple(Chosen(state, quantity.average, code) for state in states)
+
+
+def _code(quantity: Quantity, predictions: Predictions) -> int | None:
+    """Return the code of the class that a quantity is about; None: of all classes."""
+    return None if quantity.label is None else predictions.classes.index(quantity.label)
 
 
 def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, ...]]:

@@ -67,6 +67,7 @@ __all__ = [
     "predicted_true",
     "residuals",
     "by_slice",
+    "over_time",
     "error_estimates",
     "learning_curves",
     "bias_variance",

@@ -29,6 +29,7 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "predicted_true": thresholds.predicted_true,
     "residuals": thresholds.residuals,
     "by_slice": pairs.by_slice,
+    "over_time": pairs.over_time,
     "error_estimates": estimates.estimates,
     "learning_curves": estimates.learning,
     "bias_variance": estimates.bias_variance,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
-from evalreport.plots.curves import name_of, own_id, write_title
-from evalreport.plots.style import DASHED, FAINT, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
+from evalreport.plots.style import DASHED, FAINT, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.registry import words
 from evalreport.schema.lookups import (
     comparison_between,
@@ -26,7 +27,9 @@ from evalreport.schema.lookups import (
     verdict_between,
     with_limits,
 )
+from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
+from evalreport.schema.slices import is_special
 from evalreport.texts import say
 
 if TYPE_CHECKING:
@@ -350,6 +353,107 @@ def by_slice(
         name_parts(parts, f"m{index}--slice-{place}")
     lay_rows(ax, len(rows), words(wanted))
     write_title(ax, None, model)
+
+
+LEAST_EXAMPLES = 10
+"""Examples below which a period has no mark, and its line a gap."""
+MOST_TICKS = 7
+
+
+@chart
+def over_time(
+    results: Results,
+    ax: Axes = NEW_AXES,
+    *,
+    column: str | None = None,
+    metric: str | None = None,
+    names: Mapping[str, str] | None = None,
+    highlight: Collection[str] | None = None,
+) -> None:
+    """Draw the values of all models over the periods of a column, in their order, with intervals of the first model.
+
+    A marker of the first model is full where the period is shown to differ from the others. A period of fewer than ten
+    examples leaves a gap.
+
+    Parameters
+    ----------
+    column
+        One that was sliced by; the first if None.
+    metric
+        As the command line spells it; the primary metric if None.
+    names
+        Names of models to write; the models' own if None.
+    """
+    wanted = metric if metric is not None else results.shown_metric
+    sliced = [r for r in results.metrics if r.slice is not None and is_metric(r, wanted)]
+    columns = [r.slice.column for r in sliced if r.slice is not None]
+    chosen = column if column is not None else (columns[0] if columns else "")
+    found = {(r.model, r.slice.value): r for r in sliced if r.slice is not None and r.slice.column == chosen}
+    periods = [value for value in dict.fromkeys(v for _, v in found) if not is_special(value)]
+    models = shown_models(results, names, highlight)
+    for model in reversed(models):
+        records = [found.get((model.model, period)) for period in periods]
+        held = [r is not None and r.value is not None and r.n >= LEAST_EXAMPLES for r in records]
+        values = [
+            r.value if here and r is not None and r.value is not None else math.nan
+            for r, here in zip(records, held, strict=True)
+        ]
+        mark = mark_of(model.index)
+        colour = mark.colour if model.highlighted else GREY
+        line = ax.plot(
+            range(len(periods)), values, color=colour, linestyle=mark.dash, linewidth=1.4 if model.highlighted else 0.8
+        )[0]  # fmt: skip
+        line.set_gid(own_id(ax, model.index, "line"))
+        if model is models[0]:
+            _draw_first(ax, results, chosen, periods, records, held, model.index)
+    _name_periods(ax, periods)
+    ax.set_ylabel(words(wanted), parse_math=False)
+    if len(models) > 1:
+        label_lines(ax, models)
+
+
+def _draw_first(
+    ax: Axes,
+    results: Results,
+    column: str,
+    periods: Sequence[str],
+    records: Sequence[MetricRecord | None],
+    held: Sequence[bool],
+    index: int,
+) -> None:
+    """Draw the intervals and markers of the first model, and its value on all examples as a dotted line."""
+    model, mark = ranked(results)[index], mark_of(index)
+    differ = {
+        r.slice.value
+        for r in results.disparities
+        if (r.model, r.slice.column, r.reference) == (model, column, "rest") and r.flagged
+    }
+    whole = values_of(results, results.shown_metric).get(model)
+    if whole is not None and whole.value is not None:
+        ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
+    parts: list[Artist] = []
+    for place, (period, record, here) in enumerate(zip(periods, records, held, strict=True)):
+        if not here:
+            continue
+        value, low, high = with_limits(record)
+        if low is not None and high is not None:
+            parts += ax.plot(
+                [place] * 2, [low, high], color=mark.colour, linewidth=1.6, solid_capstyle="butt"
+            )
+        parts += ax.plot(
+            [place], [value], marker=mark.marker, markersize=6, color=mark.colour, linestyle="none",
+            markerfacecolor=mark.colour if period in differ else PAPER,
+        )  # fmt: skip
+    name_parts(parts, f"m{index}--period")
+
+
+def _name_periods(ax: Axes, periods: Sequence[str]) -> None:
+    """Label the periods, as many as there is room for; every period has its tick."""
+    every = max(1, math.ceil(len(periods) / MOST_TICKS))
+    ax.set_xticks(range(0, len(periods), every), periods[::every])
+    ax.set_xticks(range(len(periods)), minor=True)
+    ax.set_xlim(-0.4, max(len(periods) - 0.6, 0.4))
+    ax.grid(visible=False, axis="x")
 
 
 def draw_value(

@@ -85,8 +85,8 @@ def scale_of(
     if most <= least:
         least, most = ticks[0], ticks[-1]
     inside = [t for t in ticks if least - 1e-12 <= t <= most + 1e-12]
-    shown = _thinned(inside, reference)
     bare = Scale(least=least, most=most, transform=transform)
+    shown = _thinned(inside, bare.place, reference)
     limits = None if band is None else (bare.place(band[0]), bare.place(band[1]))
     return Scale(
         least=least, most=most, transform=transform,
@@ -97,13 +97,26 @@ def scale_of(
     )  # fmt: skip
 
 
-MOST_TICKS = 6
+APART = 20.0
+"""Percent of the width between two ticks, so that their texts do not touch."""
 
 
-def _thinned(ticks: Sequence[float], reference: float | None) -> list[float]:
-    every = math.ceil(len(ticks) / MOST_TICKS)
-    start = ticks.index(reference) % every if reference in ticks else 0
-    return [t for place, t in enumerate(ticks) if place % every == start]
+def _thinned(ticks: Sequence[float], place: Callable[[float], float], reference: float | None) -> list[float]:
+    """Return ticks that stand apart, from the reference (else the first) to both sides.
+
+    Examples
+    --------
+    >>> _thinned([0.0, 1.0, 2.0, 20.0, 50.0, 90.0], lambda tick: tick, None)
+    [0.0, 20.0, 50.0, 90.0]
+    """
+    kept = [reference if reference in ticks else ticks[0]]
+    for tick in ticks:
+        if tick > kept[-1] and place(tick) - place(kept[-1]) >= APART:
+            kept.append(tick)
+    for tick in reversed(ticks):
+        if tick < kept[0] and place(kept[0]) - place(tick) >= APART:
+            kept.insert(0, tick)
+    return kept
 
 
 def stroke(

@@ -35,6 +35,7 @@ FIGURES = (
         "lift",
     ),
     *("confusion", "scores", "predicted-true", "residuals", "estimates", "learning", "learning-panels"),
+    *("over-time-0", "over-time-1", "over-time-2"),
     *("calibration-0", "calibration-1", "calibration-2"),
     *("net-benefit", "net-benefit-difference", "interventions-avoided"),
     *("decomposition", "complexity", "replicates", "count-sets", "f1-at-recall"),

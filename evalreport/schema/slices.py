@@ -60,8 +60,28 @@ def stand_in_order(values: Sequence[str]) -> bool:
     >>> stand_in_order(["2026-01", "2026-02"]), stand_in_order(["under 18", "18 or over"]), stand_in_order(["f", "m"])
     (True, True, False)
     """
-    known = [value for value in values if not value.startswith("(")]
-    return bool(known) and any(all(kind.fullmatch(v) for v in known) for kind in (_PERIOD, _BIN))
+    return are_periods(values) or _are_all(_BIN, values)
+
+
+def are_periods(values: Sequence[str]) -> bool:
+    """Say whether values of a column are dates or periods of them, so that they can be drawn over time.
+
+    Examples
+    --------
+    >>> are_periods(["2026-W09", "2026-W10", "(missing)"]), are_periods(["under 18", "18 or over"])
+    (True, False)
+    """
+    return _are_all(_PERIOD, values)
+
+
+def _are_all(kind: re.Pattern[str], values: Sequence[str]) -> bool:
+    known = [value for value in values if not is_special(value)]
+    return bool(known) and all(kind.fullmatch(value) for value in known)
+
+
+def is_special(value: str) -> bool:
+    """Say whether a value of a column stands for examples without one, such as ``(missing)``."""
+    return value.startswith("(")
 
 
 def distinct_tests(rows: Iterable[DisparityRecord]) -> int:

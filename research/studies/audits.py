@@ -35,7 +35,7 @@ MARGIN = 0.02
 """Of the gate ``accuracy >= accepted - 0.02``, and between the level and the declared floor."""
 NIGHTS_WATCHED = 120
 """Nights after a drop."""
-DAYS = (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 90, 120, 180, 240, 300, 365)
+DAYS = (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 52, 60, 90, 120, 180, 240, 300, 365)
 """Nights at which the table says how many series had had an alarm."""
 WEEKENDS = 0.03
 """How much lower the accuracy is on two nights of seven, where weeks have a pattern."""
@@ -49,7 +49,8 @@ class Setting:
 
     ``kind`` of nights: ``normal``, ``heavy`` (t with 4 degrees of freedom), ``weekly`` (two of seven lie lower by
     ``WEEKENDS``), ``chained`` (AR(1)), ``unequal`` (every tenth has 10 examples), ``same`` (the same examples every
-    night). ``sd`` is that of a night's true accuracy, ``good`` the nights before the drop.
+    night). ``sd`` is that of a night's true accuracy, ``good`` the nights before the drop, ``horizon`` the runs
+    of a year.
     """
 
     kind: str = "normal"
@@ -61,6 +62,7 @@ class Setting:
     correlation: float = 0.0
     drop: float = 0.0
     good: int = 0
+    horizon: int = LOOKS_A_YEAR
 
 
 SDS = (0.0, 0.01, 0.02)
@@ -84,12 +86,20 @@ FALLING = (
     ),
     *(replace(STILL[-1], good=30, drop=drop) for drop in (0.02, 0.05)),
 )
+HALF_AS_MUCH = (
+    Setting("heavy", sd=0.01),
+    *(
+        Setting(kind, accepted=3, sd=sd, horizon=52)
+        for kind, sd in (("normal", 0.02), ("heavy", 0.02), ("heavy", 0.01))
+    ),
+)
+"""Heavy tails of half the standard deviation, and weekly runs."""
 
 
 def study(*, replications: int, seed: int) -> list[dict[str, Any]]:
     """Simulate every setting; a row for each rule. Where something falls, half as many series do."""
     rows = []
-    for number, setting in enumerate((*STILL, *FALLING)):
+    for number, setting in enumerate((*STILL, *FALLING, *HALF_AS_MUCH)):
         print(setting, file=sys.stderr, flush=True)
         # A stream for each setting, so that leaving one out changes no other.
         generator = np.random.default_rng([seed, number])
@@ -114,7 +124,7 @@ def summary(first: Counts, setting: Setting) -> dict[str, Any]:
     for q, name in ((0.5, "median_days"), (0.9, "days_of_90_percent")):
         at = np.sort(days)[math.ceil(q * len(days)) - 1] if len(days) else np.inf
         found[name] = int(at) if np.isfinite(at) else ""
-    last = NIGHTS_WATCHED if setting.drop else LOOKS_A_YEAR
+    last = NIGHTS_WATCHED if setting.drop else setting.horizon
     for day in DAYS:
         found[f"within_{day}"] = float((days <= day).mean()) if day <= last and len(days) else ""
     return found
@@ -122,7 +132,7 @@ def summary(first: Counts, setting: Setting) -> dict[str, Any]:
 
 def night_count(setting: Setting) -> int:
     """Return how many nights a series lasts."""
-    return setting.good + NIGHTS_WATCHED if setting.drop else LOOKS_A_YEAR
+    return setting.good + NIGHTS_WATCHED if setting.drop else setting.horizon
 
 
 # --- new examples every night ---------------------------------------------------------------------------------------
@@ -138,12 +148,13 @@ def new_examples(
     then, since = values[:, a - 1 : a], values[:, a:]
     m, n = sizes[a - 1], sizes[a:]
     floor = setting.accuracy - MARGIN
-    lasting, alone = first_alarm(values, a, errors), first_of_run(values, sizes, a)
+    lasting = first_alarm(values, a, errors, setting.horizon)
+    alone = first_of_run(values, sizes, a, setting.horizon)
     first = {"alarm": earlier(lasting, alone), "run_alarm": alone}
     if not setting.drop or setting.drop == 0.05:
         first["floor"] = first_night(floor_bets(since, floor) >= -math.log(ALPHA))
     if not setting.drop:
-        first["without_errors"] = first_alarm(values, a, None)
+        first["without_errors"] = first_alarm(values, a, None, setting.horizon)
         first["per_run"] = first_night(two_proportions(1 - then, m, 1 - since, n) <= ALPHA)
         first["gate"] = first_night(newcombe_low(1 - since, n, 1 - then, m) > MARGIN)
     related = [serial_correlation(row) for row in values[:, :a]]
@@ -172,7 +183,7 @@ def nights_of(setting: Setting, replications: int, generator: np.random.Generato
     return sizes, generator.binomial(sizes, level) / sizes
 
 
-def first_alarm(values: Floats, accepted: int, errors: Floats | None) -> Counts:
+def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: int = LOOKS_A_YEAR) -> Counts:
     """Return the night of each series' first alarm by the product's evidence; most nights need only a bound of it.
 
     B is at most 2 exp(r df / 2) / sqrt(k) with r = n_e D^2 / SS, and the errors only make it smaller. Where the largest
@@ -196,7 +207,8 @@ def first_alarm(values: Floats, accepted: int, errors: Floats | None) -> Counts:
         near = live[bound.max(axis=1) >= math.log((goal - 1) / 2)]
         if len(near):
             own = None if errors is None else errors[near, : end + 1]
-            log_e, _ = drop_evidence(values[near, :accepted], values[near, accepted : end + 1], own)
+            then, since = values[near, :accepted], values[near, accepted : end + 1]
+            log_e, _ = drop_evidence(then, since, own, horizon=horizon)
             hit = near[log_e >= math.log(goal)]
             found[hit] = t
             live = np.setdiff1d(live, hit, assume_unique=True)

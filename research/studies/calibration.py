@@ -1,7 +1,8 @@
 """How often the test of calibration rejects, and how often its intervals and those at declared rates hold.
 
 python -m research.studies.calibration [SETS] writes docs/calibration.csv: a row a cell with the share of simulated data
-sets in which the test rejects at 5 %, or in which a 95 % interval holds the truth.
+sets in which the test rejects at 5 %, or in which a 95 % interval holds the truth, and the one-sided 95 % confidence
+limit of that share (Clopper and Pearson): the upper one of false alarms, else the lower one.
 """
 
 from __future__ import annotations
@@ -25,14 +26,19 @@ from evalreport.calibration.line import line_limits
 from evalreport.calibration.risks import Limits, Risks
 from evalreport.calibration.score_test import FEW, score_test
 from evalreport.calibration.squared_error import binned, bins_by_rank, squared_error_limits
+from evalreport.comparisons.adjustment import adjust
 from evalreport.intervals.at_rates import at_fpr_limits, at_rate_limits, benefit_limits
 from evalreport.metrics.at_rates import cumulative_groups
+from evalreport.predictions.arrays import Floats
 from evalreport.slices.group_spread import spread
+from research.studies.judgement import at_least, at_most
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.csv"
 LEVEL = 0.95
-FEW_SETS = 500
-"""Data sets of a cell whose p-values are drawn."""
+FAR_ABOVE = 0.3
+"""A p-value by the closed form above which the drawn one is not near the level either."""
+TIMES_CLOSED = 5
+"""How many times as many data sets a test has whose p-values are not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,12 @@ class Cell:
     n: int
     sets: int
     share: float
+
+    @property
+    def limit(self) -> float:
+        """The one-sided 95 % confidence limit: how high a false alarm may be, how low a power or a coverage."""
+        judge = at_most if self.kind == "false alarm" else at_least
+        return judge(self.cell, self.share, 0.0, self.sets).bound
 
 
 def risks_of(
@@ -76,11 +88,11 @@ def heading(sets: int) -> Iterator[Cell]:
             odds = float(rest[0]) if rest else 1.0
             random = np.random.default_rng([n, round(1000 * prevalence), int(odds_of)])
             few = 0.75 * n * prevalence < FEW
-            own = min(sets, FEW_SETS) if few else sets
+            own = sets if few else TIMES_CLOSED * sets
             rejected = 0
             for _ in range(own):
-                found = score_test(risks_of(random, n, prevalence, odds), seed=int(random.integers(1 << 30)))
-                rejected += found is not None and found.p_value <= 1 - LEVEL
+                drawn = risks_of(random, n, prevalence, odds)
+                rejected += _p_value(drawn.p, drawn.y, int(random.integers(1 << 30))) <= 1 - LEVEL
             kind = "power" if odds_of else "false alarm"
             yield Cell(
                 kind,
@@ -90,6 +102,48 @@ def heading(sets: int) -> Iterator[Cell]:
                 own,
                 rejected / own,
             )
+
+
+CLASSES = (
+    (3000, (0.5, 0.3, 0.15, 0.05)),
+    (2000, (0.1,) * 10),
+    (1000, (0.6, 0.38, 0.02)),
+    (4000, tuple(1.3**-k / sum(1.3**-j for j in range(12)) for k in range(12))),
+)
+"""Examples, and about the shares of the classes."""
+
+
+def classes(sets: int) -> Iterator[Cell]:
+    """Yield how often calibrated probabilities of several classes are called off: any class by Holm, the largest."""
+    for n, shares in CLASSES:
+        random = np.random.default_rng([n, len(shares), 17])
+        few = 0.8 * n * min(shares) < FEW
+        own = sets if few else TIMES_CLOSED * sets
+        by_class = of_top = 0
+        for _ in range(own):
+            score = np.log(shares) + random.normal(0.0, 1.0, (n, len(shares)))
+            p = np.exp(score)
+            p /= p.sum(axis=1)[:, None]
+            true = (p.cumsum(axis=1) < random.random(n)[:, None]).sum(axis=1).clip(max=len(shares) - 1)
+            seed = int(random.integers(1 << 30))
+            of_class = [_p_value(p[:, k], true == k, seed) for k in range(len(shares))]
+            by_class += min(adjust(of_class, "holm")) <= 1 - LEVEL
+            of_top += _p_value(p.max(axis=1), p.argmax(axis=1) == true, seed) <= 1 - LEVEL
+        cell = f"{len(shares)} classes, the rarest about {min(shares):.2g}"
+        yield Cell("false alarm", "score test by class", cell, n, own, by_class / own)
+        yield Cell("false alarm", "score test of the largest", cell, n, own, of_top / own)
+
+
+def _p_value(p: Floats, occurred: np.ndarray, seed: int) -> float:
+    """Return the p-value; one far above the level by the closed form is not drawn, which changes no decision."""
+    y = occurred.astype(float)
+    closed = score_test(Risks(p, y, weight=np.ones(len(p))), seed=seed)
+    assert closed is not None
+    if closed.p_value > FAR_ABOVE:
+        return closed.p_value
+    found = score_test(Risks(p, y), seed=seed)
+    assert found is not None
+    return found.p_value
 
 
 def holds(limits: Limits | tuple[float, float], truth: float) -> bool:
@@ -199,7 +253,7 @@ def spread_of_groups(sets: int) -> Iterator[Cell]:
 
 
 STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
-    heading, intervals_of_calibration, intervals_at_rates, spread_of_groups,
+    heading, classes, intervals_of_calibration, intervals_at_rates, spread_of_groups,
 )  # fmt: skip
 
 
@@ -207,10 +261,11 @@ def main(sets: int) -> None:
     """Write every cell."""
     with PAGE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["kind", "quantity", "cell", "n", "sets", "share"])
+        writer.writerow(["kind", "quantity", "cell", "n", "sets", "share", "limit"])
         for study in STUDIES:
             for cell in study(sets):
-                writer.writerow([cell.kind, cell.quantity, cell.cell, cell.n, cell.sets, f"{cell.share:.4f}"])
+                rates = (f"{cell.share:.4f}", f"{cell.limit:.4f}")
+                writer.writerow([cell.kind, cell.quantity, cell.cell, cell.n, cell.sets, *rates])
                 file.flush()
 
 

@@ -39,8 +39,8 @@ def page(found: Records) -> str:
             "Written by `make study-confirm SEED=n`, with random numbers other than those of [tests](tests.md) and"
             " [audit alarms](audit-alarms.md). Slices, equivalence, seeds, ties, bias, gates on differences and many"
             " models are runs through the public API. Intervals, tests, clusters, weights and gates on values are made"
-            " by the functions of a run, without its files; nights by the alarm's own function. Proportions at the bar"
-            " are enumerated."
+            " by the functions of a run, without its files; audits' alarms by a fast form of their two rules."
+            " Proportions at the bar are enumerated."
         ),
         "",
         *_paragraph(

@@ -56,7 +56,16 @@ FEW_EFFECTIVE = "under these weights 200 examples count as about 74; `weighted_t
 FEW_DRAWS = "{} data sets of an earlier seed; the study of [tests](tests.md) found {}"
 FEW_SEEDS = "three seeds say too little of the spread of training; with five [tests](tests.md) found 5.1 %"
 
+FAR_RUNS = (
+    "the alarm's promise is of runs that vary about normally; with such tails single runs lie far out by themselves:"
+    " declare more (`--between-runs`) or a floor"
+)
+
 _PROMISES: Mapping[str, tuple[str, ...]] = {
+    FAR_RUNS: tuple(
+        f"false alarm in {runs} runs, heavy tails (t, 4 df), {accepted} of 1,000 accepted, sd {sd}"
+        for runs, accepted, sd in ((365, 7, "0.02"), (365, 7, "0.01"), (52, 3, "0.02"))
+    ),
     FEW_ERRORS: (
         *(f"t3 errors, n = 30: {what}" for what in ("mse", "rmse", "difference of mse", "difference of r2")),
         *(

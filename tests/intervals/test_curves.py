@@ -19,9 +19,9 @@ from tests.samples.curves import evaluated, named_hostile, of_classes, rows, two
 
 
 def test_every_curve_of_a_binary_task():
-    """Probabilities have all registered curves and that of calibration, bare scores those of scores, and no others."""
+    """Probabilities have all registered curves, bare scores those of scores, and no others."""
     found = two_models().curves
-    assert {c.curve for c in found if c.model == "proba"} == {*CURVES, "corp"}
+    assert {c.curve for c in found if c.model == "proba"} == {*CURVES}
     of_scores = {name for name, entry in CURVES.items() if entry.needs == "scores"}
     assert {c.curve for c in found if c.model == "score"} == of_scores
     assert all(c.label is None for c in found)

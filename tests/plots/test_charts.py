@@ -46,7 +46,7 @@ SERVES: dict[str, Callable[[], Results]] = {
     "critical_differences": data_sets, "roc": binary, "precision_recall": binary, "error_rates": binary,
     "threshold_sweep": binary, "score_histogram": binary, "reliability": binary, "accuracy_rejection": binary,
     "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
-    "by_slice": binary, "error_estimates": folds, "learning_curves": sizes,
+    "by_slice": binary, "over_time": binary, "error_estimates": folds, "learning_curves": sizes,
     "bias_variance": replicates, "replicates": replicates, "count_sets": binary, "calibration_curve": binary,
 }  # fmt: skip
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.headline import calibration_findings, calibration_heading, calibration_of_others
+from evalreport.headline import (
+    Finding,
+    calibration_findings,
+    calibration_heading,
+    calibration_of_others,
+    worst_of_models,
+)
 from evalreport.plots.calibration import (
     calibration_curve,
     calibration_curves,
@@ -45,6 +51,7 @@ class CalibrationSection:
 
 
 Shown = tuple[str, str | None]
+"""A model and its class; None: a binary task."""
 
 
 def describe(view: View) -> CalibrationSection | None:
@@ -61,11 +68,11 @@ def describe(view: View) -> CalibrationSection | None:
     others = [str(text) for text in calibration_of_others(found, name)]
     events = say("calibration.events", n=round(first.n), events=round(first.observed))
     if first.label is not None:
-        events = say("calibration.examples", n=round(first.n))
-    kinds = {f.record.model: f.kind for f in found}
-    shown = [(f.record.model, f.record.label) for f in found if f.record.observed >= LEAST_EVENTS][
-        :MOST_PANELS
-    ]
+        classes = len({f.record.label for f in found})
+        events = say("calibration.examples", n=round(first.n), classes=classes)
+    kinds = {(f.record.model, f.record.label): f.kind for f in found}
+    order = [f.record.model for f in worst_of_models(found)]
+    shown = _shown(found)
     curves = calibration_curves(view.results, shown)
     about = [". ".join(others) + "." if others else "", events]
     if not any(curve.low for curve in curves) and curves:
@@ -78,13 +85,25 @@ def describe(view: View) -> CalibrationSection | None:
         about=" ".join(filter(None, about)),
         figures=_figures(view, shown, kinds),
         note=_note(view, shown),
-        board=_board(view, kinds, {f.record.model: f.p_adjusted for f in found}),
-        grades=_grades(view, [f.record.model for f in found]),
-        parts=_parts(view, [f.record.model for f in found]),
+        board=_board(view, found),
+        grades=_grades(view, order, by_class=first.label is not None),
+        parts=_parts(view, order, by_class=first.label is not None),
     )
 
 
-def _figures(view: View, shown: Sequence[Shown], kinds: Mapping[str, str]) -> tuple[Figure, ...]:
+def _shown(found: Sequence[Finding]) -> list[Shown]:
+    """Return the panels: the gravest models; of several classes the heading's and those with the smallest p-values."""
+    enough = [f for f in found if f.record.observed >= LEAST_EVENTS]
+    if enough and enough[0].record.label is not None:
+        enough = [enough[0], *sorted(enough[1:], key=lambda f: _p_value(f.record))]
+    return [(f.record.model, f.record.label) for f in enough][:MOST_PANELS]
+
+
+def _p_value(record: CalibrationRecord) -> float:
+    return 1.0 if record.p_value is None else record.p_value
+
+
+def _figures(view: View, shown: Sequence[Shown], kinds: Mapping[Shown, str]) -> tuple[Figure, ...]:
     curves = calibration_curves(view.results, shown)
     if not curves:
         return ()
@@ -97,10 +116,11 @@ def _figures(view: View, shown: Sequence[Shown], kinds: Mapping[str, str]) -> tu
             if label is None
             else say("calibration.of_class", model=name, label=shorten(visible(label), LONGEST))
         )
-        title = say(f"calibration.panel_{kinds[model]}", model=whose)
+        kind = kinds[model, label]
+        title = say(f"calibration.panel_{kind}", model=whose)
         draw = partial(
             calibration_curve, view.results, model, label=label, name="", end=end, root=root,
-            level=kinds[model] in ("too_high", "too_low"),
+            level=kind in ("too_high", "too_low"),
         )  # fmt: skip
         figures.append(
             Figure(
@@ -133,22 +153,18 @@ def _note(view: View, shown: Sequence[Shown]) -> str:
     return " ".join(texts)
 
 
-def _records(view: View) -> list[CalibrationRecord]:
+def _rows(view: View, found: Sequence[Finding]) -> list[Finding]:
     """Return the rows of the board: models, or of several classes each model's classes, the smallest p first."""
-    whole = [r for r in view.results.calibration if r.slice is None]
-    by_class = any(r.label is not None for r in whole)
     order = {m.id: m.index for m in view.models}
-    found = [r for r in whole if (r.label is not None) == by_class]
-    if by_class:
-        return sorted(found, key=lambda r: (1.0 if r.p_value is None else r.p_value, order[r.model]))[
-            :MOST_ROWS
-        ]
-    return sorted(found, key=lambda r: order[r.model])
+    if found[0].record.label is None:
+        return sorted(found, key=lambda f: order[f.record.model])
+    return sorted(found, key=lambda f: (_p_value(f.record), order[f.record.model]))
 
 
-def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | None]) -> LinedTable:
-    records = _records(view)
-    by_class = any(r.label is not None for r in records)
+def _board(view: View, every: Sequence[Finding]) -> LinedTable:
+    by_class = every[0].record.label is not None
+    shown = _rows(view, every)[:MOST_ROWS] if by_class else _rows(view, every)
+    records = [f.record for f in shown]
     ratios = scale_of(
         [v for r in records for v in (r.observed_expected, r.observed_expected_low, r.observed_expected_high) if v],
         RATIOS, texts=lambda t: f"{t:g}", transform=math.log, reference=1.0,
@@ -159,9 +175,9 @@ def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | 
         reference=1.0, left=say("calibration.over_side"), right=say("calibration.under_side"),
     )  # fmt: skip
     rows = []
-    for record in records:
-        model, kind = view.model(record.model), kinds[record.model]
-        label = model.name
+    for finding in shown:
+        record = finding.record
+        model, label = view.model(record.model), view.model(record.model).name
         if record.label is not None:
             label = say(
                 "calibration.of_class", model=model.name, label=shorten(visible(record.label), LONGEST)
@@ -170,16 +186,14 @@ def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | 
             record.observed_expected, record.observed_expected_low, record.observed_expected_high
         )
         slope = _with_limits(record.slope, record.slope_low, record.slope_high)
-        p = record.p_value if by_class else adjusted.get(record.model, record.p_value)
         strong = {"too_high": {2}, "too_low": {2}, "overconfident": {5}, "underconfident": {5}, "shape": {7}}
-        own = strong.get(kind, set()) if not by_class or record.part != "none" else set()
         rows.append(
             LinedRow(
                 label=label,
                 index=model.index,
                 symbol=model.symbol,
                 key=model.key,
-                strong=frozenset(own),
+                strong=frozenset(strong.get(finding.kind, ())),
                 cells=(
                     _sum(record.expected),
                     _sum(record.observed),
@@ -194,7 +208,7 @@ def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | 
                     _with_limits(record.citl, record.citl_low, record.citl_high),
                     slope,
                     stroke(slopes, record.slope, record.slope_low, record.slope_high, title=slope),
-                    numbers.p_value(p),
+                    numbers.p_value(finding.p_adjusted),
                 ),
             )
         )
@@ -207,7 +221,9 @@ def _board(view: View, kinds: Mapping[str, str], adjusted: Mapping[str, float | 
     notes = [say("calibration.board_note", level=numbers.percent(view.confidence))]
     notes.append(say("calibration.board_holm", n=many) if many > 1 and not by_class else "")
     if by_class:
-        notes.append(say("calibration.board_classes"))
+        notes.append(say("calibration.board_classes", n=len(every)))
+    if len(every) > len(shown):
+        notes.append(say("calibration.board_cut", shown=len(shown), n=len(every)))
     left_out = sum(r.left_out for r in records)
     notes.append(say("calibration.left_out", n=left_out) if left_out else "")
     return LinedTable(
@@ -227,19 +243,23 @@ def _with_limits(value: float | None, low: float | None, high: float | None) -> 
     return f"{numbers.number(value, 2)}{limits}"
 
 
-def _grades(view: View, order: Sequence[str]) -> tuple[LinedTable, ...]:
-    """Return one table a model, the heading's first: grades in their order, or deciles of risk."""
+def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[LinedTable, ...]:
+    """Return one table a model, the heading's first: grades in their order, or deciles of risk.
+
+    Of several classes they are about the largest probability, and whether that class is the true one.
+    """
     named = view.results.options.get("grade")
     tables = []
     for model in order:
         rows = [r for r in view.results.calibration_table if r.model == model and r.slice is None]
         if rows:
-            tables.append(_grade_table(view, model, rows, None if named is None else str(named)))
+            column = None if named is None else str(named)
+            tables.append(_grade_table(view, model, rows, column, by_class=by_class))
     return tuple(tables)
 
 
 def _grade_table(
-    view: View, model: str, rows: Sequence[CalibrationTableRecord], column: str | None
+    view: View, model: str, rows: Sequence[CalibrationTableRecord], column: str | None, *, by_class: bool
 ) -> LinedTable:
     shown = view.model(model)
     root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
@@ -262,6 +282,11 @@ def _grade_table(
     high = [r.grade for r in outside if r.predicted > r.observed]
     low = [r.grade for r in outside if r.predicted < r.observed]
     what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
+    if by_class:
+        own = (
+            say("calibration.by_grade_of_largest", column=column) if column else say("calibration.by_largest")
+        )
+        what = say("calibration.of_largest", what=own)
     if high and not low:
         finding = say(
             "calibration.grades_high", model=shown.name, n=len(high), total=len(rows), names=listed(high, 10)
@@ -274,7 +299,8 @@ def _grade_table(
         finding = say("calibration.grades_both", model=shown.name, high=listed(high, 10), low=listed(low, 10))
     else:
         finding = say("calibration.grades_inside", model=shown.name, total=len(rows))
-    heads = ("calibration.n", "calibration.events_head", "calibration.predicted", "calibration.observed")
+    events = "calibration.right_head" if by_class else "calibration.events_head"
+    heads = ("calibration.n", events, "calibration.predicted", "calibration.observed")
     columns = (
         *(Column(head=say(key)) for key in heads),
         Column(head=say("calibration.marks", symbol=shown.symbol), scale=rates),
@@ -291,7 +317,7 @@ def _outside(row: CalibrationTableRecord) -> bool:
     return row.low is not None and row.high is not None and not row.low <= row.predicted <= row.high
 
 
-def _parts(view: View, order: Sequence[str]) -> LinedTable | None:
+def _parts(view: View, order: Sequence[str], *, by_class: bool) -> LinedTable | None:
     """Return what is gained by ranking and lost to miscalibration, in percent of the Brier score's uncertainty."""
     whole = {r.model: r for r in view.results.calibration if r.slice is None and r.label is None}
     records = [whole[m] for m in order if m in whole and whole[m].unc and whole[m].mcb is not None]
@@ -318,8 +344,11 @@ def _parts(view: View, order: Sequence[str]) -> LinedTable | None:
             LinedRow(label=model.name, index=model.index, symbol=model.symbol, key=model.key, cells=cells)
         )
     first = records[0].model
+    title = say(
+        "calibration.parts", model=view.model(first).name, gained=100 * skill[first], lost=100 * lost[first]
+    )
     return LinedTable(
-        title=say("calibration.parts", model=view.model(first).name, gained=100 * skill[first], lost=100 * lost[first]),
+        title=say("calibration.parts_of_largest", finding=title) if by_class else title,
         first=say("table.model"),
         columns=(
             Column(head=say("calibration.gained")), Column(head=say("calibration.lost")),

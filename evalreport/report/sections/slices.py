@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from evalreport import numbers
+from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
+from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, listed
 from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
@@ -27,12 +30,14 @@ from evalreport.report.view import (
 )
 from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.slices import DisparityRecord, distinct_tests, stand_in_order
+from evalreport.schema.slices import DisparityRecord, are_periods, distinct_tests, stand_in_order
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, visible
 
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
+MOST_CHARTS = 3
+"""Columns of dates that are drawn over time."""
 EDGE = 6.0
 """Percent of a panel that stay free at either side."""
 
@@ -59,7 +64,10 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column that was sliced by: the panel of the model that ranks first, and every model's values."""
+    """One column that was sliced by: the panel of the model that ranks first, and every model's values.
+
+    ``figure``: the values over time, where the slices are periods.
+    """
 
     title: str
     how: str
@@ -71,6 +79,7 @@ class Column:
     ticks: tuple[tuple[float, str], ...]
     note: str
     details: tuple[Table, ...]
+    figure: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,11 @@ class Slices:
     heading: str
     columns: tuple[Column, ...]
     note: str
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The charts over time."""
+        return tuple(column.figure for column in self.columns if column.figure is not None)
 
 
 def describe(view: View) -> Slices | None:
@@ -91,8 +105,34 @@ def describe(view: View) -> Slices | None:
     if not names:
         return None
     family = [r for r in view.results.disparities if r.reference == "rest" and _is_primary(view, r)]
-    columns = tuple(_column(view, name, sliced) for name in names)
-    return Slices(_heading(view, family), columns, _note(view, family))
+    columns = [_column(view, name, sliced) for name in names]
+    over_time = [place for place, name in enumerate(names) if _is_over_time(name, sliced)]
+    for number, place in enumerate(over_time[:MOST_CHARTS]):
+        columns[place] = replace(columns[place], figure=_over_time(view, names[place], number))
+    return Slices(_heading(view, family), tuple(columns), _note(view, family))
+
+
+def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
+    values = {r.slice.value for r in sliced if r.slice is not None and r.slice.column == column}
+    return len(values) > 2 and are_periods(list(values))
+
+
+def _over_time(view: View, column: str, number: int) -> Figure:
+    """Return the values of all models over the periods of a column."""
+    metric = view.primary_label
+    names = {model.id: model.name for model in view.models}
+    return Figure(
+        name=f"over-time-{number}",
+        title=say("evidence.over_time", metric=metric, column=visible(column)),
+        caption=say(
+            "evidence.over_time_note", model=view.models[0].name, level=numbers.percent(view.confidence),
+            least=LEAST_EXAMPLES,
+        ),
+        width=6.0,
+        height=2.3,
+        description=say("evidence.over_time_described", metric=metric, column=visible(column)),
+        draw=(partial(over_time, view.results, column=column, names=names),),
+    )  # fmt: skip
 
 
 def _heading(view: View, family: Sequence[DisparityRecord]) -> str:

@@ -84,3 +84,68 @@ def test_decision_curves_describe_the_declared_range():
             record.minus_all == (record.net_benefit - record.treat_all)
             or abs(record.minus_all - (record.net_benefit - record.treat_all)) < 1e-12
         )
+
+
+def animals(k: int = 4, n: int = 3000, **options: object) -> Results:
+    """Return a run on k classes: a calibrated model, one whose last class has odds near twice too high."""
+    random = np.random.default_rng(5)
+    p = random.dirichlet(np.linspace(6, 1, k), size=n)
+    truth = [random.choice(k, p=row) for row in p]
+    high = p.copy()
+    high[:, -1] *= 1.9
+    given = {"id": [str(i) for i in range(n)], "y_true": [f"c{code}" for code in truth]}
+    models = {
+        name: given
+        | {f"p_c{code}": column.tolist() for code, column in enumerate((own / own.sum(1)[:, None]).T)}
+        for name, own in (("fair", p), ("high", high))
+    }
+    return evalreport.evaluate(models, resamples=50, **options)
+
+
+def test_several_classes_are_judged_class_by_class():
+    """The heading names model and class; deciles of risk and parts are of the largest probability."""
+    section = calibration.describe(view_of(animals()))
+    assert section.heading.startswith("Calibration: high on “c3” is too high: ")
+    assert "fair: no miscalibration shows" in section.about
+    assert section.about.endswith("3,000 examples of four classes.")
+    assert len(section.board.rows) == 8
+    assert section.board.note.endswith("Holm over all 8 classes and models.")
+    assert [table.title.split(":")[0] for table in (*section.grades, section.parts)] == [
+        "The largest probability, by its decile", "The largest probability, by its decile",
+        "The largest probability",
+    ]  # fmt: skip
+
+
+def test_the_largest_factor_leads_whether_too_high_or_too_low():
+    """Probabilities pushed apart: the rare class is too low by more than the frequent one is too high."""
+    random = np.random.default_rng(5)
+    p = random.dirichlet([8, 4, 1], size=3000)
+    truth = [random.choice(3, p=row) for row in p]
+    sharp = p**1.6 / (p**1.6).sum(axis=1)[:, None]
+    model = {"id": [str(i) for i in range(3000)], "y_true": [f"c{code}" for code in truth]}
+    model |= {f"p_c{code}": column.tolist() for code, column in enumerate(sharp.T)}
+    results = evalreport.evaluate({"sharp": model}, resamples=50)
+    assert heading_of(results).startswith("sharp on “c2” is too low: ")
+
+
+def test_of_many_classes_the_most_doubtful_have_curves():
+    """12 classes: ten with a curve and its band, among them the one that is off; every class has its record."""
+    results = animals(12)
+    curves = {c.label for c in results.curves if c.curve == "corp" and c.model == "high"}
+    assert len(curves) == 11
+    assert {None, "c11"} <= curves
+    records = [r for r in results.calibration if r.model == "high"]
+    assert len(records) == 13
+    assert sum(r.mcb_expected is not None for r in records) == 11
+
+
+def test_none_of_several_classes_is_off():
+    """A calibrated model alone: no class of four."""
+    random = np.random.default_rng(9)
+    p = random.dirichlet([3, 3, 2, 2], size=2000)
+    truth = [random.choice(4, p=row) for row in p]
+    model = {"id": [str(i) for i in range(2000)], "y_true": [f"c{code}" for code in truth]}
+    model |= {f"p_c{code}": column.tolist() for code, column in enumerate(p.T)}
+    said = heading_of(evalreport.evaluate({"fair": model}, resamples=50))
+    none = "No miscalibration shows in level, spread or curvature on any of four classes; the smallest p is that of "
+    assert said.startswith(none + "fair on “c")

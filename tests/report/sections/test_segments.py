@@ -40,7 +40,9 @@ def test_periods_stand_in_their_order():
     """Months by date, in the section of slices too, where other columns have the worst first."""
     view = view_of(applicants(slices=["date:month"]))
     months = [f"2026-{k:02d}" for k in range(1, 10)]
-    assert [row.name for row in slices.describe(view).columns[0].rows] == months
+    (column,) = slices.describe(view).columns
+    assert [row.name for row in column.rows] == months
+    assert column.figure.title.endswith(" over date")
     assert {row.label.removeprefix("date: ") for row in segments.describe(view).groups.rows} == {*months}
     both = segments.describe(view_of(applicants(slices=["sex", "date:quarter"])))
     assert [row.label for row in both.periods[0].rows] == ["2026-Q1", "2026-Q2", "2026-Q3"]
