@@ -203,6 +203,10 @@ def _cut_offs(facts: Facts) -> Answer:
     return ("in_part", "cut_offs") if "thresholds" in facts.sections else ("cannot", "no_cut_offs")
 
 
+def _output(facts: Facts) -> Answer:
+    return ("in_part", "output_thresholds") if "thresholds" in facts.sections else ("in_part", "output")
+
+
 def _cross_table(facts: Facts) -> Answer:
     return ("answered", "cases") if "cases" in facts.sections else ("cannot", "no_cases")
 
@@ -232,8 +236,10 @@ ITEMS: tuple[tuple[str, tuple[tuple[str, str, Callable[[Facts], Answer]], ...]],
             ("10", "size", _always("in_part", "settle")),
             ("11", "missing", _flow),
             ("12e", "measures", _always("answered", "methods")),
-            ("14", "fairness", _groups),
+            ("14", "fairness", _always("cannot", "yours_fairness")),
+            ("15", "output", _output),
             ("20a", "flow", _flow),
+            ("21", "numbers", _always("answered", "numbers")),
             ("23a", "performance", _performance),
             ("23b", "heterogeneity", _clusters),
             ("26", "limitations", _always("in_part", "cautions")),
@@ -242,13 +248,16 @@ ITEMS: tuple[tuple[str, tuple[tuple[str, str, Callable[[Facts], Answer]], ...]],
     (
         "stard",
         (
-            ("12a", "cut_offs", _cut_offs),
-            ("14", "methods", _always("answered", "methods")),
-            ("15, 16", "indeterminate", _flow),
-            ("18", "intended_size", _size),
-            ("19", "flow", _flow),
-            ("23", "cross_table", _cross_table),
-            ("24", "accuracy", _always("answered", "decision")),
+            ("15c (12a)", "cut_offs", _cut_offs),
+            ("18 (14)", "methods", _always("answered", "methods")),
+            ("19, 20 (15, 16)", "indeterminate", _flow),
+            ("21 (17)", "variability", _groups),
+            ("22 (18)", "intended_size", _size),
+            ("23", "bias", _groups),
+            ("24 (19)", "flow", _flow),
+            ("30 (23)", "cross_table", _cross_table),
+            ("31 (24)", "accuracy", _always("answered", "decision")),
+            ("33 (26)", "limitations", _always("in_part", "cautions")),
         ),
     ),
     (
@@ -261,8 +270,9 @@ ITEMS: tuple[tuple[str, tuple[tuple[str, str, Callable[[Facts], Answer]], ...]],
         ),
     ),
 )
-"""The items that an evaluation can answer: of TRIPOD+AI (Collins et al. 2024, BMJ 385:e078378), of STARD (Bossuyt et
-al. 2015, BMJ 351:h5527; STARD-AI: Sounderajah et al. 2025) and of Annex IV of Regulation (EU) 2024/1689."""
+"""The items that an evaluation can answer: of TRIPOD+AI (Collins et al. 2024, BMJ 385:e078378), of STARD-AI (2025,
+Sounderajah et al.), in brackets the numbers of STARD 2015 (Bossuyt et al., BMJ 351:h5527), and of Annex IV of
+Regulation (EU) 2024/1689. Numbers and wording were compared with copies of these lists on 26 November 2026."""
 
 
 def checklists_of(results: Results, sections: frozenset[str], *, signed: bool) -> tuple[Checklist, ...]:

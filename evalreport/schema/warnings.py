@@ -32,7 +32,7 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
     **dict.fromkeys(("clustering_bootstrap", "guessed_probability", "identical_answers"), ("info",)),
     **dict.fromkeys(("column_differs_between_attempts", "unlike_attempts", "one_slice"), ("info",)),
     **dict.fromkeys(("undefined_value", "tied_scores", "noise_in_bias", "several_comparisons"), ("info",)),
-    "few_accepted_nights": ("info",),
+    **dict.fromkeys(("calibration_not_tested", "few_accepted_nights"), ("info",)),
     **dict.fromkeys(("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set"), ("info",)),
 }
 

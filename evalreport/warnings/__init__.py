@@ -71,6 +71,7 @@ def warnings_of(
             *layout.clusters(sample, options),
             *layout.weights(sample, options),
             *layout.time_order(sample, options),
+            *layout.calibration_in_time(sample, options),
             *pairs.metrics_disagree(sample, rows, options),
             *thresholds.curves_cross(dominance),
             *thresholds.thresholds_chosen_here(points, options),

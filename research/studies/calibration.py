@@ -59,14 +59,10 @@ class Cell:
         return judge(self.cell, self.share, 0.0, self.sets).bound
 
 
-def risks_of(
-    random: np.random.Generator, n: int, prevalence: float, odds: float, slope: float = 1.0
-) -> Risks:
-    """Draw probabilities of one prevalence on average and outcomes of odds and slope that differ from them."""
-    x = logit(prevalence) + random.normal(0.0, 1.0, n) - 0.4
-    true = expit(x)
-    said = expit(slope * (x - x.mean()) + x.mean() + np.log(odds))
-    return Risks(said, (random.random(n) < true).astype(float))
+def risks_of(random: np.random.Generator, n: int, prevalence: float, odds: float, sd: float = 1.0) -> Risks:
+    """Draw probabilities of about one prevalence, whose odds are too high, with outcomes; sd: of the log odds."""
+    x = logit(prevalence) + random.normal(0.0, sd, n) - 0.4 * sd**2
+    return Risks(expit(x + np.log(odds)), (random.random(n) < expit(x)).astype(float))
 
 
 POPULATIONS = (
@@ -78,26 +74,30 @@ POPULATIONS = (
     (500, 0.5),
     (100, 0.1),
 )
-POWER = ((5000, 0.024, 1.42), (10_000, 0.015, 1.42), (2000, 0.039, 1.49))
+POWER = (
+    *((n, p, odds, sd) for n, p, odds in ((5000, 0.024, 1.42), (10_000, 0.015, 1.42), (2000, 0.039, 1.49))
+      for sd in (0.5, 1.0)),
+)  # fmt: skip
 
 
 def heading(sets: int) -> Iterator[Cell]:
     """Yield how often the one test rejects calibrated probabilities, and those whose odds are too high."""
     for odds_of in (False, True):
         for n, prevalence, *rest in POWER if odds_of else POPULATIONS:
-            odds = float(rest[0]) if rest else 1.0
-            random = np.random.default_rng([n, round(1000 * prevalence), int(odds_of)])
+            odds, sd = rest or (1.0, 1.0)
+            seed = [n, round(1000 * prevalence), int(odds_of)]
+            random = np.random.default_rng(seed if sd == 1 else [*seed, round(10 * sd)])
             few = 0.75 * n * prevalence < FEW
             own = sets if few else TIMES_CLOSED * sets
             rejected = 0
             for _ in range(own):
-                drawn = risks_of(random, n, prevalence, odds)
+                drawn = risks_of(random, n, prevalence, odds, sd)
                 rejected += _p_value(drawn.p, drawn.y, int(random.integers(1 << 30))) <= 1 - LEVEL
             kind = "power" if odds_of else "false alarm"
             yield Cell(
                 kind,
                 "score test",
-                f"prevalence about {prevalence:g}, odds x {odds:g}",
+                f"prevalence about {prevalence:g}, odds x {odds:g}, sd of log odds {sd:g}",
                 n,
                 own,
                 rejected / own,

@@ -106,6 +106,27 @@ def test_time():
     assert not given(evaluate(answers(150, time=time, day=day), cluster="day"), "time_ordered")
 
 
+def test_calibration_in_order_of_time():
+    """Not tested, and said: the metrics of calibration have the intervals of the order of time."""
+    random = np.random.default_rng(6)
+    p = random.uniform(0.05, 0.95, 150)
+    truth = (random.random(150) < p).astype(int).astype(str).tolist()
+    model = {
+        "id": [f"{i:05d}" for i in range(150)],
+        "y_true": truth,
+        "p_1": p.tolist(),
+        "time": [*range(150)],
+    }
+    ordered = evaluate({"a": model}, order="time")
+    assert not ordered.calibration
+    assert given(ordered, "calibration_not_tested")
+    of_calibration = ("observed_expected", "calibration_in_the_large", "calibration_slope")
+    leading = {m.metric: m.intervals[0].method for m in ordered.metrics if m.metric in of_calibration}
+    assert leading == dict.fromkeys(of_calibration, "hac_t")
+    assert not given(evaluate({"a": model}, order="time", metrics=("accuracy",)), "calibration_not_tested")
+    assert not given(evaluate({"a": model}), "calibration_not_tested")
+
+
 def test_the_widening_by_time_is_that_of_the_intervals():
     """The largest ratio of hac_t's half width to Student's, of the models' values and their difference."""
     random = np.random.default_rng(8)
