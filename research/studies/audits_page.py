@@ -94,9 +94,9 @@ def _rule() -> list[str]:
         " questions of a run, spread over the runs since the accepted ones; that holds where runs differ by sampling"
         " alone.",
         "**The promise**: at most 5 % false alarms in a year of H runs, all models together, if runs are independent"
-        " and their level varies by itself about normally, with a standard deviation of at most the smaller of 0.02 and"
-        " a quarter of the distance from the best value (losses without a bound 2 %), and if the accepted runs were not"
-        " picked for being good. At a level of 0.95 and more with five models and one accepted run it is 6 %. Where"
+        " and their level varies by itself about normally (no heavy tails), with a standard deviation of at most the"
+        " smaller of 0.02 and a quarter of the distance from the best value (losses without a bound 2 %), and if the"
+        " accepted runs were not picked for being good. At a level of 0.95 and more with five models and one accepted run it is 6 %. Where"
         " runs vary by half as much again it is lost: up to 50 % with 10,000 examples, 28 % with five accepted"
         " runs. Five accepted runs that vary by more are a warning (`runs_differ`).",
     )
@@ -257,7 +257,8 @@ def _reading(rows: Sequence[Row]) -> list[str]:
         f"The plain test is wrong within a year in {_range(plain)} of the series, and a gate with a margin of 2"
         f" points, at sd 0.02, in {_range(gate)}.",
         f"Where runs vary with heavy tails, so that single runs lie far out by themselves, it was false in"
-        f" {_percent(heavy)} (t with 4 degrees of freedom, 365 runs): declare how much runs differ, or a floor."
+        f" {_percent(heavy)} (t with 4 degrees of freedom, 365 runs; weekly runs and half that standard deviation:"
+        " [promises](promises.md#alarms-of-audits)): declare at least twice as much as runs differ, or a floor."
         f" **Dependence is not covered**: {_range(tied)} at"
         " correlations of 0.3 and 0.6. Seven runs show such a correlation rarely (last column), so think before you"
         " trust the test: where a season or a batch may last several runs, declare a floor.",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from evalreport.report.scales import EDGE, MOST_TICKS, scale_of, stroke
+from evalreport.report.scales import APART, EDGE, scale_of, stroke
 
 TICKS = [round(0.1 * k, 1) for k in range(11)]
 
@@ -33,7 +35,8 @@ def test_the_reference_is_on_the_scale_and_has_a_tick() -> None:
     scale = scale_of([0.3, 1.0], TICKS, texts=percent, reference=0.0)
     assert scale.zero == EDGE
     assert "0 %" in [text for _, text in scale.ticks]
-    assert len(scale.ticks) <= MOST_TICKS
+    places = [at for at, _ in scale.ticks]
+    assert min(after - before for before, after in pairwise(places)) >= APART
 
 
 def test_no_values_give_the_whole_scale() -> None:
