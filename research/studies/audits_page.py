@@ -96,7 +96,8 @@ def _rule() -> list[str]:
         "**The promise**: at most 5 % false alarms in a year of H runs, all models together, if runs are independent"
         " and their level varies by itself about normally (no heavy tails), with a standard deviation of at most the"
         " smaller of 0.02 and a quarter of the distance from the best value (losses without a bound 2 %), and if the"
-        " accepted runs were not picked for being good. At a level of 0.95 and more with five models and one accepted run it is 6 %. Where"
+        " accepted runs were not picked for being good. At a level of 0.95 and more with five models and one accepted"
+        " run it is 6 %. Where"
         " runs vary by half as much again it is lost: up to 50 % with 10,000 examples, 28 % with five accepted"
         " runs. Five accepted runs that vary by more are a warning (`runs_differ`).",
     )
