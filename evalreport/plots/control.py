@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from evalreport.numbers import number
 from evalreport.plots.pairs import name_parts
 from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.texts import named, say
@@ -174,18 +175,30 @@ def _make_room(axes: Axes, looks: Sequence[Look], *, strips: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Nights:
-    """One model's values of one metric: at the accepted runs, then at those since; ``index`` is its place by rank."""
+    """One model's values of one metric: at the accepted runs, then at those since; ``index`` is its place by rank.
+
+    ``alarm``: whether the newest run is one.
+    """
 
     name: str
     index: int
     accepted: tuple[float, ...]
     since: tuple[float, ...]
+    alarm: bool = False
 
 
 @chart
 def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str) -> None:
-    """Draw each model's value at the accepted runs (hollow) and at every audit since, labelled at its end."""
+    """Draw each model's value at the accepted runs (hollow, shaded) and at every audit since, labelled at its end.
+
+    A ring marks an alarm about the newest run; dotted is the mean of that model's accepted runs.
+    """
+    accepted = max(len(m.accepted) for m in models)
+    if accepted:
+        ax.axvspan(0.5, accepted + 0.5, color=FAINT, linewidth=0, zorder=0)
     for model in models:
+        if model.alarm and model.accepted and model.since:
+            _draw_alarm(ax, model)
         mark = mark_of(model.index)
         values = (*model.accepted, *model.since)
         places = list(range(1, len(values) + 1))
@@ -207,3 +220,17 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
     ax.set_xticks(range(1, most + 1, max(1, most // 12)))
     ax.set_xlabel(say("chart.audit"))
     ax.set_ylabel(metric)
+
+
+def _draw_alarm(ax: Axes, model: Nights) -> None:
+    """Ring the newest value, with its distance from the mean of the accepted runs."""
+    mark, last = mark_of(model.index), len(model.accepted) + len(model.since)
+    mean, value = sum(model.accepted) / len(model.accepted), model.since[-1]
+    ax.axhline(mean, color=mark.colour, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
+    ax.plot(
+        [last], [value], marker="o", markersize=12, markerfacecolor="none", color=INK, markeredgewidth=1.4
+    )
+    ax.annotate(
+        say("chart.fell_by", change=number(value - mean, 3, signed=True)), (last, value), xytext=(-10, 0),
+        textcoords="offset points", ha="right", va="center", color=INK, annotation_clip=False,
+    )  # fmt: skip

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.view import Cell, Row, Table, Tables, View, text_of
+from evalreport.report.naming import MetricKey, label_of, listed, metric_label
+from evalreport.report.view import Cell, Model, Row, Table, Tables, View, text_of
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
@@ -68,7 +69,6 @@ def describe_audit(view: View) -> Tables | None:
     if not records:
         return None
     own = {of: [r for r in records if (r.question in OF_MODELS) == of] for of in (True, False)}
-    alarms = {of: sum(r.alarm for r in found) for of, found in own.items()}
     heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
     tables = [
         Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own[of]), first=say("audit.asked"),
@@ -77,13 +77,35 @@ def describe_audit(view: View) -> Tables | None:
     ]  # fmt: skip
     note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
     tables[-1] = replace(tables[-1], note=note)
-    return Tables(tuple(tables), say("audit.found", of_models=alarms[True], of_data=alarms[False]))
+    return Tables(
+        tuple(tables), say("audit.found", models=_fallen(view, own[True]), data=_changed(own[False]))
+    )
+
+
+def _fallen_models(view: View) -> list[Model]:
+    """Return the models about which there is an alarm, by rank."""
+    alarms = {str(r.about) for r in view.results.audit if r.question == "worse" and r.alarm}
+    return [model for model in view.models if model.id in alarms]
+
+
+def _fallen(view: View, records: Sequence[AuditRecord]) -> str:
+    models = listed([m.name for m in _fallen_models(view)])
+    slices = sum(r.alarm for r in records if r.question == "slice")
+    if models:
+        return say("audit.fell_in_slices" if slices else "audit.fell", models=models, n=max(slices, 1))
+    return say("audit.slices_fell", n=slices) if slices else say("audit.no_model_fell")
+
+
+def _changed(records: Sequence[AuditRecord]) -> str:
+    alarms = sum(r.alarm for r in records)
+    return say("audit.data_changed", n=alarms) if alarms else say("audit.no_data_changed")
 
 
 def describe_nights(view: View) -> Figure | None:
     """Draw the values of the accepted runs and of those since; nothing where there are fewer than three."""
+    fallen = _fallen_models(view)
     models = [
-        Nights(model.name, model.index, record.values_accepted, record.values_since)
+        Nights(model.name, model.index, record.values_accepted, record.values_since, model in fallen)
         for record in view.results.evidence
         for model in view.models
         if model.id == record.model and len(record.values_accepted) + len(record.values_since) > 2
@@ -93,7 +115,11 @@ def describe_nights(view: View) -> Figure | None:
     names = ", ".join(m.name for m in models)
     return Figure(
         name="audited",
-        title=say("audit.values", metric=view.primary_label),
+        title=say(
+            "audit.values_fell" if fallen else "audit.values",
+            metric=view.primary_label,
+            models=listed([m.name for m in fallen]),
+        ),
         description=say("audit.values_described", metric=view.primary_label, names=names),
         caption=say("audit.values_caption", metric=view.primary_label),
         draw=(partial(audited_values, models, metric=view.primary_label),),

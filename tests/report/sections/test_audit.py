@@ -16,7 +16,8 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     for name, found in (("loud", loud), ("quiet", quiet)):
         render(found.results, tmp_path / name, options=OutputOptions(formats=("html", "md")))
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
-    assert "Alarms about models: 1, about data: 0" in page
+    assert "Model worse, or data changed? forest fell; none about the data" in page
+    assert "Accuracy at every audit: forest fell" in page
     assert "<b>alarm</b>: worse than the accepted runs" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
     assert re.search(
