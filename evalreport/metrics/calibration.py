@@ -132,7 +132,6 @@ def _risks(state: Logits) -> tuple[Floats, Floats]:
 OF_RISKS: Fields = {
     "prepare": _logits,
     "risks": _risks,
-    "by_class": True,
     "tasks": ("binary", "multiclass"),
     "needs": "probabilities",
     "resampled": False,

@@ -224,9 +224,6 @@ class RowWise:
         Its closed form by example: maps the state and weights (b, n) to (b, n). None where there is none.
     averages
         The averages that are computed for several classes; the first is what the bare name means.
-    by_class
-        Whether it may be asked of one class of several, as ``NAME[class=3]``: ``prepare`` is then given that class as
-        the positive one. The bare name is of all classes together.
     by_ranks
         Whether it is a function of the order of the scores, so that swaps exchange ranks.
     binned
@@ -237,7 +234,8 @@ class RowWise:
         Maps the state to the reason, where there is more than one.
     risks
         Maps the state to the probabilities of an event and whether it occurred, (n,) each, from which the metric's own
-        interval is computed. None elsewhere.
+        interval is computed. None elsewhere. Such a metric may be asked of one class of several, as ``NAME[class=3]``:
+        ``prepare`` is then given that class as the positive one.
     scored
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
     parameter, at
@@ -248,7 +246,6 @@ class RowWise:
     prepare: Function
     derivative: Function | None = None
     averages: tuple[Average, ...] = ()
-    by_class: bool = False
     by_ranks: bool = False
     binned: Function | None = None
     proportion: Function | None = None
@@ -503,7 +500,7 @@ class Metric:
     @property
     def by_class(self) -> bool:
         """Whether a single class of several is computed where it is named, though not by itself."""
-        return isinstance(self.computation, RowWise) and self.computation.by_class
+        return isinstance(self.computation, RowWise) and self.computation.risks is not None
 
     @property
     def per_example(self) -> Function | None:

@@ -217,7 +217,7 @@ def _of_model(
                     of_columns[computation.columns] = computation.columns(view(predictions, outputs))
                 columns[key] = of_columns[computation.columns]
             elif isinstance(computation, RowWise):
-                code = _code(quantity, predictions) if computation.by_class else None
+                code = _code(quantity, predictions) if definition(quantity).by_class else None
                 if (computation.prepare, code) not in prepared:
                     own = parts if code is None else [replace(part, positive_code=code) for part in parts]
                     prepared[computation.prepare, code] = tuple(computation.prepare(part) for part in own)
