@@ -334,17 +334,20 @@ def test_sums_over_examples_are_not_compared():
 
 
 def test_no_difference_is_flagged_at_the_stated_rate():
-    """Random groups: in 200 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag."""
+    """Random groups: in 80 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag.
+
+    Of whole runs; test_family.py holds the rate itself on more data sets.
+    """
     random = np.random.default_rng(21)
     flagged = 0
-    for _ in range(200):
+    for _ in range(80):
         group = random.integers(0, 6, 360).astype(str).tolist()
         right = {name: random.random(360) < 0.75 for name in "ab"}
         results = run(answers(right, group=group), slices=["group"], resamples=1, intervals=["wilson"])
         tested = [r for r in results.disparities if r.p_value is not None]
         assert len(tested) >= 8
         flagged += any(r.flagged for r in tested)
-    assert flagged / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert flagged / 80 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 80)
 
 
 def test_a_planted_difference_is_flagged_and_put_into_words():

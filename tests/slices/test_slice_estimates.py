@@ -22,6 +22,12 @@ def with_groups(source: Source) -> Source:
     }
 
 
+def two_models(layout):
+    """Return two models of a layout: values and intervals of one do not depend on the other."""
+    source = with_groups(predictions(layout))
+    return {name: source[name] for name in ("m0", "m1")}
+
+
 def keys(records):
     """Index metrics by model and quantity."""
     return {(r.model, r.metric, r.average, r.label): r for r in records}
@@ -30,7 +36,7 @@ def keys(records):
 @pytest.mark.parametrize("layout", KEYS)
 def test_values_of_a_slice_are_those_of_its_rows_alone(layout):
     """Every value and every n, in every layout, equals that of a run which never saw the other rows."""
-    source = with_groups(predictions(layout))
+    source = two_models(layout)
     whole = run(source, slices=["group"])
     for value in "ab":
         part = rows_of(source, [g == value for g in source["m0"]["group"]])
@@ -45,7 +51,7 @@ def test_values_of_a_slice_are_those_of_its_rows_alone(layout):
 @pytest.mark.parametrize("layout", ["test-set", "bootstrap", "seeds", "datasets"])
 def test_intervals_of_a_slice_are_those_of_its_rows_alone(layout):
     """Every interval, bootstrap included, equals that of a run on the rows: slices are drawn from by themselves."""
-    source = with_groups(predictions(layout))
+    source = two_models(layout)
     whole = run(source, slices=["group"], intervals=["all"])
     for value in "ab":
         part = rows_of(source, [g == value for g in source["m0"]["group"]])
@@ -60,7 +66,7 @@ def test_intervals_of_a_slice_are_those_of_its_rows_alone(layout):
 )
 def test_over_folds_the_intervals_by_example_are_those_of_the_rows_alone(layout):
     """Of folds the normal and the bootstrap interval agree with a run on the rows; none is between folds."""
-    source = with_groups(predictions(layout))
+    source = two_models(layout)
     whole = run(source, slices=["group"])
     part = rows_of(source, [g == "a" for g in source["m0"]["group"]])
     alone = keys(run(part).metrics)
