@@ -16,6 +16,9 @@ from evalreport.predictions.arrays import Floats, Indices
 MANY_DRAWS, FEW_DRAWS, MOST_WORK = 1000, 200, 10_000_000
 """Draws of the band: the larger number where draws times distinct probabilities stay below the last one."""
 
+SHARES_AT_ONCE = 1 << 16
+"""Drawn shares of events that are held at a time."""
+
 MOST_GROUPS = 20_000
 """Above so many distinct probabilities, neighbours are drawn together."""
 
@@ -122,21 +125,25 @@ def consistency_band(p: Floats, count: Floats, *, level: float, seed: int) -> Ba
     rank = max(int((n_draws + 1) * tail), 1)
     kept = np.empty((n_draws, len(p)))
     brier = logarithmic = 0.0
-    for draw, mean in enumerate(_outcomes(p, count, n_draws, seed)):
-        fit = rising(mean, count)
-        kept[draw] = fit
-        brier += dot(count, brier_score(p, mean) - brier_score(fit, mean))
-        logarithmic += dot(count, log_score(p, mean) - log_score(fit, mean))
+    for draws, mean in _outcomes(p, count, n_draws, seed):
+        fit = kept[draws]
+        fit[:] = [rising(one, count) for one in mean]
+        for gain in brier_score(p, mean) - brier_score(fit, mean):
+            brier += dot(count, gain)
+        for gain in log_score(p, mean) - log_score(fit, mean):
+            logarithmic += dot(count, gain)
     kept.sort(axis=0)
     total = float(count.sum()) * n_draws
     return Band(kept[rank - 1][groups], kept[n_draws - rank][groups], brier / total, logarithmic / total)
 
 
-def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Floats]:
-    """Yield the drawn shares of events (m,)."""
+def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield some of the draws at a time, with their shares of events (b, m)."""
     generator, whole = stream(seed, "calibration curve", 0), np.rint(count).astype(np.int64)
-    for _ in range(n_draws):
-        yield generator.binomial(whole, p) / count
+    together = max(1, SHARES_AT_ONCE // len(p))
+    for first in range(0, n_draws, together):
+        draws = slice(first, min(first + together, n_draws))
+        yield draws, generator.binomial(whole, p, size=(draws.stop - first, len(p))) / count
 
 
 def _drawn_together(p: Floats, count: Floats) -> tuple[Floats, Floats, Indices]:

@@ -183,12 +183,14 @@ def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreT
     counts = generator.poisson(float(rate[-1]), size=DRAWS)
     columns = np.stack([np.ones(risks.n), scores.xc, scores.q], axis=1)
     expected = (columns * rare[:, None]).sum(axis=0)
-    sums = np.empty((DRAWS, 3))
-    for draw, count in enumerate(counts.tolist()):
-        points = generator.random(count) * rate[-1]
-        events = np.unique(np.minimum(np.searchsorted(rate, points, side="right"), risks.n - 1))
-        sums[draw] = sign * (columns[events].sum(axis=0) - expected)
-    line, shape = scores.statistics(*sums.T)
+    points = generator.random(int(counts.sum())) * rate[-1]
+    row = np.minimum(np.searchsorted(rate, points, side="right"), risks.n - 1)
+    placed = np.sort(np.repeat(np.arange(DRAWS), counts) * risks.n + row)
+    draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], risks.n)
+    sums = [np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T]
+    line, shape = scores.statistics(
+        *(sign * (total - mean) for total, mean in zip(sums, expected, strict=True))
+    )
     drawn = np.minimum(_tails(line, scores.df) / OF_LINE, _tails(shape, 1) / OF_SHAPE)
     bar = min(found.p_line / OF_LINE, found.p_curvature / OF_SHAPE) * (1 + 1e-12)
     p_value = (1 + int((drawn <= bar).sum())) / (DRAWS + 1)
