@@ -62,6 +62,6 @@ def test_the_band_holds_the_curve_of_calibrated_probabilities() -> None:
     outside = []
     for seed in range(20):
         curve = isotonic(drawn(400, 100 + seed))
-        band = consistency_band(curve, level=0.95, seed=seed)
+        band = consistency_band(curve.p, curve.weight, level=0.95, seed=seed)
         outside.append(np.mean((curve.fit < band.low - 1e-12) | (curve.fit > band.high + 1e-12)))
     assert np.mean(outside) < 0.1
