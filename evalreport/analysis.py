@@ -20,6 +20,7 @@ Reports, gates and histories are made from the ``Results`` alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -34,10 +35,13 @@ from evalreport.comparisons.judges import judge_records
 from evalreport.comparisons.omnibus import average_rank_records, omnibus_records
 from evalreport.comparisons.one_sample import one_sample_records
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
+from evalreport.comparisons.questions import question_records
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.roc_dominance import dominance_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
+from evalreport.costs.records import cost_records, quality_of, with_undominated
 from evalreport.engine.parallel import working
+from evalreport.gates.conditions import cost_of
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
 from evalreport.headline import with_headline
 from evalreport.intervals.calibration_records import calibration_records
@@ -93,7 +97,7 @@ def evaluate(
     with working(jobs):
         loaded = at_one_point(whole)
         predictions = with_gold_checked(analysed(loaded), options)
-        in_gates = [term.spelling for _, term in gate_terms(predictions, options)]
+        in_gates = [t.spelling for _, t in gate_terms(predictions, options) if cost_of(t.metric) is None]
         default = default_primary(predictions, options, of_series=primary_of_series)
         quantities = chosen(predictions, options.metrics, in_gates, default.metric)
         primary = quantities[0]
@@ -136,6 +140,8 @@ def evaluate(
             in_gates=quantities_in_slices(predictions, options),
             progress=lambda share: say("slices", 0.5 + 0.4 * share),
         )
+        spent = cost_records(predictions, divisions, options)
+        questions, of_questions = question_records(predictions, options)
         say("putting together", 0.9)
         at_half = tuple(m.name for m in predictions.models if m.cut_at_half)
         results = Results(
@@ -206,12 +212,20 @@ def evaluate(
             gold_sampling=joined(gold_sampling(s.predictions, options) for s in samples),
             verdicts=verdict_records(decisions, predictions, options, dominance),
             second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options, at_half),
-            warnings=warnings_of(
-                predictions, samples, family, rows, curves, dominance, algorithms, judge, options
+            cost_ratios=spent.ratios,
+            questions=questions,
+            warnings=(
+                *warnings_of(
+                    predictions, samples, family, rows, curves, dominance, algorithms, judge, options
+                ),
+                *of_questions,
+                *spent.warnings,
             ),
         )
+        results = with_slices(results, slices)
+        results = replace(results, costs=with_undominated(spent.costs, quality_of(results)))
         say("done", 1.0)
-        return with_headline(with_slices(results, slices))
+        return with_headline(results)
 
 
 def analysed(loaded: Predictions) -> Predictions:

@@ -83,6 +83,9 @@ class RunKeywords(TypedDict, total=False):
         none.
     grade : str
         Rating grades for the calibration table; without it deciles of risk.
+    costs : str | Sequence[str]
+        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
+        and tokens are taken by name).
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice.
@@ -136,6 +139,7 @@ class RunKeywords(TypedDict, total=False):
     horizon: int | None
     thresholds: str | None
     grade: str | None
+    costs: str | Sequence[str]
     gates: str | Sequence[str]
     exact: bool
     fixed_class_counts: bool

@@ -186,6 +186,9 @@ class Options:
     horizon: int | None = _option(None, "integer", "H", "12", group="Analysis")
     thresholds: str | None = _option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
     grade: str | None = _option(None, "text", "COLUMN", '"rating"', group="Analysis")
+    costs: tuple[str, ...] = _option(
+        (), "list", "COLUMN[:UNIT]", '["cost:USD", "latency:s"]', name="cost", loading=True, group="Analysis"
+    )
     gates: tuple[str, ...] = _option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
@@ -512,8 +515,29 @@ def check_ranges(options: Options) -> None:
         )
     if options.thresholds is not None:
         threshold_range(options.thresholds)
+    named = [cost_name(text) for text in options.costs]
+    if len(set(named)) < len(named) or "" in named:
+        raise UsageError(
+            f"cost must name each column once, as COLUMN or COLUMN:UNIT, not {', '.join(options.costs)}"
+        )
     if options.against is not None and not 0 < options.against < 1:
         raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
+
+
+def cost_name(text: str) -> str:
+    """Return the column that one ``--cost`` names, without its unit.
+
+    Examples
+    --------
+    >>> cost_name("cost:USD"), cost_name("tokens")
+    ('cost', 'tokens')
+    """
+    return text.rpartition(":")[0] or text
+
+
+def cost_unit(name: str, costs: Sequence[str]) -> str | None:
+    """Return the unit that ``--cost`` gives a column; None where none is given."""
+    return next((text[len(name) + 1 :] or None for text in costs if cost_name(text) == name), None)
 
 
 MOST_THRESHOLDS = 1000

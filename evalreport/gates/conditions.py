@@ -13,6 +13,10 @@ forest.rmse <= ridge.rmse
 forest.selection_rate[sex=f] / forest.selection_rate[sex=m] >= 0.8
 forest.selection_rate[sex=f] >= 0.8 * forest.selection_rate[sex=m]
 alarms <= 0
+new.cost_mean <= 1.1 * old.cost_mean
+new.latency_p95 <= 2
+regressions(new, old) <= 0
+new.questions_below(0.8) <= 0
 """
 
 from __future__ import annotations
@@ -29,8 +33,12 @@ from evalreport.registry import unknown_name
 Comparator = Literal[">=", ">", "<=", "<"]
 Earlier = Literal["accepted", "last"]
 """Earlier runs that a history knows: the accepted one, and the last that exited 0."""
-Count = Literal["n", "alarms", "drifts", "fallen_slices"]
-"""Examples; and what an audit counts: models worse than accepted, questions of changed data, slices that fell."""
+Count = Literal["n", "alarms", "drifts", "fallen_slices", "regressions", "questions_below"]
+"""Examples; what an audit counts (models worse than accepted, questions of changed data, slices that fell); questions
+that got worse, or are below a floor."""
+OF_AUDITS = frozenset(("alarms", "drifts", "fallen_slices"))
+CostFigure = Literal["mean", "median", "p95", "sum", "per_success"]
+_COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
 
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -55,6 +63,10 @@ _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<
 MIRRORED: dict[Comparator, Comparator] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 """The comparator after the two sides are exchanged."""
 MOST_COLUMNS = 2
+_REGRESSIONS = re.compile(r"\s*regressions\s*\(\s*")
+_BELOW = re.compile(rf"questions_below\s*\(\s*({_NUMBER.pattern})\s*\)")
+_COMMA = re.compile(r"\s*,\s*")
+_CLOSING = re.compile(r"\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,10 @@ class Gate:
         It is about all nights since the accepted ones together, and the limit is a declared floor.
     ratio
         It is about the first term over the second.
+    about
+        Of counted questions: the models, of regressions the new one and the old one; none: all models.
+    floor
+        Of ``questions_below``: the share of passes.
     """
 
     text: str
@@ -105,6 +121,20 @@ class Gate:
     count: Count = "n"
     every_night: bool = False
     ratio: bool = False
+    about: tuple[str, ...] = ()
+    floor: float = 0.0
+
+
+def cost_of(metric: str) -> tuple[str, CostFigure] | None:
+    """Return the column and the figure of a cost as a gate spells it; None of any other metric.
+
+    Examples
+    --------
+    >>> cost_of("latency_p95"), cost_of("accuracy")
+    (('latency', 'p95'), None)
+    """
+    match = _COST.fullmatch(metric)
+    return None if match is None else (match[1], cast(CostFigure, match[2]))
 
 
 def parse(text: str, *, models: Iterable[str]) -> Gate:
@@ -141,6 +171,9 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     ('>=', 0.9)
     """
     known = sorted(models, key=lambda name: (-len(name), name))  # the longest first
+    of_questions = _gate_on_questions(text, known)
+    if of_questions is not None:
+        return of_questions
     first = None if _begins_term(text, 0, known) else _BOUND_FIRST.match(text)
     if first is not None:
         mirrored, at = _comparator(text, first.end())
@@ -219,7 +252,72 @@ def asks_an_audit(text: str, *, models: Iterable[str]) -> bool:
         read = parse(text, models=models)
     except UsageError:
         return False  # it is refused when the gates are decided
-    return read.reference is not None or read.every_night or read.count != "n"
+    return read.reference is not None or read.every_night or read.count in OF_AUDITS
+
+
+def _gate_on_questions(text: str, known: Sequence[str]) -> Gate | None:
+    """Parse a gate that counts questions; None where it counts none."""
+    counted = _counted_questions(text, 0, known)
+    if counted is not None:
+        count, about, floor, at = counted
+        comparator, at = _comparator(text, at)
+        return Gate(text, (), comparator, _limit(text, at, len(text)), count=count, about=about, floor=floor)
+    first = _BOUND_FIRST.match(text)
+    if first is None or _EARLIER.match(text, first.start(1)):
+        return None
+    mirrored, at = _comparator(text, first.end())
+    counted = _counted_questions(text, at, known)
+    if counted is None:
+        return None
+    count, about, floor, at = counted
+    _expect_end(text, at, len(text))
+    limit = _limit(text, first.start(1), first.end())
+    return Gate(text, (), MIRRORED[mirrored], limit, count=count, about=about, floor=floor)
+
+
+def _counted_questions(
+    text: str, start: int, known: Sequence[str]
+) -> tuple[Count, tuple[str, ...], float, int] | None:
+    """Parse ``regressions(NEW, OLD)`` or ``MODEL.questions_below(X)``; return models, floor and where it ends."""
+    opening = _REGRESSIONS.match(text, start)
+    if opening is not None:
+        new, at = _model_in_a_list(text, opening.end(), known)
+        comma = _COMMA.match(text, at)
+        if comma is None:
+            raise wrong(text, at, "expected regressions(NEW, OLD)")
+        old, end = _model_in_a_list(text, comma.end(), known)
+        closing = _CLOSING.match(text, end)
+        if closing is None:
+            raise wrong(text, end, "expected ')' after the second model")
+        if new == old:
+            raise wrong(text, comma.end(), f"regressions need two models, and both are {new!r}")
+        return "regressions", (new, old), 0.0, closing.end()
+    at = start + len(text[start:]) - len(text[start:].lstrip())
+    about: tuple[str, ...] = ()
+    if _BELOW.match(text, at) is None and "questions_below" in text[at:]:
+        model, end = _model(text, at, known)
+        if not text.startswith(".", end):
+            return None
+        about, at = (model,), end + 1
+    below = _BELOW.match(text, at)
+    if below is None:
+        return None
+    floor = float(below[1])
+    if not 0 < floor <= 1:
+        raise wrong(text, below.start(1), "a floor is a share of passes, above 0 and at most 1")
+    return "questions_below", about, floor, below.end()
+
+
+def _model_in_a_list(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
+    """Parse a model before a comma or a bracket: in quotes, or the longest known name."""
+    if text.startswith('"', start):
+        return _model(text, start, known)
+    for name in known:
+        if text.startswith(name, start) and re.match(r"\s*[,)]", text[start + len(name) :]):
+            return name, start + len(name)
+    written = re.match(r"[^,)]*", text[start:])
+    name = "" if written is None else written[0].strip()
+    raise wrong(text, start, unknown_name("model", name, sorted(known)))
 
 
 def _subject(
@@ -252,7 +350,10 @@ def _alone(text: str, at: int) -> bool:
 
 
 def _check_ratio(text: str, first: Term, second: Term, *, at: int) -> None:
-    """Refuse a ratio that is not of one metric in two groups of the same columns."""
+    """Refuse a ratio that is not of one metric in two groups of the same columns, or of two models' costs."""
+    if cost_of(first.metric) is not None and first.model != second.model:
+        _check_difference(text, first, second, at=at)
+        return
     if first.spelling != second.spelling or first.model != second.model:
         raise wrong(
             text, at, "a ratio needs one metric of one model in two groups, such as [sex=f] and [sex=m]"

@@ -16,11 +16,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import Literal, cast
+from typing import cast
 
 from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import MIRRORED, Comparator, Gate, Term, parse, wrong
+from evalreport.gates.conditions import OF_AUDITS, Gate, Term, cost_of, parse, wrong
+from evalreport.gates.costs import decide_cost
+from evalreport.gates.judgement import gate_record, outcome_of
+from evalreport.gates.questions import decide_questions
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import clopper_pearson_limits, quantile, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
@@ -36,9 +39,7 @@ from evalreport.schema.results import Results
 from evalreport.slices.group_ratios import ratio_limits
 from evalreport.texts import Message, Text, parts
 
-__all__ = ["decide", "judge", "outcome_of", "parse"]
-
-Outcome = Literal["pass", "fail", "undecided"]
+__all__ = ["decide", "gate_record", "judge", "outcome_of", "parse"]
 
 _MOST_DECIMALS = 12
 _MOST_TIMES = 1000
@@ -71,7 +72,7 @@ def judge(
             raise UsageError(
                 f"gate {gate.text!r}: every night is known to a history: use `evalreport audit MODELS --history URL`"
             )
-        if gate.count != "n" and since is None:
+        if gate.count in OF_AUDITS and since is None:
             raise UsageError(
                 f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
             )
@@ -107,6 +108,8 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     """
     if not gate.terms:
         return _decide_count(gate, results)
+    if cost_of(gate.terms[0].metric) is not None:
+        return decide_cost(gate, results)
     record = _decide_value(gate, results)
     if record.outcome == "undecided" and results.design == "test-set":
         needs = what_it_needs(record, gate.limit)
@@ -211,23 +214,6 @@ def as_verdict(limits: Interval, difference: float | None, p_value: float | None
     return agreeing(limits, difference, decided=decided), decided
 
 
-def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float) -> Outcome:
-    """Return pass where the whole closed interval fulfils the condition, fail where none of it does.
-
-    Examples
-    --------
-    >>> outcome_of(">=", 0.9, low=0.9, high=0.95), outcome_of(">", 0.9, low=0.9, high=0.95)
-    ('pass', 'undecided')
-    """
-    if comparator in ("<", "<="):
-        return outcome_of(MIRRORED[comparator], -limit, low=-high, high=-low)
-    if low > limit or (comparator == ">=" and low == limit):
-        return "pass"
-    if high < limit or (comparator == ">" and high == limit):
-        return "fail"
-    return "undecided"
-
-
 def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
     """Read the metric as ``--metric`` does: its name, average and class."""
     try:
@@ -315,20 +301,10 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
 
-def gate_record(
-    gate: Gate,
-    outcome: Outcome,
-    text: Text,
-    *,
-    value: float | None = None,
-    low: float | None = None,
-    high: float | None = None,
-) -> GateRecord:
-    return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
-
-
 def _decide_count(gate: Gate, results: Results) -> GateRecord:
     """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
+    if gate.count in ("regressions", "questions_below"):
+        return decide_questions(gate, results)
     if gate.count != "n":
         return _decide_audit(gate, results)
     n = float(results.n)

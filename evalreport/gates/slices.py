@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import Term, terms_of
+from evalreport.gates.conditions import Term, cost_of, terms_of
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
@@ -39,7 +39,7 @@ def quantities_in_slices(predictions: Predictions, options: Options) -> frozense
     """Return the quantities that gates ask for within slices."""
     found = set()
     for _, term in gate_terms(predictions, options):
-        if term.slices:
+        if term.slices and cost_of(term.metric) is None:
             with suppress(UsageError):  # the gate's decision reports the error
                 found.add(parse(term.spelling, predictions.task, predictions.classes))
     return frozenset(found)

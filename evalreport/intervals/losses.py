@@ -81,7 +81,7 @@ def _hall(value: Estimate | Difference, level: float, df: float | None) -> Bound
     error = value.corrected_error
     if error is None or df is None:
         return NOT_SMOOTH if value.derivative is None else ONE_EXAMPLE
-    lowest, highest = _turned(t_quantile((1 + level) / 2, df), 6 * (value.acceleration or 0.0))
+    lowest, highest = turned(t_quantile((1 + level) / 2, df), 6 * (value.acceleration or 0.0))
     reason = NO_SPREAD if error == 0 else None
     if not value.metric.root_of:
         return Bounds(value.value - lowest * error, value.value - highest * error, reason)
@@ -91,7 +91,7 @@ def _hall(value: Estimate | Difference, level: float, df: float | None) -> Bound
     return Bounds(low, high, reason)
 
 
-def _turned(quantile: float, a: float) -> tuple[float, float]:
+def turned(quantile: float, a: float) -> tuple[float, float]:
     """Return g^-1(t) and g^-1(-t): how many errors the limits lie below the mean."""
     return _before_the_map(quantile, a), _before_the_map(-quantile, a)
 
@@ -189,7 +189,7 @@ def _limits_of_mean(values: Floats, level: float, *, by_kurtosis: bool) -> tuple
     if squares == 0:
         return mean, mean
     df = _degrees(n, n * fourths / squares**2) if by_kurtosis else n - 1.0
-    lowest, highest = _turned(t_quantile((1 + level) / 2, df), cubes / squares**1.5)
+    lowest, highest = turned(t_quantile((1 + level) / 2, df), cubes / squares**1.5)
     error = largest * math.sqrt(squares / (n * (n - 1)))
     return mean - lowest * error, mean - highest * error
 

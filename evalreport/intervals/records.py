@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalreport.intervals import all_intervals, leads_as_proportion
+from evalreport.intervals.these_questions import for_these_questions
 from evalreport.metrics.criteria import filled_in
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Proportion
@@ -23,6 +24,7 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
         code = predictions.classes.index(quantity.label) if quantity.label is not None else None
         if code is None and predictions.task == "binary":
             code = predictions.positive_code
+        these_low, these_high = for_these_questions(sample, estimate, options.confidence)
         intervals = all_intervals(estimate, options.intervals, options.confidence)
         return MetricRecord(
             model=estimate.model,
@@ -39,6 +41,8 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             trials=evidence.trials
             if isinstance(evidence, Proportion) and leads_as_proportion(estimate, intervals[0])
             else None,
+            these_low=these_low,
+            these_high=these_high,
         )
 
     every = [sample.estimates[model.name, q] for model in predictions.models for q in sample.quantities]

@@ -11,6 +11,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    CostFigure,
     Judged,
     PairedLabels,
     PairedProportion,
@@ -184,6 +185,7 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Scores: "probabilities",
     PairedRanking: "paired_rankings",
     TwoProportions: "independent_proportions",
+    CostFigure: "costs",
     Difference: "paired",
     Estimate: "one_model",
 }

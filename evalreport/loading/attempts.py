@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from evalreport.predictions.cells import (
 )
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.slicing import may_be_sliced_by
-from evalreport.predictions.table import Attempts, ModelOutputs, Notes
+from evalreport.predictions.table import Attempts, ModelOutputs, Notes, SingleAnswers
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
@@ -41,23 +41,23 @@ _OF_OTHER_DESIGNS = ("dataset", "repeat", "fold", "replicate", "seed", "inner_fo
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The rows after their attempts are settled, their parsed cells, and the attempts at each (None: one)."""
+    """The rows after their attempts are settled, their parsed cells, the attempts at each (None: one), all answers."""
 
     rows: Rows
     parsed: Parsed
     attempts: Attempts | None = None
+    single: SingleAnswers | None = None
     notes: Notes = field(default_factory=Notes)
 
 
 def with_attempts(models: Sequence[ModelOutputs], loaded: Loaded) -> tuple[ModelOutputs, ...]:
-    """Give each model the attempts at its questions, in the order of the cells; none where it lacks the cell."""
-    if loaded.attempts is None:
-        return tuple(models)
-    one_more = loaded.attempts.with_none()
-    return tuple(
-        replace(model, attempts=one_more.of(index))
-        for model, index in zip(models, loaded.alignment.rows, strict=True)
-    )
+    """Give each model its attempts and answers, in the order of the cells; none where it lacks the cell."""
+    found = []
+    for model, index in zip(models, loaded.alignment.rows, strict=True):
+        attempts = None if loaded.attempts is None else loaded.attempts.with_none().of(index)
+        answers = None if loaded.answers is None else loaded.answers.of(index).given()
+        found.append(replace(model, attempts=attempts, answers=answers))
+    return tuple(found)
 
 
 def settle_attempts(
@@ -79,21 +79,22 @@ def settle_attempts(
         Where an attempt appears twice, the column of an option differs between the attempts of a question, or labels or
         numbers have different numbers of attempts or another design than one test set.
     """
+    single = SingleAnswers(np.arange(rows.n), None, parsed.costs) if parsed.costs else None
     if ATTEMPT not in rows.columns:
-        return Answers(rows, parsed)
+        return Answers(rows, parsed, None, single)
     if rows.ids is None:
-        return Answers(as_metadata(rows, ATTEMPT), parsed)
+        return Answers(as_metadata(rows, ATTEMPT), parsed, None, single)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     rows = replace(rows, coded=coded)
     question, attempt = _questions(rows), dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
     counts = np.bincount(question)
     _refuse_twice(rows, question, attempt)
     if counts.max() == 1:
-        return Answers(as_metadata(rows, ATTEMPT), parsed)
+        return Answers(as_metadata(rows, ATTEMPT), parsed, None, single)
     _refuse_differing(rows, question, options)
     if task.task == "outcome":
         return _averaged(rows, question, parsed, options)
-    return _numbered(rows, question, attempt, counts, parsed)
+    return replace(_numbered(rows, question, attempt, counts, parsed), single=single)
 
 
 def category_array(array: Arrow) -> pa.DictionaryArray:
@@ -175,6 +176,7 @@ def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
 def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -> Answers:
     assert parsed.outcome is not None
     values, in_use, warnings = _given(rows, parsed.outcome, options)
+    values_given = values
     # In the order of the values, so that the order of the rows moves no last digit.
     order = np.lexsort((values, question))
     group, values, used = question[order], values[order], in_use[order]
@@ -210,8 +212,22 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         some_rows(replace(left, columns=without), kept),
         replace(parsed, outcome=mean[place], gold=gold),
         attempts.of(place),
+        _single_answers(question, kept, in_use, {"": values_given, **parsed.costs}),
         Notes((_attempts_found(least, most),), warnings),
     )
+
+
+def _single_answers(
+    question: Indices, kept: Indices, used: Mask, columns: Mapping[str, Floats]
+) -> SingleAnswers:
+    """Return the answers of each question's row in the order of their outcomes and costs; "" is the outcome."""
+    row_of_question = np.empty(len(kept), dtype=np.int64)
+    row_of_question[question[kept]] = np.arange(len(kept))
+    row = row_of_question[question]
+    order = np.lexsort((*reversed(columns.values()), row))
+    order = order[used[order]]
+    taken = {name: values[order] for name, values in columns.items()}
+    return SingleAnswers(row[order], taken.pop(""), taken)
 
 
 def _gold(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
@@ -309,7 +325,9 @@ def _numbered(
         why=Message("found.attempts.rows"),
         details={"least": most, "most": most},
     )
-    return Answers(replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, Notes((found,)))
+    return Answers(
+        replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, None, Notes((found,))
+    )
 
 
 def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:

@@ -15,6 +15,7 @@ from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import align
 from evalreport.loading.attempts import Answers, settle_attempts, with_attempts
 from evalreport.loading.checks import checked, with_training_rows
+from evalreport.loading.costs import parse_costs
 from evalreport.loading.counts import (
     CountedElsewhere,
     counts_found,
@@ -327,7 +328,10 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
     errors: list[InputError] = []
     with together(errors):
         answers = Answers(rows, parse_outputs(rows, task))
+    with together(errors):
+        costs = parse_costs(rows, options)
     if not errors:
+        answers = replace(answers, parsed=replace(answers.parsed, costs=costs))
         answers = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
         rows = answers.rows
     with together(errors):
@@ -338,6 +342,7 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         task=task,
         parsed=answers.parsed,
         attempts=answers.attempts,
+        answers=answers.single,
         alignment=alignment,
         notes=answers.notes + alignment.notes,
     )

@@ -9,7 +9,7 @@ from evalreport.loading.parsing import Parsed
 from evalreport.loading.rows import Rows
 from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Values
-from evalreport.predictions.table import Attempts, Notes
+from evalreport.predictions.table import Attempts, Notes, SingleAnswers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,8 @@ class Loaded:
         The rows, their task, and the models' columns as numbers, by row.
     attempts
         How often each row's question was answered, by row; None: once.
+    answers
+        The single answers, where there are attempts or costs.
     alignment
         Which row holds each model's prediction of each cell.
     y_true
@@ -37,6 +39,7 @@ class Loaded:
     parsed: Parsed
     attempts: Attempts | None
     alignment: Alignment
+    answers: SingleAnswers | None = None
     y_true: Values | None = None
     outside: int = 0
     notes: Notes = field(default_factory=Notes)

@@ -46,6 +46,8 @@ def settle_missing(loaded: Loaded, options: Options) -> Loaded:
         By ``wrong``, where an empty cell cannot be counted as wrong.
     """
     gaps = list(_gaps(loaded))
+    if options.missing == "drop":
+        gaps += _gaps_of_costs(loaded)
     absent = np.zeros(0, dtype=np.bool_) if loaded.y_true is None else _empty(loaded.y_true)
     if options.missing == "refuse" or not (gaps or absent.any()):
         errors: list[InputError] = []
@@ -85,6 +87,18 @@ def _gaps(loaded: Loaded) -> Iterator[_Gap]:
             count = int(own.sum())
             if 0 < count < int((index >= 0).sum()):
                 yield _Gap(model, column, own)
+
+
+def _gaps_of_costs(loaded: Loaded) -> Iterator[_Gap]:
+    """Yield the cells whose answers lack a cost that the model gives elsewhere."""
+    if loaded.answers is None:
+        return
+    for model, index in enumerate(loaded.alignment.rows):
+        own = loaded.answers.of(index)
+        for column, values in own.given().costs.items():
+            cells = np.bincount(own.row, weights=np.isnan(values), minlength=len(index)) > 0
+            if cells.any():
+                yield _Gap(model, column, cells)
 
 
 def _refused(loaded: Loaded, gap: _Gap) -> InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Parsed:
     proba: dict[str, Floats]
     outcome: Floats | None = None
     gold: Floats | None = None
+    costs: dict[str, Floats] = field(default_factory=dict)
 
 
 def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:

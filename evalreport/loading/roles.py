@@ -7,20 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalreport.errors import InputError
-from evalreport.options import Options
+from evalreport.options import Options, cost_name
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import (
     ALIASES,
     ANSWERS,
+    COSTS,
     LONE_PROBABILITIES,
     METRIC_COLUMNS,
     NAMELESS,
     NUMBER_COLUMNS,
     OF_EXAMPLES,
     PROBABILITY_PREFIXES,
+    QUESTION,
     by_usual_case,
     spellings,
 )
+from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.sources.other_tools import import_of_columns, log_of
 from evalreport.texts import Message
 
@@ -61,6 +64,8 @@ class Roles:
         Where there is no id: the header of a column without a name, which is the id if its values tell rows apart.
     guessed_probability
         The header of the one probability of a binary task, once it was taken for that of the positive class.
+    costs
+        Name of a cost -> header.
     """
 
     columns: Mapping[str, str]
@@ -73,12 +78,14 @@ class Roles:
     answers: Mapping[str, str] = field(default_factory=dict)
     nameless: str | None = None
     guessed_probability: str | None = None
+    costs: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
         used = {*self.requested, self.one_probability}
         kinds: dict[str, Kind] = {h: "metadata" if h in used else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
+        kinds |= dict.fromkeys(self.costs.values(), "metadata")
         if self.nameless is not None:
             kinds[self.nameless] = "text"
         for name, header in self.columns.items():
@@ -119,16 +126,19 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         )
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
-    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused}
+    costs = _cost_columns(stripped, {*columns.values(), *probabilities.values(), *unlabelled}, file, options)
+    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused, *costs.values()}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
+    if "outcome" in columns or "attempt" in columns:
+        requested |= {stripped[name] for name in QUESTION if stripped.get(name) in metadata}
     one_probability = next(
         (stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None
     )
     nameless = None if "id" in columns else next((name for name in names if name.strip() in NAMELESS), None)
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless,
+        one_probability, unlabelled, nameless=nameless, costs=costs,
     )  # fmt: skip
     return _with_metric_as_value(roles, file)
 
@@ -136,6 +146,29 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
 def about_truth(options: Options) -> Options:
     """Return the options for a table of true values: those that rename columns are about predictions."""
     return replace(options, outcome=None, value=None)
+
+
+def _cost_columns(
+    stripped: Mapping[str, str], taken: set[str], file: str, options: Options
+) -> dict[str, str]:
+    """Find the columns of costs: those that ``--cost`` names, and the usual ones that no option uses otherwise."""
+    found: dict[str, str] = {}
+    for name in (cost_name(text) for text in options.costs):
+        if stripped.get(name) is None:
+            raise InputError.of(
+                "named_column_lacking", file=file, line=1, name=repr(name), standard="cost", columns=stripped
+            )
+        if stripped[name] in taken:
+            raise InputError.of("cost_is_taken", file=file, line=1, column=name)
+        found[name] = stripped[name]
+    used = {options.cluster, options.weight, options.same_input, options.grade}
+    for name in COSTS:
+        header = stripped.get(name)
+        if header is None or header in taken or header in found.values() or header.strip() in used:
+            continue
+        if not may_be_sliced_by(header.strip(), options.slices, ()):
+            found[name] = header
+    return found
 
 
 def _may_be_requested(name: str, options: Options) -> bool:

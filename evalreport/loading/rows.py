@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,15 @@ from evalreport.errors import InputError, input_texts, refuse_all
 from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table
 from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask
-from evalreport.predictions.cells import combined, dictionary_codes, flags, from_numpy, in_chunks, positions
+from evalreport.predictions.cells import (
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    flags,
+    from_numpy,
+    in_chunks,
+    positions,
+)
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
 from evalreport.predictions.spelling import one_number
 from evalreport.texts import Value, quoted
@@ -48,6 +56,8 @@ class Rows:
     columns: Mapping[str, Arrow]
     probabilities: Mapping[str, Arrow]
     metadata: Mapping[str, Arrow]
+    costs: Mapping[str, Arrow] = field(default_factory=dict)
+    """Arrow arrays by the name of the cost."""
     coded: tuple[pa.Array, Indices] | None = None
     """The distinct ids in order and each row's position among them, where they were found before the alignment."""
     truth: pa.Array | None = None
@@ -90,6 +100,10 @@ def gather(tables: Sequence[Table]) -> Rows:
     """
     starts = np.concatenate([[0], np.cumsum([table.read.rows for table in tables])]).astype(np.int64)
     models, model = _models(tables)
+    costs = _concatenated(tables, lambda roles: roles.costs, number=False)
+    without_numbers = [
+        name for name, array in costs.items() if not np.isfinite(dictionary_numbers(array)).any()
+    ]
     rows = Rows(
         tables=tuple(replace(table, read=replace(table.read, arrays={})) for table in tables),
         starts=starts,
@@ -101,7 +115,9 @@ def gather(tables: Sequence[Table]) -> Rows:
         # Under its own name: with `--value cluster` a column `value` is metadata.
         metadata=_concatenated(
             tables, lambda roles: {header.strip(): header for header in roles.metadata}, number=False
-        ),
+        )
+        | {name: costs.pop(name) for name in without_numbers},
+        costs=costs,
     )
     if rows.ids is not None and rows.ids.null_count:
         empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
@@ -126,6 +142,7 @@ def some_rows(rows: Rows, kept: Indices) -> Rows:
         columns=of(rows.columns),
         probabilities=of(rows.probabilities),
         metadata=of(rows.metadata),
+        costs=of(rows.costs),
         coded=None if rows.coded is None else (rows.coded[0], rows.coded[1][kept]),
         truth=None if rows.truth is None else rows.truth.take(taken),
         truth_place=None if rows.truth_place is None else rows.truth_place[kept],
@@ -266,7 +283,7 @@ def _header(roles: Roles, column: str | None) -> str | None:
             if column[2:] in (label, one_number(label))
         ]
         return alike[0] if alike else column
-    return roles.columns.get(column, column)
+    return {**roles.costs, **roles.columns}.get(column, column)
 
 
 def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:

@@ -171,7 +171,8 @@ def _without_missing_words(
     arrays = dict(read.arrays)
     texts: set[str] = set()
     judged = {roles.columns.get("outcome"), roles.columns.get("gold")}
-    for header in (*roles.labels, *([roles.one_probability] if roles.one_probability is not None else [])):
+    one = () if roles.one_probability is None else (roles.one_probability,)
+    for header in (*roles.labels, *one, *roles.costs.values()):
         array = combined(arrays[header])
         if quoted and header in roles.labels and header not in judged:
             texts |= {text for text in array.dictionary.to_pylist() if text.strip() in words}

@@ -40,6 +40,14 @@ def spellings(*standards: str) -> tuple[str, ...]:
     return tuple(name for standard in standards or ALIASES for name in (standard, *ALIASES[standard]))
 
 
+COSTS = ("cost", "latency", "tokens")
+"""Columns of numbers that are weighed against quality by their names."""
+
+
+QUESTION = ("question", "prompt", "input")
+"""Names of the column that holds the text of a question."""
+
+
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 
 
@@ -92,7 +100,7 @@ NAMELESS = frozenset(("", "Unnamed: 0", "__index_level_0__"))
 """What R and pandas call the names of rows when they write or read them without a name."""
 
 
-_KNOWN = frozenset((*spellings(), *LONE_PROBABILITIES, "count"))
+_KNOWN = frozenset((*spellings(), *LONE_PROBABILITIES, *COSTS, *QUESTION, "count"))
 
 
 def usual_case(name: str) -> str:

@@ -171,6 +171,7 @@ def of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:
         proba=taken(model.proba),
         outcome=taken(model.outcome),
         attempts=None if model.attempts is None else model.attempts.of(rows),
+        answers=None if model.answers is None else model.answers.of(rows),
         gold=taken(model.gold),
         present=taken(model.present),
         columns=_of_columns(model.columns, rows),

@@ -73,6 +73,41 @@ class Attempts:
 
 
 @dataclass(frozen=True, slots=True)
+class SingleAnswers:
+    """The answers of one model one by one, where rows are questions answered several times, or answers have costs.
+
+    Attributes
+    ----------
+    row
+        (A,) the row of each answer, ascending; within a row in an order that the input's does not change.
+    outcome
+        (A,) how well each answer did; None where the rows' own outputs say it.
+    costs
+        (A,) by the name of the cost, nan where it is not known; only those that the model gives.
+    """
+
+    row: Indices
+    outcome: Floats | None = None
+    costs: Mapping[str, Floats] = field(default_factory=dict)
+
+    def of(self, rows: Indices) -> SingleAnswers:
+        """Return those of some rows, in their order; none of a row that is not there."""
+        start, end = (np.searchsorted(self.row, rows, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
+        count = end - start
+        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        place = np.repeat(start, count) + within
+        return SingleAnswers(
+            np.repeat(np.arange(len(rows)), count),
+            None if self.outcome is None else self.outcome[place],
+            {name: values[place] for name, values in self.costs.items()},
+        )
+
+    def given(self) -> SingleAnswers:
+        """Leave out the costs that are nowhere known."""
+        return replace(self, costs={n: v for n, v in self.costs.items() if not np.isnan(v).all()})
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOutputs:
     """The outputs of one model, by row of ``Predictions``; None for an output that the model does not give.
 
@@ -92,6 +127,8 @@ class ModelOutputs:
         (n,) float64: the tasks ``outcome`` and ``scores``.
     attempts
         How often each question was answered; None: once.
+    answers
+        The single answers, where there are attempts or costs.
     gold
         (n,) float64, beside the outcome that a judge gave: the one that a person gave, nan where none did.
     present
@@ -109,6 +146,7 @@ class ModelOutputs:
     proba: Floats | None = None
     outcome: Floats | None = None
     attempts: Attempts | None = None
+    answers: SingleAnswers | None = None
     gold: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)

@@ -67,6 +67,9 @@ class MetricRecord:
     clusters: int | None = None
     """The number of clusters that hold the ``n`` examples; null without clusters."""
     trials: float | None = None
+    these_low: float | None = None
+    these_high: float | None = None
+    """Of a mean outcome over attempts: the interval for exactly these questions, where only attempts vary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ from evalreport.schema.comparisons import (
     UnanimityRecord,
     VarianceRecord,
 )
+from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,
@@ -65,6 +66,7 @@ from evalreport.schema.metrics import (
     FoldRecord,
     MetricRecord,
 )
+from evalreport.schema.questions import QuestionRecord
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, Text, english, joined, speaking
@@ -146,6 +148,9 @@ class Results:
     judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
     judge_bias: tuple[JudgeBiasRecord, ...] = ()
     gold_sampling: tuple[GoldSamplingRecord, ...] = ()
+    costs: tuple[CostRecord, ...] = ()
+    cost_ratios: tuple[CostRatioRecord, ...] = ()
+    questions: tuple[QuestionRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
     """Verdicts on the first companion of the primary metric (``COMPANIONS``): a family of its own, corrected alone."""

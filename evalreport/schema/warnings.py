@@ -34,6 +34,7 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
     **dict.fromkeys(("undefined_value", "tied_scores", "noise_in_bias", "several_comparisons"), ("info",)),
     **dict.fromkeys(("calibration_not_tested", "few_accepted_nights"), ("info",)),
     **dict.fromkeys(("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set"), ("info",)),
+    **dict.fromkeys(("rare_costs", "few_attempts", "cost_left_out"), ("info",)),
 }
 
 

@@ -38,13 +38,13 @@ def test_metadata_may_stand_in_one_file_only(write: Callable[..., Path]) -> None
 
 
 def test_columns_that_differ_between_models_are_the_models_own(write: Callable[..., Path]) -> None:
-    """A latency is no property of the example, so it cannot be sliced by; it is kept with its model."""
-    write("a.csv", "id,y_true,y_pred,latency,n_parameters\n1,1,1,0.5,10\n2,0,1,0.25,10\n")
-    folder = write("b.csv", "id,y_true,y_pred,latency,n_parameters\n1,1,1,3,99\n2,0,1,4,99\n").parent
+    """A duration is no property of the example, so it cannot be sliced by; it is kept with its model."""
+    write("a.csv", "id,y_true,y_pred,duration,n_parameters\n1,1,1,0.5,10\n2,0,1,0.25,10\n")
+    folder = write("b.csv", "id,y_true,y_pred,duration,n_parameters\n1,1,1,3,99\n2,0,1,4,99\n").parent
     predictions = load(folder)
     assert predictions.metadata == {}
     assert "n_parameters" not in predictions.keys
-    assert predictions.models[1].columns["latency"].values.tolist() == [3, 4]
+    assert predictions.models[1].columns["duration"].values.tolist() == [3, 4]
     assert predictions.models[0].columns["n_parameters"].values.tolist() == [10, 10]
     assert "column_differs_between_models" in [w.code for w in predictions.warnings]
 

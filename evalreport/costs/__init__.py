@@ -1,0 +1,1 @@
+"""What answers cost, and what a model's quality costs."""

@@ -1,0 +1,281 @@
+"""Records of costs: each model's figures by column and slice, and the ratios of pairs of models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from evalreport.comparisons.pairs import model_pairs
+from evalreport.costs.spending import (
+    OF_FITS,
+    Figure,
+    Spending,
+    cost_per_success,
+    limits_of,
+    mean_cost,
+    ratio_limits,
+    spending,
+)
+from evalreport.intervals.costs import NO_VARIATION
+from evalreport.intervals.order_statistics import quantile_limits
+from evalreport.intervals.registry import Bounds
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.options import Options, Task, cost_unit
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.column_names import COSTS
+from evalreport.predictions.slicing import Division
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Predictions
+from evalreport.schema.costs import CostRatioRecord, CostRecord
+from evalreport.schema.metrics import Slice
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.texts import Message, Text
+
+METHOD = "log_hall"
+LARGE_SHARE = 0.2
+"""From so large a share of the sum on, one answer is named in a caution."""
+MANY = 300
+"""Of so many questions on, rare costs are likely to have been met."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostRecords:
+    """What is known of costs, and what may mislead about it."""
+
+    costs: tuple[CostRecord, ...] = ()
+    ratios: tuple[CostRatioRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+def cost_records(predictions: Predictions, divisions: Sequence[Division], options: Options) -> CostRecords:
+    """Return each model's costs, overall and by slice, and the ratios of every pair.
+
+    Parameters
+    ----------
+    predictions
+        The test rows of a run; rows without a cost are left out of that column's figures for every model.
+    divisions
+        The slices.
+    """
+    columns = cost_columns(predictions)
+    if not columns:
+        return CostRecords()
+    own: list[CostRecord] = []
+    ratios: list[CostRatioRecord] = []
+    raised: list[WarningRecord] = []
+    for column in columns:
+        kept = known(predictions, column)
+        if not kept.all():
+            n = predictions.number(~kept)
+            raised.append(
+                warning("cost_left_out", about=(column,), column=column, n=n, total=predictions.n_examples)
+            )
+        spent = _all_spending(predictions, column, options, kept)
+        own += _records(spent, column, None, options)
+        ratios += _ratios(spent, column, options)
+        for division in divisions:
+            for code, value in enumerate(division.values):
+                rows = np.flatnonzero(division.codes == code)
+                part = subset(predictions, rows)
+                within = _all_spending(part, column, options, kept[rows])
+                own += _records(within, column, Slice(column=division.column, value=value), options)
+    raised += _warnings([record for record in own if record.slice is None])
+    return CostRecords(tuple(own), tuple(ratios), tuple(raised))
+
+
+def cost_columns(predictions: Predictions) -> tuple[str, ...]:
+    """Return the names of the costs that some model gives: the usual ones first, the others by name."""
+    names = {name for m in predictions.models if m.answers is not None for name in m.answers.costs}
+    return (*(name for name in COSTS if name in names), *sorted(names - set(COSTS)))
+
+
+def known(predictions: Predictions, column: str) -> Mask:
+    """Return the rows whose cost is known of every answer of every model that gives the column."""
+    kept = np.ones(predictions.n, dtype=np.bool_)
+    for model in predictions.models:
+        if model.answers is not None and column in model.answers.costs:
+            kept[model.answers.row[np.isnan(model.answers.costs[column])]] = False
+    return kept
+
+
+def _all_spending(predictions: Predictions, column: str, options: Options, kept: Mask) -> dict[str, Spending]:
+    found = {model.name: spending(predictions, model, column, options, kept) for model in predictions.models}
+    return {name: spent for name, spent in found.items() if spent is not None}
+
+
+def _records(
+    spent: dict[str, Spending], column: str, within: Slice | None, options: Options
+) -> Iterator[CostRecord]:
+    for model, own in spent.items():
+        level = options.confidence
+        mean, success = mean_cost(own), cost_per_success(own)
+        of_mean, of_success = _bounds(mean, level), _bounds(success, level)
+        median, of_median = _quantile(own, 0.5, level)
+        p95, of_p95 = _quantile(own, 0.95, level)
+        total = math.fsum(own.cost)
+        reasons = [bounds.reason for bounds in (of_mean, of_success, of_median, of_p95)]
+        yield CostRecord(
+            model=model,
+            column=column,
+            unit=cost_unit(column, options.costs),
+            slice=within,
+            n=own.n,
+            answers=len(own.cost),
+            mean=mean.value if isinstance(mean, Figure) else 0.0,
+            low=of_mean.low,
+            high=of_mean.high,
+            method=METHOD,
+            median=median,
+            median_low=of_median.low,
+            median_high=of_median.high,
+            p95=p95,
+            p95_low=of_p95.low,
+            p95_high=of_p95.high,
+            sum=total,
+            per_success=_per_success(own, success),
+            per_success_low=of_success.low,
+            per_success_high=of_success.high,
+            largest_share=float(own.cost.max()) / total if total > 0 else None,
+            alike=of_mean.reason == NO_VARIATION,
+            reason=_together(reasons),
+        )
+
+
+def _per_success(own: Spending, figure: Figure | Text) -> float | None:
+    if isinstance(figure, Figure):
+        return figure.value
+    return 0.0 if own.success is not None and own.success.any() else None  # all costs are 0
+
+
+def _bounds(figure: Figure | Text, level: float) -> Bounds:
+    return limits_of(figure, level) if isinstance(figure, Figure) else Bounds(None, None, figure)
+
+
+def _quantile(own: Spending, share: float, level: float) -> tuple[float, Bounds]:
+    value, bounds = quantile_limits(own.cost, share, level, own.groups)
+    return value, Bounds(None, None, OF_FITS) if own.of_fits else bounds
+
+
+def _together(reasons: Sequence[Text | None]) -> Text | None:
+    """Join reasons, each once."""
+    given = list(dict.fromkeys(reason for reason in reasons if reason is not None))
+    return (
+        None if not given else given[0] if len(given) == 1 else Message("costs.reasons", reasons=tuple(given))
+    )
+
+
+def _ratios(spent: dict[str, Spending], column: str, options: Options) -> Iterator[CostRatioRecord]:
+    if options.baseline is not None and options.baseline not in spent:
+        return
+    for a, b in model_pairs(list(spent), options.baseline):
+        first, second = spent[a], spent[b]
+        mean, of_mean = _ratio(mean_cost(first), mean_cost(second), options.confidence)
+        success, of_success = _ratio(cost_per_success(first), cost_per_success(second), options.confidence)
+        yield CostRatioRecord(
+            a=a,
+            b=b,
+            column=column,
+            ratio=mean,
+            low=of_mean.low,
+            high=of_mean.high,
+            level=options.confidence,
+            method=METHOD,
+            alike=of_mean.reason == NO_VARIATION,
+            reason=of_mean.reason,
+            per_success_ratio=success,
+            per_success_low=of_success.low,
+            per_success_high=of_success.high,
+            per_success_reason=of_success.reason,
+        )
+
+
+def _ratio(a: Figure | Text, b: Figure | Text, level: float) -> tuple[float | None, Bounds]:
+    if not isinstance(a, Figure):
+        return None, Bounds(None, None, a)
+    if not isinstance(b, Figure):
+        return None, Bounds(None, None, b)
+    return ratio_limits(a, b, level)
+
+
+def _warnings(records: Sequence[CostRecord]) -> Iterator[WarningRecord]:
+    """Yield the cautions of answers that hold much of a sum, and one sentence for each number of questions."""
+    for record in records:
+        share = record.largest_share
+        if share is not None and share >= LARGE_SHARE:
+            yield warning(
+                "one_large_cost", about=(record.model, record.column), model=record.model, column=record.column,
+                share=share,
+            )  # fmt: skip
+    for n in sorted({record.n for record in records if record.n < MANY}):
+        yield warning(
+            "rare_costs",
+            about=tuple(dict.fromkeys(r.column for r in records if r.n == n)),
+            n=n,
+            one_in=one_in(n),
+        )
+
+
+def one_in(n: int) -> int:
+    """Return k: of a cost that fewer than one answer in k has, n answers may hold none (with a chance of 5 %).
+
+    Examples
+    --------
+    >>> [one_in(n) for n in (30, 50, 100)]
+    [11, 17, 34]
+    """
+    return round(1 / (1 - 0.05 ** (1 / n)))
+
+
+def quality_of(results: Results) -> dict[tuple[str, Slice | None], float | None]:
+    """Return each model's value of the primary metric by slice, turned so that greater is better."""
+    metric = results.primary_metric
+    if metric is None:
+        return {}
+    quantity = parse(metric, cast(Task, results.task), results.classes)
+    if definition(quantity).scale.greater_is_better is None:
+        return {}
+    turned = bool(results.options.get("lower_is_better"))
+    sign = 1 if greater_is_better(quantity, lower_is_better=turned) else -1
+    return {
+        (row.model, row.slice): None if row.value is None else sign * row.value
+        for row in results.metrics
+        if Quantity.of(row) == quantity
+    }
+
+
+def with_undominated(
+    records: Sequence[CostRecord], quality: dict[tuple[str, Slice | None], float | None]
+) -> tuple[CostRecord, ...]:
+    """Say which models no other is as good and as cheap as.
+
+    Parameters
+    ----------
+    quality
+        Each model's primary value by slice, turned so that greater is better; None or missing: it has none.
+    """
+    groups: dict[tuple[str, Slice | None], list[CostRecord]] = {}
+    for record in records:
+        groups.setdefault((record.column, record.slice), []).append(record)
+    found = []
+    for record in records:
+        others = groups[record.column, record.slice]
+        values = {r.model: quality.get((r.model, r.slice)) for r in others}
+        if any(value is None for value in values.values()):
+            found.append(record)
+            continue
+        found.append(replace(record, undominated=not any(_dominates(o, record, values) for o in others)))
+    return tuple(found)
+
+
+def _dominates(other: CostRecord, record: CostRecord, values: dict[str, float | None]) -> bool:
+    theirs, own = values[other.model], values[record.model]
+    assert theirs is not None
+    assert own is not None
+    as_good = theirs >= own and other.mean <= record.mean
+    return as_good and (theirs > own or other.mean < record.mean)
