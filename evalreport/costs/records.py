@@ -138,6 +138,7 @@ def _records(
             p95_low=of_p95.low,
             p95_high=of_p95.high,
             sum=total,
+            successes=None if own.success is None else int(own.success.sum()),
             per_success=_per_success(own, success),
             per_success_low=of_success.low,
             per_success_high=of_success.high,

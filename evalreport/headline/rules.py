@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalreport.gates.conditions import as_ratio
+from evalreport.gates.conditions import as_ratio, parse
 from evalreport.headline.facts import (
     Facts,
     Limited,
@@ -242,6 +242,16 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     record = None if model is None else facts.accepted.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
         return Message("headline.gate_since", model=facts.name(model), needs=needs, **_since(facts, model))
+    if what.startswith("regressions("):
+        new, old = parse(gate.gate, models=facts.results.models).about
+        key = "gate_regressions" if gate.outcome == "fail" else "gate_few_attempts"
+        return Message(
+            f"headline.{key}",
+            model=facts.name(new),
+            other=facts.name(old),
+            n=int(gate.value or 0),
+            needs=needs,
+        )
     if gate.value is None:
         return Message("headline.gate_unknown", what=visible(what), needs=needs)
     name = _gate_words(facts, what)
@@ -1158,6 +1168,35 @@ def data_too(facts: Facts, lead: Lead) -> Message | None:
     return None
 
 
+COSTED = ("equivalent", "equivalent_by", "non_inferior", "non_inferior_by")
+"""Sentences on two models' quality to which the ratio of their costs may be added."""
+
+
+def what_it_costs(facts: Facts, lead: Lead) -> Message | None:
+    """Say how many times as much one of two models costs, where the lead says that quality does not speak against it.
+
+    The cheaper of two that are equivalent; the one that is not worse by more than the margin.
+    """
+    if lead.text.code.removeprefix("headline.") not in COSTED or lead.first is None or lead.second is None:
+        return None
+    rows = [r for r in facts.results.cost_ratios if {r.a, r.b} == {lead.first, lead.second}]
+    if not rows:
+        return None
+    row = rows[0]
+    if row.ratio is None or row.low is None or row.high is None:
+        return None
+    about = lead.first
+    if lead.code == "equivalent":
+        about = row.a if row.ratio <= 1 else row.b
+    ratio = Limited(row.ratio, row.low, row.high)
+    if about == row.b:
+        ratio = Limited(1 / row.ratio, 1 / row.high, 1 / row.low)
+    kind = row.column if row.column in ("cost", "latency", "tokens") else "other"
+    return Message(
+        f"headline.costs_{kind}", model=facts.name(about), ratio=amount(ratio), column=visible(row.column)
+    )
+
+
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
     turns_round,
@@ -1167,5 +1206,6 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     judge_favours,
     further,
     data_too,
+    what_it_costs,
 )
 """The one clause: the first that holds."""

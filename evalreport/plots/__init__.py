@@ -60,6 +60,7 @@ __all__ = [
     "net_benefit",
     "net_benefit_difference",
     "interventions_avoided",
+    "quality_against_cost",
     "accuracy_rejection",
     "gain",
     "lift",

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.sections import decision, methods, reproducibility, slices, tasks
+from evalreport.report.sections import costs, decision, methods, questions, reproducibility, slices, tasks
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results
@@ -63,6 +63,8 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "difference_heading": "" if board is None else difference_heading(board),
         "tasks": tasks.summary_line(view),
         "slices": slices.summary_line(view),
+        "costs": costs.summary_line(view),
+        "questions": questions.fallen_lines(view),
         "level": numbers.percent(view.confidence),
         "methods": methods.describe(view),
         "reproducibility": origin,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from evalreport import numbers
 from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import decision, leaderboard, slices, tasks
+from evalreport.report.sections import costs, decision, leaderboard, questions, slices, tasks
 from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
@@ -50,6 +50,9 @@ def summary(results: Results) -> RenderableType:
         parts.append(Text(of_tasks))
     if of_slices := slices.summary_line(view):
         parts.append(Text(of_slices))
+    if of_costs := costs.summary_line(view):
+        parts.append(Text(of_costs))
+    parts += [Text(line) for line in questions.fallen_lines(view)]
     return Group(*parts)
 
 

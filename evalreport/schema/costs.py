@@ -37,6 +37,8 @@ class CostRecord:
     p95_low: float | None = None
     p95_high: float | None = None
     sum: float
+    successes: int | None = None
+    """Answers that succeeded; null where answers neither succeed nor fail."""
     per_success: float | None = None
     per_success_low: float | None = None
     per_success_high: float | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from evalreport.texts import Text
 
@@ -29,5 +30,5 @@ class QuestionRecord:
     difference: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    verdict: str | None = None
+    verdict: Literal["better", "worse", "undecided"] | None = None
     reason: Text | None = None

@@ -47,6 +47,7 @@ PROMISED = [
     "--weight",
     "--thresholds",
     "--grade",
+    "--cost",
     "--gate",
     "--detail",
     "--templates",

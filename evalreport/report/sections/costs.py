@@ -1,0 +1,285 @@
+"""What quality costs: one picture, one sentence, and a table for each column of costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from evalreport import numbers
+from evalreport.plots.costs import costs_drawn, is_logarithmic, quality_against_cost
+from evalreport.plots.pictures import Figure
+from evalreport.report.scales import Column, LinedRow, LinedTable
+from evalreport.report.view import View, value_of
+from evalreport.schema.costs import CostRatioRecord, CostRecord
+from evalreport.schema.lookups import verdict_between
+from evalreport.texts import say
+from evalreport.texts.visible import visible
+
+WIDTH, HEIGHT = 4.4, 3.9
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The section: its heading, a line about it, the picture, and the table of each column."""
+
+    heading: str
+    about: str
+    figures: tuple[Figure, ...]
+    tables: tuple[LinedTable, ...]
+    note: str
+
+
+def describe(view: View) -> Costs | None:
+    """Lay out the costs; nothing where no model gives any."""
+    columns = list(dict.fromkeys(r.column for r in view.results.costs if r.slice is None))
+    if not columns:
+        return None
+    return Costs(
+        heading=say("costs.heading", sentence=sentence(view, columns[0])),
+        about=_about(view, columns[0]),
+        figures=_figure(view, columns[0]),
+        tables=tuple(_table(view, column) for column in columns),
+        note=_note(view, columns[0]),
+    )
+
+
+def summary_line(view: View) -> str:
+    """Return the heading of the section as a sentence; nothing where there are no costs."""
+    columns = list(dict.fromkeys(r.column for r in view.results.costs if r.slice is None))
+    return say("costs.heading", sentence=sentence(view, columns[0])) + "." if columns else ""
+
+
+def _overall(view: View, column: str) -> list[CostRecord]:
+    """Return the records of a column, by the models' ranks."""
+    found = {r.model: r for r in view.results.costs if r.column == column and r.slice is None}
+    return [found[m.id] for m in view.models if m.id in found]
+
+
+def ratio_between(view: View, column: str, a: str, b: str) -> CostRatioRecord | None:
+    """Return the ratio of two models' means, turned round where the results hold the other one."""
+    for row in view.results.cost_ratios:
+        if row.column == column and (row.a, row.b) == (a, b):
+            return row
+        if row.column == column and (row.a, row.b) == (b, a):
+            inverted = [None if not x else 1 / x for x in (row.ratio, row.high, row.low)]
+            return CostRatioRecord(
+                a=a, b=b, column=column, ratio=inverted[0], low=inverted[1], high=inverted[2], level=row.level,
+                method=row.method, alike=row.alike, reason=row.reason,
+            )  # fmt: skip
+    return None
+
+
+def sentence(view: View, column: str) -> str:
+    """Say what the cheaper of two models costs, after what is known of their quality."""
+    records = _overall(view, column)
+    pair = _told(view, column, records)
+    if pair is None:
+        own = min(records, key=lambda r: r.mean)
+        return say(
+            "costs.mean_alone", model=view.model(own.model).name, column=visible(column), mean=_mean(own)
+        )
+    a, b = pair
+    ratio = ratio_between(view, column, a, b)
+    assert ratio is not None
+    first, second = view.model(a).name, view.model(b).name
+    much = _much(ratio)
+    verdict = None if view.results.is_blocked else verdict_between(view.results.verdicts, a, b)
+    kind = "none" if verdict is None else verdict.verdict.replace("-", "_")
+    margin = view.results.options.get("margin")
+    return say(
+        f"costs.told.{kind}", a=first, b=second, metric=view.primary_words, margin=margin,
+        costs=_verb(column, much), costs_of_b=_verb(column, much, second),
+    )  # fmt: skip
+
+
+def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, str] | None:
+    """Return the pair of the sentence: the cheapest model that is no worse than the reference, else the cheapest.
+
+    The reference is the baseline, else the first in rank, else the first by name.
+    """
+    models = [r.model for r in records]
+    reference = view.results.baseline if view.results.baseline in models else models[0]
+    others = sorted(
+        (r for r in records if r.model != reference and _has_ratio(view, column, r.model, reference)),
+        key=lambda r: (r.mean, r.model),
+    )
+    if not others:
+        return None
+    own = next(r for r in records if r.model == reference)
+    for other in others:
+        found = (
+            None
+            if view.results.is_blocked
+            else verdict_between(view.results.verdicts, other.model, reference)
+        )
+        if found is not None and found.verdict == "equivalent" and own.mean < other.mean:
+            return reference, other.model
+        if found is not None and found.verdict in ("equivalent", "non-inferior", "better"):
+            return other.model, reference
+    if own.mean < others[0].mean:
+        return reference, others[0].model
+    return others[0].model, reference
+
+
+def _has_ratio(view: View, column: str, a: str, b: str) -> bool:
+    found = ratio_between(view, column, a, b)
+    return found is not None and found.ratio is not None
+
+
+def _much(ratio: CostRatioRecord) -> str | tuple[str, str, str]:
+    """Write a ratio with its limits: 0.16 times as much (0.15 to 0.18)."""
+    assert ratio.ratio is not None
+    if ratio.low is None or ratio.high is None:
+        return numbers.to_digits(ratio.ratio, 2)
+    return (
+        numbers.to_digits(ratio.ratio, 2),
+        numbers.to_digits(ratio.low, 2),
+        numbers.to_digits(ratio.high, 2),
+    )
+
+
+def _verb(column: str, much: str | tuple[str, str, str], other: str = "") -> str:
+    key = column if column in ("cost", "latency", "tokens") else "other"
+    if isinstance(much, tuple):
+        value, low, high = much
+        limits = say("costs.limits", low=low, high=high)
+    else:
+        value, limits = str(much), ""
+    than = say("costs.as_of", model=other) if other else ""
+    return say(f"costs.verb.{key}", value=value, than=than, limits=limits, column=visible(column))
+
+
+def _about(view: View, column: str) -> str:
+    """Say how many questions there are, and the quality of the models."""
+    records = _overall(view, column)
+    several = len({r.n for r in records}) > 1 or view.results.options.get("join") == "independent"
+    questions = say("costs.questions_of_each" if several else "costs.questions", n=records[0].n)
+    unit = records[0].unit
+    named = say("costs.in_unit", column=visible(column), unit=visible(unit)) if unit else visible(column)
+    return " · ".join((questions, say("costs.of_column", column=named)))
+
+
+def _figure(view: View, column: str) -> tuple[Figure, ...]:
+    records = costs_drawn(view.results, column)
+    if not records:
+        return ()
+    unit = records[0].unit
+    key = "costs.axis_log" if is_logarithmic(records) else "costs.axis"
+    axis = say(key, column=visible(column) + (f", {visible(unit)}" if unit else ""))
+    title = say("costs.picture", metric=view.primary_label, level=numbers.percent(view.confidence))
+    draw = partial(
+        quality_against_cost, view.results, column, names=view.names, greater_is_better=view.greater_is_better,
+        axis_label=axis,
+    )  # fmt: skip
+    return (
+        Figure(
+            name="quality-against-cost", title=title, caption="", width=WIDTH, height=HEIGHT, description=title,
+            draw=(draw,),
+        ),
+    )  # fmt: skip
+
+
+def _reference(view: View, records: Sequence[CostRecord]) -> str | None:
+    """Return the model that the ratios of the table are to: the baseline, else the dearest."""
+    if len(records) < 2:
+        return None
+    models = [r.model for r in records]
+    if view.results.baseline is not None:
+        return view.results.baseline if view.results.baseline in models else None
+    return max(records, key=lambda r: (r.mean, r.model)).model
+
+
+def _table(view: View, column: str) -> LinedTable:
+    records = _overall(view, column)
+    reference = _reference(view, records)
+    decimals = _decimals(records)
+    rows = []
+    for record in records:
+        model = view.model(record.model)
+        value = value_of(view, model, view.primary)
+        cells = [
+            numbers.MISSING if value is None else numbers.to_digits(value, 3),
+            _limited(record.mean, record.low, record.high, decimals),
+            numbers.number(record.median, decimals),
+            _p95(record, decimals),
+            _per_success(record, decimals),
+        ]
+        if reference is not None:
+            ratio = (
+                None if record.model == reference else ratio_between(view, column, record.model, reference)
+            )
+            cells.append("1" if record.model == reference else _times(ratio))
+        rows.append(
+            LinedRow(
+                label=model.name, cells=tuple(cells), index=model.index, symbol=model.symbol, key=model.key,
+                strong=frozenset({1}), off=record.undominated is False,
+            )
+        )  # fmt: skip
+    heads = ("mean", "median", "p95", "per_success")
+    columns = [Column(head=view.primary_label), *(Column(head=say(f"costs.head.{head}")) for head in heads)]
+    if reference is not None:
+        columns.append(Column(head=say("costs.head.ratio", model=view.model(reference).name)))
+    unit = records[0].unit
+    named = say("costs.in_unit", column=visible(column), unit=visible(unit)) if unit else visible(column)
+    return LinedTable(
+        title=say("costs.table", column=named),
+        first=say("table.model"),
+        columns=tuple(columns),
+        rows=tuple(rows),
+    )
+
+
+def _decimals(records: Sequence[CostRecord]) -> int:
+    """Return decimals that show three digits of the largest mean and two of the smallest."""
+    means = [record.mean for record in records if record.mean > 0]
+    if not means:
+        return 0
+    largest, smallest = (math.floor(math.log10(of)) for of in (max(means), min(means)))
+    return max(2 - largest, 1 - smallest, 0)
+
+
+def _mean(record: CostRecord) -> str:
+    return _limited(record.mean, record.low, record.high, _decimals([record]))
+
+
+def _p95(record: CostRecord, decimals: int) -> str:
+    """Write the 95th percentile: with both limits, from the lower one, or alone."""
+    if record.p95_low is not None and record.p95_high is None:
+        low = say("costs.from", low=numbers.number(record.p95_low, decimals))
+        return f"{numbers.number(record.p95, decimals)} [{low}]"
+    return _limited(record.p95, record.p95_low, record.p95_high, decimals)
+
+
+def _per_success(record: CostRecord, decimals: int) -> str:
+    if record.per_success is not None:
+        return numbers.number(record.per_success, decimals)
+    return say("costs.none") if record.successes == 0 else numbers.MISSING
+
+
+def _times(ratio: CostRatioRecord | None) -> str:
+    if ratio is None or ratio.ratio is None:
+        return numbers.MISSING
+    decimals = max(2, 1 - math.floor(math.log10(ratio.ratio)))
+    return _limited(ratio.ratio, ratio.low, ratio.high, decimals)
+
+
+def _limited(value: float, low: float | None, high: float | None, decimals: int) -> str:
+    text = numbers.number(value, decimals)
+    if low is None or high is None:
+        return text
+    return f"{text} [{numbers.number(low, decimals)}, {numbers.number(high, decimals)}]"
+
+
+def _note(view: View, column: str) -> str:
+    records = _overall(view, column)
+    texts = []
+    if any(r.undominated is not None for r in records) and len(records) > 1:
+        texts.append(say("costs.note_steps"))
+    texts.append(say("costs.note_per_success"))
+    reference = _reference(view, records)
+    if reference is not None:
+        texts.append(say("costs.note_ratio", model=view.model(reference).name))
+    texts += [str(w.text) for w in view.results.warnings if w.code == "rare_costs"]
+    return " ".join(texts)
