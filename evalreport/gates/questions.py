@@ -46,7 +46,7 @@ def _regressions(gate: Gate, results: Results) -> GateRecord:
     worse = [row for row in rows if row.verdict == ("worse" if row.a == new else "better")]
     count = float(len(worse))
     outcome = outcome_of(gate.comparator, gate.limit, low=count, high=count)
-    text: Text = Message("gates.regressions", n=len(worse), total=len(rows))
+    text: Text = Message("gates.regressions", total=len(rows))
     if worse:
         names = shortened([row.id for row in worse], MOST_NAMES)
         text = Message("gates.regressions_named", n=len(worse), total=len(rows), names=names)
@@ -77,7 +77,7 @@ def _below(gate: Gate, results: Results) -> GateRecord:
             open_ += 1
     count = float(len(below))
     outcome = outcome_of(gate.comparator, gate.limit, low=count, high=count + open_)
-    text: Text = Message("gates.below", n=len(below), total=len(passes), floor=gate.floor)
+    text: Text = Message("gates.below", total=len(passes), floor=gate.floor)
     if below:
         names = shortened(below, MOST_NAMES)
         text = Message("gates.below_named", n=len(below), total=len(passes), floor=gate.floor, names=names)

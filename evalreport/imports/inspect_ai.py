@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import stat
 import zipfile
 import zlib
@@ -18,6 +19,7 @@ from evalreport.imports.table import (
     Record,
     Row,
     as_table,
+    cost_of,
     digest,
     json_of,
     judgement_of,
@@ -42,7 +44,7 @@ MOST_UNPACKED = 1_000_000_000
 MOST_MEMBERS = 1_000_000
 _PART = 1_000_000
 _LOCAL_HEADER = 30
-_KEPT = ("id", "epoch", "target", "metadata", "scores")
+_KEPT = ("id", "epoch", "target", "metadata", "scores", "input", "total_time", "working_time", "model_usage")
 _REMOVED = "Key removed from summary"
 
 
@@ -98,7 +100,17 @@ def import_inspect(
                 values["gold"] = _score(log, sample, gold)
             metadata = sample.get("metadata")
             own = metadata if isinstance(metadata, dict) else {}
-            rows.append(Row(one.model, example, values, own, str(sample.get("epoch", 1))))
+            rows.append(
+                Row(
+                    one.model,
+                    example,
+                    values,
+                    own,
+                    str(sample.get("epoch", 1)),
+                    _costs(sample),
+                    _text(sample),
+                )
+            )
         if log.planned is not None and len(log.samples) < log.planned:
             said.append(
                 Message(
@@ -126,6 +138,34 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
     kept = tuple({name: sample[name] for name in _KEPT if name in sample} for sample in samples)
     log = Log(path, str(header.get("task", path.stem)), kept, planned, str(content.get("status", "?")))
     return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task)
+
+
+def _costs(sample: Record) -> dict[str, float | None]:
+    """Return what a sample cost: the seconds that it took without waiting, and the tokens of all models."""
+    usage = sample.get("model_usage")
+    used = [own for own in usage.values() if isinstance(own, dict)] if isinstance(usage, dict) else []
+    working = cost_of(sample.get("working_time"))
+    return {
+        "cost": _total(used, "total_cost"),
+        "latency": cost_of(sample.get("total_time")) if working is None else working,
+        "tokens": _total(used, "total_tokens"),
+    }
+
+
+def _total(used: Sequence[Record], name: str) -> float | None:
+    known = [cost_of(own.get(name)) for own in used]
+    return None if not known or None in known else math.fsum(value for value in known if value is not None)
+
+
+def _text(sample: Record) -> str | None:
+    """Return the question: the input, or the last message of the user."""
+    given = sample.get("input")
+    if isinstance(given, list):
+        asked = [m.get("content") for m in given if isinstance(m, dict) and m.get("role") == "user"]
+        given = asked[-1] if asked else None
+        if isinstance(given, list):
+            given = " ".join(str(part["text"]) for part in given if isinstance(part, dict) and "text" in part)
+    return given if isinstance(given, str) and given.strip() else None
 
 
 def _check_asked(

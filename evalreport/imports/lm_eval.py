@@ -12,6 +12,7 @@ from typing import Literal
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
+    LONGEST_TEXT,
     Found,
     Imported,
     Record,
@@ -20,6 +21,7 @@ from evalreport.imports.table import (
     judgement_of,
     named,
     parsed,
+    part_of,
     read_from,
     text_of,
 )
@@ -269,8 +271,34 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
     for place, number in enumerate(judged, start=1):
         attempt = f"{run}.{place}" if run and several else str(place) if several else run
         values = {"task": sample.log.task, "outcome": number}
-        rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt))
+        rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt, text=_text(sample)))
     return rows
+
+
+ASKED = (
+    "question",
+    "query",
+    "problem",
+    "prompt",
+    "ctx",
+    "goal",
+    "premise",
+    "sentence",
+    "text",
+    "input",
+    "instruction",
+)
+"""Fields of a document that ask the question, the likeliest first."""
+
+
+def _text(sample: Sample) -> str | None:
+    """Return the question: a field of the document, else the end of the prompt."""
+    document = _metadata(sample)
+    for name in ASKED:
+        if isinstance(document.get(name), str) and str(document[name]).strip():
+            return str(document[name])
+    prompt = part_of(part_of(sample.content, "arguments"), "gen_args_0").get("arg_0")
+    return prompt[-LONGEST_TEXT:] if isinstance(prompt, str) and prompt.strip() else None
 
 
 def _metadata(sample: Sample) -> Record:

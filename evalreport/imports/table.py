@@ -18,7 +18,14 @@ import evalreport.sources.formats  # isort: skip
 import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
 from evalreport.errors import InputError, UsageError
 from evalreport.files import content_of, write_whole
-from evalreport.predictions.column_names import LONE_PROBABILITIES, PROBABILITY_PREFIXES, spellings
+from evalreport.predictions.column_names import (
+    COSTS,
+    LONE_PROBABILITIES,
+    PROBABILITY_PREFIXES,
+    QUESTION,
+    spellings,
+)
+from evalreport.predictions.spelling import outcome_words
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
@@ -28,7 +35,9 @@ if TYPE_CHECKING:
 
 WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
-RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, "example"))
+LONGEST_TEXT = 500
+"""Longer texts of questions are cut."""
+RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, *COSTS, "example"))
 """Names with a meaning in prediction files, which metadata may not keep."""
 
 
@@ -81,6 +90,10 @@ class Row:
         Other values, by their names in the source.
     attempt
         The number of the answer to the question, if the log has one.
+    costs
+        What the answer cost: ``cost``, ``latency`` in seconds, ``tokens``; None where the log does not say.
+    text
+        The question as a person reads it.
     """
 
     model: str
@@ -88,6 +101,8 @@ class Row:
     values: Mapping[str, object]
     metadata: Mapping[str, object] = field(default_factory=dict)
     attempt: str | None = None
+    costs: Mapping[str, float | None] = field(default_factory=dict)
+    text: str | None = None
 
     @property
     def question(self) -> tuple[object, str]:
@@ -209,6 +224,12 @@ def as_table(rows: Sequence[Row], notes: Sequence[Message]) -> Imported:
         raise InputError("no answer was judged", expected="a log with judgements")
     values = list(dict.fromkeys(name for row in rows for name in row.values))
     headers = _headers(rows)
+    # Where every cost is 0, the tool knew no price.
+    costs = [name for name in COSTS if any(row.costs.get(name) for row in rows)]
+    # Metadata of that name already say it.
+    asked = any(row.text for row in rows) and not {*headers.values()} & {*QUESTION}
+    if costs:
+        notes = [*notes, Message("imported.costs", names=costs)]
     answers = {
         "models": len({row.model for row in rows}),
         "examples": len({row.question for row in rows}),
@@ -239,12 +260,36 @@ def as_table(rows: Sequence[Row], notes: Sequence[Message]) -> Imported:
             row.model,
             *key,
             *(row.values.get(name) for name in values),
+            *(row.costs.get(name) for name in costs),
+            *([_short(row.text)] if asked else []),
             *(cell(row.metadata.get(name)) for name in headers),
         )
         for row, key in zip(rows, keys, strict=True)
     ]
-    header = ("model", *columns, *values, *headers.values())
+    header = ("model", *columns, *values, *costs, *(["question"] if asked else []), *headers.values())
     return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(notes))
+
+
+def _short(text: str | None) -> str | None:
+    """Return a question's text in one line, cut where nobody reads on."""
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
+
+
+def cost_of(value: object) -> float | None:
+    """Return a cost as a number of at least 0; None: the log has none.
+
+    Examples
+    --------
+    >>> cost_of(0.25), cost_of("0.5"), cost_of(-1), cost_of(None)
+    (0.25, 0.5, None, None)
+    """
+    if isinstance(value, bool):
+        return None
+    number = number_of(value)
+    return number if number is not None and number >= 0 else None
 
 
 def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
@@ -409,9 +454,10 @@ def number_of(value: object) -> float | None:
     [1.0, 0.0, 0.5, None, None]
     """
     if isinstance(value, str):
-        word = value.strip().lower()
-        if word in _WORDS:
-            return _WORDS[word]
+        word = value.strip().casefold()
+        words = outcome_words([value])
+        if word in words:
+            return words[word]
         try:
             value = float(word)
         except ValueError:
@@ -457,6 +503,3 @@ def judgement_of(
             remedy=remedy,
         )
     return number
-
-
-_WORDS = {"yes": 1.0, "true": 1.0, "pass": 1.0, "no": 0.0, "false": 0.0, "fail": 0.0}

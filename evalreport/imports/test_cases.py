@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evalreport.errors import InputError
@@ -12,6 +13,7 @@ from evalreport.imports.table import (
     Record,
     Row,
     as_table,
+    cost_of,
     digest,
     json_of,
     judgement_of,
@@ -59,6 +61,9 @@ def import_deepeval(
             digest([case.get(name) for name in _ASKED]),
             {"outcome": _passed(one.file, case, metric)},
             _tagged(case),
+            None,
+            {"cost": cost_of(case.get("tokenCost")), "latency": cost_of(case.get("completionTime"))},
+            _asked(case.get("input")),
         )
         for one in found
         for case in one.source
@@ -106,11 +111,20 @@ def import_promptfoo(
                 **part_of(part_of(result, "testCase"), "vars"),
                 **part_of(part_of(result, "testCase"), "metadata"),
             },
+            None,
+            _costs(result),
+            _described(part_of(result, "testCase")),
         )
         for one in found
         for result in one.source
     ]
-    return _judged(found, rows, metric, _TESTED)
+    imported = _judged(found, rows, metric, _TESTED)
+    errors = sum(_failed(result) for one in found for result in one.source)
+    return (
+        replace(imported, notes=(*imported.notes, Message("imported.errors", n=errors)))
+        if errors
+        else imported
+    )
 
 
 def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:
@@ -207,9 +221,49 @@ def _label(value: object) -> str:
     return str(value.get("label") or value.get("id") or value.get("raw"))
 
 
+def _failed(result: Record) -> bool:
+    """Say whether there was no answer, such as after an error of the API.
+
+    Files of old versions have no failureReason: an error without any grading is one.
+    """
+    if "failureReason" in result:
+        return bool(result["failureReason"] == _ERROR)
+    graded = isinstance(result.get("gradingResult"), dict)
+    return bool(part_of(result, "response").get("error")) or (bool(result.get("error")) and not graded)
+
+
+def _costs(result: Record) -> dict[str, float | None]:
+    """Return what an answer cost; nothing of one that failed."""
+    if _failed(result):
+        return {}
+    response = part_of(result, "response")
+    latency = cost_of(result.get("latencyMs"))
+    usage = part_of(result, "tokenUsage") or part_of(response, "tokenUsage")
+    cost = cost_of(result.get("cost"))
+    return {
+        "cost": cost_of(response.get("cost")) if cost is None else cost,
+        "latency": None if latency is None else latency / 1000,
+        "tokens": cost_of(usage.get("total")),
+    }
+
+
+def _described(case: Record) -> str | None:
+    """Return what a test asks: its description, else its variables."""
+    if isinstance(case.get("description"), str) and case["description"]:
+        return str(case["description"])
+    variables = part_of(case, "vars")
+    if len(variables) == 1:
+        return str(next(iter(variables.values())))
+    return "; ".join(f"{name}: {value}" for name, value in variables.items()) or None
+
+
+def _asked(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
 def _met(file: str, result: Record, metric: str | None) -> float | None:
     """Return the outcome of a test; None: there was no answer."""
-    if result.get("failureReason") == _ERROR:
+    if _failed(result):
         return None
     scores = result if metric in (None, "score") else part_of(result, "namedScores")
     name = metric or "success"

@@ -159,7 +159,7 @@ def _cost_columns(
                 "named_column_lacking", file=file, line=1, name=repr(name), standard="cost", columns=stripped
             )
         if stripped[name] in taken:
-            raise InputError.of("cost_is_taken", file=file, line=1, column=name)
+            raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
         found[name] = stripped[name]
     used = {options.cluster, options.weight, options.same_input, options.grade}
     for name in COSTS:

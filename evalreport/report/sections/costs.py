@@ -86,12 +86,17 @@ def sentence(view: View, column: str) -> str:
     first, second = view.model(a).name, view.model(b).name
     much = _much(ratio)
     verdict = None if view.results.is_blocked else verdict_between(view.results.verdicts, a, b)
-    kind = "none" if verdict is None else verdict.verdict.replace("-", "_")
-    margin = view.results.options.get("margin")
-    return say(
-        f"costs.told.{kind}", a=first, b=second, metric=view.primary_words, margin=margin,
-        costs=_verb(column, much), costs_of_b=_verb(column, much, second),
-    )  # fmt: skip
+    if verdict is not None and verdict.verdict in ("equivalent", "non-inferior"):
+        margin, costs = view.results.options.get("margin"), _verb(column, much)
+        key = "costs.told_equivalent" if verdict.verdict == "equivalent" else "costs.told_non_inferior"
+        return say(key, a=first, b=second, margin=margin, costs=costs)
+    costs = _verb(column, much, second)
+    if verdict is None:
+        return say("costs.told_alone", a=first, costs=costs)
+    if verdict.verdict == "undecided":
+        return say("costs.told_undecided", a=first, costs=costs, metric=view.primary_words)
+    ahead = first if verdict.verdict == "better" else second
+    return say("costs.told_ahead", a=first, costs=costs, ahead=ahead, metric=view.primary_words)
 
 
 def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, str] | None:

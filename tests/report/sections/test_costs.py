@@ -34,7 +34,7 @@ def told(shift, **options):
 
 def test_the_headline_speaks_of_cost_where_quality_is_equivalent():
     """Ratio of means 0.2 by construction."""
-    results, heading = told(0, margin=0.05)
+    _, heading = told(0, margin=0.05)
     assert heading.startswith("Cost: small and large are equivalent (within ±0.05), and small costs 0.2")
 
 
