@@ -22,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-clustering study-calibration study-time-order study-confirm study-estimators \
+        study-coverage study-tests study-clustering study-calibration study-time-order study-costs study-confirm study-estimators \
         study-audits study-audited-metrics study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
@@ -89,6 +89,9 @@ study-clustering: env ## measure the intervals and the test of clusterings; writ
 
 study-time-order: env ## measure intervals and tests of examples in order of time; writes docs/time-order.csv and its tables
 	$(BIN)/python -m research.studies.time_order
+
+study-costs: env ## measure the intervals of costs and the verdicts on single questions; writes docs/costs.csv and its table
+	$(BIN)/python -m research.studies.costs
 
 study-calibration: env ## measure the test of calibration and the intervals at declared rates; writes docs/calibration.csv
 	$(BIN)/python -m research.studies.calibration

@@ -20,7 +20,8 @@ from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.conditions import Gate
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.gates.outcomes import gate_record, judge
+from evalreport.gates.judgement import gate_record
+from evalreport.gates.outcomes import judge
 from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed

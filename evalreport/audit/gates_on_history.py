@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from evalreport.audit.past import Past
 from evalreport.gates.conditions import Gate
+from evalreport.gates.judgement import Outcome, gate_record, outcome_of
 from evalreport.gates.outcomes import (
-    Outcome,
     as_verdict,
     decided_by,
-    gate_record,
     metric_record,
-    outcome_of,
     quantity_of,
     slice_of,
 )

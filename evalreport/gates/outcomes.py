@@ -39,7 +39,7 @@ from evalreport.schema.results import Results
 from evalreport.slices.group_ratios import ratio_limits
 from evalreport.texts import Message, Text, parts
 
-__all__ = ["decide", "gate_record", "judge", "outcome_of", "parse"]
+__all__ = ["decide", "judge", "parse"]
 
 _MOST_DECIMALS = 12
 _MOST_TIMES = 1000

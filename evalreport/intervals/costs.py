@@ -60,6 +60,7 @@ def stratum(
 @interval(
     "Hall's t on the log scale",
     of=CostFigure,
+    needs=("costs",),
     source="Delta method on logarithms; Hall (1992), J R Stat Soc B 54:221; degrees of freedom by the kurtosis,"
     " Satterthwaite (1946), Biometrics Bulletin 2:110; Cochran (1977), Sampling Techniques, chapter 6; the outer limits"
     " and the cut were chosen by simulation",

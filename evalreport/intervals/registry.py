@@ -11,7 +11,6 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
-    CostFigure,
     Judged,
     PairedLabels,
     PairedProportion,
@@ -166,6 +165,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
     ),
+    "costs": lambda *_: False,
     "its_difference": lambda m, e: (
         isinstance(e, Difference) and e.metric.inference.difference_interval == m.name
     ),
@@ -185,7 +185,6 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Scores: "probabilities",
     PairedRanking: "paired_rankings",
     TwoProportions: "independent_proportions",
-    CostFigure: "costs",
     Difference: "paired",
     Estimate: "one_model",
 }

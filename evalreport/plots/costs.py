@@ -37,9 +37,9 @@ def is_logarithmic(records: Sequence[CostRecord]) -> bool:
 @chart
 def quality_against_cost(
     results: Results,
-    column: str,
     ax: Axes = NEW_AXES,
     *,
+    column: str | None = None,
     names: Mapping[str, str] | None = None,
     greater_is_better: bool = True,
     axis_label: str = "",
@@ -52,10 +52,11 @@ def quality_against_cost(
     Parameters
     ----------
     column
-        The column of costs.
+        The column of costs; the first one if None.
     greater_is_better
         Whether greater values are better; else the axis of quality is turned, so that better is above.
     """
+    column = next((r.column for r in results.costs), "") if column is None else column
     records, values = costs_drawn(results, column), values_of(results, results.shown_metric)
     if is_logarithmic(records):
         ax.set_xscale("log")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.gates.outcomes import judge, outcome_of
+from evalreport.gates.judgement import outcome_of
+from evalreport.gates.outcomes import judge
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord
 from tests.samples.gates import metric, outcome, results_with

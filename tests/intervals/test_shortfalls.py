@@ -130,11 +130,11 @@ OTHER_SIZES = {
 }
 """The smallest and the largest number of clusters, of weighted examples, of human outcomes, and of tasks."""
 
-NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds", "of_this_metric", "time_order"}
+NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds", "of_this_metric", "time_order", "costs"}
 """Needs of intervals for folds or data sets: what their intervals hold depends on the algorithms, not on a formula.
 
 Intervals that belong to one metric have a study of their own (docs/calibration.csv), and so have those of examples in
-order of time (docs/time-order.csv).
+order of time (docs/time-order.csv) and of costs (docs/costs.csv).
 """
 
 

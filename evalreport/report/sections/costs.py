@@ -175,7 +175,7 @@ def _figure(view: View, column: str) -> tuple[Figure, ...]:
     axis = say(key, column=visible(column) + (f", {visible(unit)}" if unit else ""))
     title = say("costs.picture", metric=view.primary_label, level=numbers.percent(view.confidence))
     draw = partial(
-        quality_against_cost, view.results, column, names=view.names, greater_is_better=view.greater_is_better,
+        quality_against_cost, view.results, column=column, names=view.names, greater_is_better=view.greater_is_better,
         axis_label=axis,
     )  # fmt: skip
     return (

@@ -14,7 +14,7 @@ from evalreport.report.view import View
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
 
-LISTS = ("metrics", "intervals", "tests", "slices", "gates")
+LISTS = ("metrics", "intervals", "tests", "slices", "costs", "gates")
 """Options whose flag is in the singular: it is given once for each."""
 
 

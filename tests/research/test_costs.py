@@ -1,0 +1,67 @@
+"""The study of costs measures the rule of the program, and its table is what was committed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evalreport.intervals.costs import log_hall, stratum
+from evalreport.metrics.evidence import CostFigure
+from research.studies import costs
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """The committed cells."""
+    with (DOCS / "costs.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("size", [None, 5])
+def test_many_sets_at_once_have_the_limits_of_each(size):
+    """Plain questions, and clusters of five: the same limits as log_hall gives one set."""
+    rng = np.random.default_rng(0)
+    x = rng.lognormal(size=(4, 30))
+    z = x / x.mean(axis=1, keepdims=True) - 1
+    strata = costs.plain(z / 30) if size is None else costs.clustered(z / 30, size)
+    low, high = costs.limits(x.mean(axis=1), [strata])
+    codes = None if size is None else np.repeat(np.arange(6), 5)
+    for place in range(4):
+        own = log_hall(
+            CostFigure(float(x[place].mean()), (stratum(z[place], np.full(30, 1 / 30), cluster=codes),)), 0.95
+        )
+        assert (low[place], high[place]) == pytest.approx((own.low, own.high), rel=1e-9)
+
+
+def test_every_cell_is_there_and_holds_but_for_rare_costs(measured):
+    """At least 93 %, less two Monte Carlo errors; below only what the page names as its limit."""
+    assert {(c["figure"], c["law"], int(c["n"])) for c in measured if c["figure"] in costs.FIGURES} == {
+        (figure, law, n) for figure in costs.FIGURES for law in costs.LAWS for n in costs.SIZES
+    }
+    short = [c for c in measured if c["figure"] in costs.FIGURES and float(c["coverage"]) < 0.925]
+    assert all("retries" in c["law"] or int(c["n"]) == 30 for c in short), short
+    assert all(float(c["coverage"]) > 0.9 for c in short if "retries" not in c["law"]), short
+
+
+def test_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(measured):
+    """Holm over 200 questions."""
+    rates = [float(c["below"]) for c in measured if c["figure"] not in costs.FIGURES]
+    assert len(rates) == 3
+    assert max(rates) <= 0.06
+
+
+def test_the_page_has_the_table(measured):
+    """docs/costs.md says what docs/costs.csv holds."""
+    cells = [
+        costs.Cell(
+            c["figure"], c["law"], int(c["n"]), int(c["sets"]), int(c["seed"]), float(c["coverage"]), 0, 0
+        )
+        for c in measured
+    ]
+    text = (DOCS / "costs.md").read_text(encoding="utf-8")
+    assert all(line in text for line in costs.table(cells))
