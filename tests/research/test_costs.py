@@ -39,13 +39,13 @@ def test_many_sets_at_once_have_the_limits_of_each(size):
 
 
 def test_every_cell_is_there_and_holds_but_for_rare_costs(measured):
-    """At least 93 %, less two Monte Carlo errors; below only what the page names as its limit."""
+    """At least 93 %, less two Monte Carlo errors; below only the limits that the page names."""
     assert {(c["figure"], c["law"], int(c["n"])) for c in measured if c["figure"] in costs.FIGURES} == {
         (figure, law, n) for figure in costs.FIGURES for law in costs.LAWS for n in costs.SIZES
     }
     short = [c for c in measured if c["figure"] in costs.FIGURES and float(c["coverage"]) < 0.925]
     assert all("retries" in c["law"] or int(c["n"]) == 30 for c in short), short
-    assert all(float(c["coverage"]) > 0.9 for c in short if "retries" not in c["law"]), short
+    assert all(float(c["coverage"]) > 0.89 for c in short if "retries" not in c["law"]), short
 
 
 def test_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(measured):
