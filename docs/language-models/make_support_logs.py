@@ -79,7 +79,9 @@ def model(name: str):
         if ticket in MENDED:
             chance = 0.05 if name == "old" else 0.95
         right = draw(name, ticket, asked[ticket]) < chance
-        size = math.exp(1.2 * (draw("size", ticket) - 0.5) + 0.8 * (draw("cost", name, ticket, asked[ticket]) - 0.5))
+        size = math.exp(
+            1.2 * (draw("size", ticket) - 0.5) + 0.8 * (draw("cost", name, ticket, asked[ticket]) - 0.5)
+        )
         output = ModelOutput.from_content(model=f"mockllm/{name}", content="solved" if right else "no")
         tokens = round(900 * size)
         cost = round(PRICE[name] * size, 4)
