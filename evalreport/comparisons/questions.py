@@ -19,7 +19,7 @@ from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.column_names import QUESTION
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
-from evalreport.schema.questions import QuestionRecord
+from evalreport.schema.questions import QuestionRecord, QuestionVerdict
 from evalreport.schema.warnings import WarningRecord, warning
 
 DRAWS_IN_TAIL = 40
@@ -175,7 +175,7 @@ def _decided(record: QuestionRecord, p_adjusted: float, options: Options) -> Que
     better = (record.difference or 0.0) > 0
     better = better != options.lower_is_better
     decided = p_adjusted <= 1 - options.confidence and record.difference != 0
-    verdict = ("better" if better else "worse") if decided else "undecided"
+    verdict: QuestionVerdict = "undecided" if not decided else "better" if better else "worse"
     return replace(record, p_adjusted=p_adjusted, verdict=verdict)
 
 

@@ -230,7 +230,8 @@ def one_in(n: int) -> int:
     >>> [one_in(n) for n in (30, 50, 100)]
     [11, 17, 34]
     """
-    return round(1 / (1 - 0.05 ** (1 / n)))
+    k: float = 1 / (1 - 0.05 ** (1.0 / n))
+    return round(k)
 
 
 def quality_of(results: Results) -> dict[tuple[str, Slice | None], float | None]:

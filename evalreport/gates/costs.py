@@ -137,16 +137,15 @@ def _turned(found: _Limited) -> _Limited:
 
 def _decided(gate: Gate, found: _Limited, limit: float) -> GateRecord:
     value = found.value
+    unknown = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
     if value is None:
-        text = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
-        return gate_record(gate, "undecided", text)
+        return gate_record(gate, "undecided", unknown)
     if found.exact:
         outcome = outcome_of(gate.comparator, limit, low=value, high=value)
         return gate_record(gate, outcome, Message("gates.cost_exact", value=value), value=value)
     low, high = found.low, found.high
     if low is None and high is None:
-        text = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
-        return gate_record(gate, "undecided", text, value=value)
+        return gate_record(gate, "undecided", unknown, value=value)
     span = (-math.inf if low is None else low, math.inf if high is None else high)
     outcome = outcome_of(gate.comparator, limit, low=span[0], high=span[1])
     sides = [value if low is None else low, value if high is None else high]

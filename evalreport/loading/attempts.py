@@ -224,7 +224,7 @@ def _single_answers(
     row_of_question = np.empty(len(kept), dtype=np.int64)
     row_of_question[question[kept]] = np.arange(len(kept))
     row = row_of_question[question]
-    order = np.lexsort((*reversed(columns.values()), row))
+    order = np.lexsort((*reversed(list(columns.values())), row))
     order = order[used[order]]
     taken = {name: values[order] for name, values in columns.items()}
     return SingleAnswers(row[order], taken.pop(""), taken)

@@ -37,7 +37,7 @@ FIGURES = (
     *("confusion", "scores", "predicted-true", "residuals", "estimates", "learning", "learning-panels"),
     *("over-time-0", "over-time-1", "over-time-2"),
     *("calibration-0", "calibration-1", "calibration-2"),
-    *("net-benefit", "net-benefit-difference", "interventions-avoided"),
+    *("net-benefit", "net-benefit-difference", "interventions-avoided", "quality-against-cost"),
     *("decomposition", "complexity", "replicates", "count-sets", "f1-at-recall"),
 )
 """The names of all figures, by which the files of a report are told from other files in ``figures/``."""

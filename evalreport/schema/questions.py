@@ -7,6 +7,8 @@ from typing import Literal
 
 from evalreport.texts import Text
 
+QuestionVerdict = Literal["better", "worse", "undecided"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRecord:
@@ -30,5 +32,5 @@ class QuestionRecord:
     difference: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    verdict: Literal["better", "worse", "undecided"] | None = None
+    verdict: QuestionVerdict | None = None
     reason: Text | None = None

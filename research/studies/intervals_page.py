@@ -156,6 +156,12 @@ CHOICE = (
         "degrees of freedom by Kish's effective number of examples; of weighted clusters G - 1",
         "`normal`, the bootstrap",
     ),
+    (
+        "mean costs, costs per success and their ratios",
+        "`log_hall`",
+        "the outer limits of t and of Hall's map on the log scale (docs/costs.md)",
+        "order statistics of the median and the 95th percentile",
+    ),
 )
 """What is estimated, what leads, why, and what stands beside it."""
 

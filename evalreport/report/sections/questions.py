@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
@@ -10,12 +10,16 @@ from evalreport.errors import UsageError
 from evalreport.gates.conditions import parse
 from evalreport.report.scales import Column, LinedRow, LinedTable, Stroke, scale_of, stroke
 from evalreport.report.view import View
-from evalreport.schema.questions import QuestionRecord
+from evalreport.schema.questions import QuestionRecord, QuestionVerdict
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 
 MOST_OPEN, MOST_ROWS, MOST_TEXT, MOST_PAIRS, MOST_LINES, MOST_SQUARES = 2, 40, 90, 3, 10, 12
-OPPOSITE = {"better": "worse", "worse": "better"}
+OPPOSITE: Mapping[QuestionVerdict, QuestionVerdict] = {
+    "better": "worse",
+    "worse": "better",
+    "undecided": "undecided",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def _oriented(view: View, new: str, old: str) -> list[QuestionRecord]:
                 replace(
                     row, a=new, b=old, n_a=row.n_b, n_b=row.n_a, passes_a=row.passes_b, passes_b=row.passes_a,
                     difference=None if row.difference is None else 0.0 - row.difference,
-                    verdict=OPPOSITE.get(row.verdict or "", row.verdict),
+                    verdict=None if row.verdict is None else OPPOSITE[row.verdict],
                 )
             )  # fmt: skip
     return found
