@@ -106,7 +106,7 @@ def test_every_output_is_made_and_names_stay_text(
     """HTML, Markdown and figures of every kind of section; what files say is escaped in all of them."""
     task = "regression" if source is replicated else "binary"
     outcome = evalreport.render(
-        evaluated(source(), task=task), tmp_path / "out", formats=("html", "md", "json")
+        evaluated(source(), task=task), tmp_path / "out", formats=("html", "md", "json"), figures="svg"
     )
     assert any(path.suffix == ".svg" for path in outcome.paths)
     for path in outcome.paths:
