@@ -37,8 +37,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.csv"
 LEVEL = 0.95
 FAR_ABOVE = 0.3
 """A p-value by the closed form above which the drawn one is not near the level either."""
-TIMES_CLOSED = 5
-"""How many times as many data sets a test has whose p-values are not drawn."""
+TIMES_CLOSED, MANY = 5, 1000
+"""How many times as many data sets a test has whose p-values are not drawn, or of fewer examples than the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def heading(sets: int) -> Iterator[Cell]:
             odds, sd = rest or (1.0, 1.0)
             seed = [n, round(1000 * prevalence), int(odds_of)]
             random = np.random.default_rng(seed if sd == 1 else [*seed, round(10 * sd)])
-            few = 0.75 * n * prevalence < FEW
-            own = sets if few else TIMES_CLOSED * sets
+            slow = 0.75 * n * prevalence < FEW and n >= MANY
+            own = sets if slow else TIMES_CLOSED * sets
             rejected = 0
             for _ in range(own):
                 drawn = risks_of(random, n, prevalence, odds, sd)
@@ -117,8 +117,8 @@ def classes(sets: int) -> Iterator[Cell]:
     """Yield how often calibrated probabilities of several classes are called off: any class by Holm, the largest."""
     for n, shares in CLASSES:
         random = np.random.default_rng([n, len(shares), 17])
-        few = 0.8 * n * min(shares) < FEW
-        own = sets if few else TIMES_CLOSED * sets
+        slow = 0.8 * n * min(shares) < FEW
+        own = sets if slow else TIMES_CLOSED * sets
         by_class = of_top = 0
         for _ in range(own):
             score = np.log(shares) + random.normal(0.0, 1.0, (n, len(shares)))
