@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -76,8 +77,13 @@ def literals(node: ast.expr | None) -> list[str]:
     return []
 
 
-def uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
-    """Yield the calls that say a text, make a message or a warning, each with the keys that it may name."""
+@cache
+def uses(path: Path) -> list[tuple[ast.Call, list[str]]]:
+    """Return the calls that say a text, make a message or a warning, each with the keys that it may name."""
+    return list(_uses(path))
+
+
+def _uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
     tree = ast.parse(path.read_text())
     imported = {
         alias.name

@@ -77,13 +77,13 @@ def test_h_error_of_an_average_is_the_delta_methods(name: str, function, average
 def test_h_coverage_of_macro_intervals() -> None:
     """H: normal intervals of macro precision and F1 cover about 95 %, not 90.3 % and 98.6 %.
 
-    400 test sets of 300 from one table of three classes; nominal 95 % less the small-sample loss of a
-    normal interval (at most 1 %), within three Monte Carlo errors of 1.1 %.
+    200 test sets of 300 from one table of three classes; nominal 95 % less the small-sample loss of a
+    normal interval (at most 1 %), within three Monte Carlo errors of 1.5 %.
     """
     table = np.array([[0.30, 0.06, 0.04], [0.05, 0.22, 0.03], [0.04, 0.06, 0.20]])
     precision, recall = np.diag(table) / table.sum(0), np.diag(table) / table.sum(1)
     true = {"precision": precision.mean(), "f1": (2 * precision * recall / (precision + recall)).mean()}
-    random, covered, n_sets = np.random.default_rng(3), dict.fromkeys(true, 0), 400
+    random, covered, n_sets = np.random.default_rng(3), dict.fromkeys(true, 0), 200
     for _ in range(n_sets):
         cells = random.choice(9, size=300, p=table.ravel())
         source = labelled([f"c{c}" for c in cells // 3], {"a": [f"c{c}" for c in cells % 3]})
@@ -94,7 +94,7 @@ def test_h_coverage_of_macro_intervals() -> None:
             assert one.high is not None
             covered[name] += one.low <= value <= one.high
     for name, count in covered.items():
-        assert 0.94 - 0.033 <= count / n_sets <= 0.95 + 0.033, name
+        assert 0.94 - 0.046 <= count / n_sets <= 0.95 + 0.046, name
 
 
 def perfect(n: int = 40) -> Results:
@@ -216,7 +216,7 @@ AUC_COVERAGE = {"delong": 0.813, "logit": 0.923, "newcombe_auc": 0.963, "bootstr
 @pytest.mark.slow
 def test_f_coverage_of_the_area_under_the_curve() -> None:
     """F: each interval of an AUC covers as its own simulation says, within three Monte Carlo errors of both."""
-    random, n_sets = np.random.default_rng(12), 600
+    random, n_sets = np.random.default_rng(12), 300
     covered = dict.fromkeys(AUC_COVERAGE, 0)
     shift = np.sqrt(2) * stats.norm.ppf(0.9)
     for _ in range(n_sets):
@@ -248,7 +248,7 @@ F1_COVERAGE = {"plus_four": 0.960, "bootstrap_percentile": 0.917, "bootstrap_bas
 @pytest.mark.slow
 def test_f_coverage_of_f1() -> None:
     """F: the interval that leads covers F1 where the basic bootstrap falls to 77 %."""
-    random, n_sets, true = np.random.default_rng(13), 500, 2 * 0.19 / (2 * 0.19 + 0.016 + 0.01)
+    random, n_sets, true = np.random.default_rng(13), 250, 2 * 0.19 / (2 * 0.19 + 0.016 + 0.01)
     covered = dict.fromkeys(F1_COVERAGE, 0)
     for _ in range(n_sets):
         truth = random.random(100) < 0.2
