@@ -92,7 +92,8 @@ def dialect_of(lines: Callable[[], Iterable[str]], usual: str) -> Dialect:
     else:
         delimiter = ";" if _width(lines(), usual) <= 1 < _width(lines(), ";") else usual
     begun = itertools.islice(lines(), announced is not None, None)
-    filled = (record for record in records(begun, delimiter) if record.cells)
+    looked_at = itertools.islice(records(begun, delimiter), LOOKED_AT + FEWEST)
+    filled = (record for record in looked_at if record.cells)
     try:
         header = next(filled)
         some = list(itertools.islice(filled, max(LOOKED_AT // len(header.cells), FEWEST)))
