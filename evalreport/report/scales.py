@@ -111,7 +111,7 @@ def _thinned(ticks: Sequence[float], place: Callable[[float], float], reference:
     >>> _thinned([0.0, 1.0, 2.0, 20.0, 50.0, 90.0], lambda tick: tick, None)
     [0.0, 20.0, 50.0, 90.0]
     """
-    kept = [reference if reference in ticks else ticks[0]]
+    kept = [ticks[0] if reference is None or reference not in ticks else reference]
     for tick in ticks:
         if tick > kept[-1] and place(tick) - place(kept[-1]) >= APART:
             kept.append(tick)

@@ -52,8 +52,8 @@ def test_a_drop_after_good_runs_is_an_alarm_and_fails_the_gate(week):
         " alarm from "
     )
     assert str(row.text).endswith(
-        "false in at most 5 % of series of 365 runs, if runs are independent and differ by themselves by at most 0.020"
-        " (standard deviation)"
+        "false in at most 5 % of series of 365 runs, if runs are independent and vary by themselves about normally, by"
+        " at most 0.020 (standard deviation)"
     )
     assert warned(found)["worse_than_accepted"].about == ("forest",)
     assert gate_of(found) == ("fail", "alarms: 1")
