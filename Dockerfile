@@ -1,4 +1,4 @@
-# A small image of evalreport with every extra and the PDF's libraries. Build it in a checkout, run it on a folder:
+# A small image of evalreport for runs and audits, with the PDF's libraries. Build it in a checkout, run it on a folder:
 #
 #   docker build -t evalreport .
 #   docker run --rm --network none --read-only --tmpfs /tmp -v "$PWD:/work" -u "$(id -u):$(id -g)" evalreport run models
@@ -10,7 +10,7 @@ RUN apt-get update -qq \
 COPY requirements /source/requirements
 COPY scripts /source/scripts
 RUN python3 -m venv /opt/evalreport && python3 -m venv /opt/backend \
-    && /source/scripts/install-pinned.sh /opt/evalreport /source/requirements/run.txt \
+    && /source/scripts/install-pinned.sh /opt/evalreport /source/requirements/pipeline.txt \
     && /source/scripts/install-pinned.sh /opt/backend /source/requirements/build.txt
 COPY pyproject.toml README.md LICENSE NOTICE /source/
 COPY evalreport /source/evalreport

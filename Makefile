@@ -74,6 +74,7 @@ wheel-check: env libraries ## build the wheel, install it in each of the documen
 dist: env .cache/release/.installed ## build what a release consists of, and the list of what it requires (SBOM), into dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	PYTHONPATH=.cache/release $(BIN)/python -m twine check --strict dist/*
 	PYTHONPATH=.cache/release $(BIN)/python -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
 	    --output-file dist/sbom.cdx.json requirements/core.txt
 	@ls -l dist

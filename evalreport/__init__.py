@@ -14,6 +14,7 @@ Importing the package costs nothing: each function fetches what it needs when it
 
 from __future__ import annotations
 
+import os as _os
 import sys as _sys
 from functools import wraps as _wraps
 from types import ModuleType as _ModuleType
@@ -631,6 +632,17 @@ class _Package(_ModuleType):
 
 
 _sys.modules[__name__].__class__ = _Package
+
+if _os.path.exists(f"{__path__[0]}/__version__.py"):  # noqa: PTH110 - pathlib's import would cost more than the look
+    import warnings as _warnings
+
+    _warnings.warn(
+        "the package model-eval-toolkit, whose Python package is called evalreport as well, was installed into the same"
+        " folder: files of both are mixed. Uninstall both (pip uninstall model-eval-toolkit evalreport), then install"
+        " the one that you want",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def __getattr__(name: str) -> object:

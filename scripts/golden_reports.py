@@ -98,7 +98,7 @@ def masked(text: str) -> str:
     from evalreport import __version__
 
     text = text.replace(f"evalreport {__version__}", "evalreport X.Y.Z")
-    return re.sub(r"\b(numpy|scipy|python|matplotlib|platform) \d+(\.\d+)+\w*", r"\1 X.Y.Z", text)
+    return re.sub(r"\b(duckdb|numpy|scipy|python|matplotlib|platform) \d+(\.\d+)+\w*", r"\1 X.Y.Z", text)
 
 
 def page_of(name: str) -> str:

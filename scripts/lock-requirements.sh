@@ -1,5 +1,5 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), dev, spark, s3, build,
+# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), pipeline (runtime, history, excel), dev, spark, s3, build,
 # uv, site, release and lowest.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
@@ -13,6 +13,9 @@ if [ -n "${UPGRADE-}" ]; then options+=(--upgrade); fi
     --output-file requirements/run.txt pyproject.toml
 .venv/bin/pip-compile "${options[@]}" --output-file requirements/dev.txt requirements/dev.in
 .venv/bin/pip-compile "${options[@]}" --constraint requirements/run.txt --output-file requirements/core.txt pyproject.toml
+# What containers and pipelines need: runs, audits and workbooks, without the 750 MB of refit and dask.
+.venv/bin/pip-compile "${options[@]}" --extra history --extra postgresql --extra excel --constraint requirements/run.txt \
+    --output-file requirements/pipeline.txt pyproject.toml
 for name in build uv site release; do
     .venv/bin/pip-compile "${options[@]}" --constraint requirements/constraints.in --constraint requirements/run.txt \
         --constraint requirements/dev.txt --output-file "requirements/$name.txt" "requirements/$name.in"

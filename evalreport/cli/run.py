@@ -128,7 +128,7 @@ def check_output(options: OutputOptions) -> None:
         return
     place = output
     try:
-        while not place.exists() and place != place.parent:
+        while not _is_there(place) and place != place.parent:
             place = place.parent
         folder = place.is_dir()
     except OSError as error:
@@ -145,6 +145,15 @@ def check_output(options: OutputOptions) -> None:
     if place == output:
         recover(output)
         check_way(output, names)
+
+
+def _is_there(place: Path) -> bool:
+    """Return whether a path exists; Python 3.14's ``Path.exists`` says no where the system refuses the question."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:

@@ -376,6 +376,7 @@ def _answer(address: str, endpoint: str, content: bytes | None) -> str | None:
         with urllib.request.urlopen(request, timeout=_SECONDS) as response:  # noqa: S310 - http(s) only
             text = response.read(MOST_BYTES + 1)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 404:
             return None
         raise InputError(

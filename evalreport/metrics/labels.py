@@ -407,7 +407,7 @@ def selection_rate(c: Counts) -> Parts:
 
 
 @_share(
-    "Rule support",
+    "Support (predicted positive => positive)",
     "TP / n",
     greater_is_better=None,
     source="Agrawal, Imielinski and Swami (1993), SIGMOD, section 2",
@@ -419,7 +419,7 @@ def rule_support(c: Counts) -> Parts:
 
 
 @_share(
-    "Rule confidence",
+    "Confidence (predicted positive => positive)",
     "TP / (TP + FP)",
     test="score_precision",
     undefined=Message("undefined.precision"),
@@ -432,7 +432,7 @@ def rule_confidence(c: Counts) -> Parts:
 
 
 @binary_table(
-    "Rule lift",
+    "Lift (predicted positive => positive)",
     "(TP / (TP + FP)) / ((TP + FN) / n)",
     range=(0.0, float("inf")),
     one_sided=True,
