@@ -51,7 +51,7 @@ def _warnings(view: View) -> tuple[Warned, ...]:
         grouped.setdefault((warning.code, warning.level == "info"), []).append(text_of(view, warning.text))
     return tuple(
         Warned(
-            code.replace("_", " ").replace("-", " "),
+            named("caution_head", code, code.replace("_", " ").replace("-", " ")),
             info,
             tuple(texts[:MOST_TEXTS]),
             max(len(texts) - MOST_TEXTS, 0),
