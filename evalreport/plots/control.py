@@ -210,13 +210,11 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
                 markerfacecolor=fill,
             )  # fmt: skip
         ax.annotate(
-            model.name, (places[-1], values[-1]), xytext=(8, 0), textcoords="offset points", va="center",
-            color=mark.colour, annotation_clip=False,
+            model.name, (1, values[-1]), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
+            va="center", color=mark.colour, annotation_clip=False,
         )  # fmt: skip
     most = max(len(m.accepted) + len(m.since) for m in models)
-    ax.set_xlim(
-        0.5, most + 0.5 + 0.05 * most
-    )  # a browser's letters may be wider than those that were measured
+    ax.set_xlim(0.5, most + 0.5)
     ax.set_xticks(range(1, most + 1, max(1, most // 12)))
     ax.set_xlabel(say("chart.audit"))
     ax.set_ylabel(metric)

@@ -150,7 +150,7 @@ def chart(draw: Callable[P, None]) -> Callable[P, Axes]:
         if axes is None:
             from matplotlib import pyplot as plt
 
-            axes = call.arguments["ax"] = plt.subplots()[1]
+            axes = call.arguments["ax"] = plt.subplots(layout="constrained")[1]  # with room for legends
         draw(*call.args, **call.kwargs)
         return axes
 
