@@ -132,10 +132,8 @@ def process() -> NoReturn:
 
     ``--jobs`` alone sets the number of threads, so those of the linear algebra are limited to one.
     """
-    import evalreport
-
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if not hasattr(evalreport, "evaluate"):
+    if not hasattr(sys.modules["evalreport"], "evaluate"):
         say(Message("cli.other_package"), level="error")
         sys.exit(UsageError.exit_code)
     sys.exit(main())
