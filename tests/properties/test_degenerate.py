@@ -18,7 +18,7 @@ from evalreport.schema.results import Results, to_json
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, floats_within, ids
 
 FEW_EXAMPLES = settings(
-    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -63,6 +63,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of few examples, where no figure counts."""
+    above = tmp_path_factory.mktemp("few")
+    er.aggregate(write(above / "models", 300), output=above / "sums", slices="sex")
+    return above
+
+
+@pytest.fixture(scope="module")
 def summed(folder: Path) -> Results:
     """The run on the sums."""
     return er.evaluate(folder / "sums", **OPTIONS)
@@ -274,10 +282,10 @@ def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_verify_goes_back_to_the_files_where_they_are(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From the counts and sums; and from what these were made of, in the folder or in one of its own."""
-    shutil.copytree(folder, tmp_path / "all")
+    shutil.copytree(few, tmp_path / "all")
     words = [
         "run",
         str(tmp_path / "all/sums"),
@@ -300,11 +308,11 @@ def test_verify_goes_back_to_the_files_where_they_are(
 
 
 def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_counts(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The sums of scores tell which it was; where all files are the same, made of others, it must be named."""
-    shutil.copytree(folder, tmp_path / "all")
-    shutil.copytree(folder / "models", tmp_path / "other")
+    shutil.copytree(few, tmp_path / "all")
+    shutil.copytree(few / "models", tmp_path / "other")
     frame = pd.read_parquet(tmp_path / "other/a.parquet")
     p = frame["p_1"]  # the same labels by the same threshold, of other probabilities
     other = frame.assign(p_1=np.where(p >= 0.5, 0.5 + (p - 0.5) / 2, p / 2))
@@ -327,10 +335,10 @@ def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_cou
 
 
 def test_verify_finds_counts_of_other_files(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A manifest that claims other files than those that were counted is found out."""
-    shutil.copytree(folder, tmp_path / "all")
+    shutil.copytree(few, tmp_path / "all")
     model, manifest = tmp_path / "all/models/a.parquet", tmp_path / "all/sums/aggregate.json"
     before = hashlib.sha256(model.read_bytes()).hexdigest()
     frame = pd.read_parquet(model)
