@@ -22,6 +22,7 @@ from evalreport.imports.table import (
     Row,
     as_table,
     cell,
+    cost_of,
     digest,
     judgement_of,
     named,
@@ -44,8 +45,15 @@ OF_RUN = frozenset(
     (
         *("trace_id", "trace", "client_request_id", "state", "request_time", "execution_duration", "latency"),
         *("trace_metadata", "tags", "spans", "assessments", "token_count", "timestamp", "source_documents"),
+        *("total_tokens", "total_cost", "cost", "tokens"),
     )
 )
+COSTS = {
+    "cost": (("total_cost", 1.0), ("cost", 1.0)),
+    "latency": (("latency", 1.0), ("execution_duration", 0.001)),
+    "tokens": (("token_count", 1.0), ("total_tokens", 1.0), ("tokens", 1.0)),
+}
+"""Columns that hold a cost, the first that is there, with their factor: durations are in milliseconds."""
 JUDGED = ("/score", "/value")
 ATTEMPTS = ("attempt", "epoch")
 
@@ -194,7 +202,7 @@ def _rows(
     attempts = [None if attempt is None else str(row[attempt]) for row in table.rows]
     kept = [name for name in table.columns if _is_input(name, answered) and name not in {*used, id_column}]
     rows = [
-        Row(model, example, own, _metadata(table, row, kept), number)
+        Row(model, example, own, _metadata(table, row, kept), number, _costs(table, row))
         for example, own, row, number in zip(examples, values, table.rows, attempts, strict=True)
     ]
     return rows, {said, how}
@@ -205,6 +213,16 @@ def _is_input(name: str, answered: str | None) -> bool:
     return (
         name not in (answered, *PREDICTIONS, *ATTEMPTS, TRACED_ID) and name not in OF_RUN and "/" not in name
     )
+
+
+def _costs(table: Table, row: Sequence[object]) -> dict[str, float | None]:
+    """Return what an answer cost, by the columns that say it."""
+    found: dict[str, float | None] = {}
+    for name, columns in COSTS.items():
+        known = next(((column, factor) for column, factor in columns if column in table.columns), None)
+        value = None if known is None else cost_of(row[table.columns.index(known[0])])
+        found[name] = None if known is None or value is None else value * known[1]
+    return found
 
 
 def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[str, object]:

@@ -162,3 +162,34 @@ def test_one_provider_with_two_configurations_is_two_models(from_promptfoo, tmp_
     names = [f"openai:chat:gpt-5-mini #{place}" for place in (1, 2)]
     assert [sum(float(row["outcome"]) for row in found if row["model"] == name) for name in names] == [6, 9]
     assert all(name in said for name in names)
+
+
+def test_costs_are_those_of_the_log_and_seconds(from_promptfoo, tmp_path):
+    """latencyMs is in milliseconds; an answer that failed has none; a price of 0 throughout is no price."""
+    content = json.loads(REPEATED.read_text(encoding="utf-8"))
+    for place, row in enumerate(content["results"]["results"]):
+        row["cost"], row["latencyMs"], row["tokenUsage"] = 0.001 * (place + 1), 250, {"total": 40}
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    code, said, rows = from_promptfoo(path)
+    assert code == 0
+    assert "costs of each answer: cost, latency, tokens" in said
+    assert "2 answers are errors of the provider" in said
+    assert {(row["latency"], row["tokens"]) for row in rows if row["outcome"]} == {("0.25", "40.0")}
+    assert {row["cost"] for row in rows if not row["outcome"]} == {""}
+    assert "cost" not in from_promptfoo(REPEATED)[2][0]
+
+
+def test_errors_of_old_files_have_no_outcome(from_promptfoo, tmp_path):
+    """Without failureReason an error with no grading is one of the provider; a failed assertion is none."""
+    content = json.loads(REPEATED.read_text(encoding="utf-8"))
+    for row in content["results"]["results"]:
+        if row.pop("failureReason") == 2:
+            row["gradingResult"] = None
+            row["error"] = "429 Too many requests"
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    code, said, rows = from_promptfoo(path)
+    assert code == 0
+    assert counts(rows) == own_counts(REPEATED)
+    assert "2 answers are errors of the provider" in said
