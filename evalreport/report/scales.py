@@ -48,7 +48,7 @@ class Stroke:
     """One row's marker and line.
 
     ``bar``: a vertical mark, such as the prediction; ``box``: a bar from the left end; ``full``: the marker is filled.
-    ``tries``: a square for each attempt, of which so many passed, in place of all else.
+    ``tries``: a square for each attempt, filled where it passed, in place of all else.
     """
 
     at: float | None = None
@@ -58,7 +58,7 @@ class Stroke:
     box: float | None = None
     full: bool = True
     title: str = ""
-    tries: tuple[int, int] | None = None
+    tries: tuple[bool, ...] = ()
 
 
 def _place(value: float, least: float, most: float, transform: Callable[[float], float]) -> float:

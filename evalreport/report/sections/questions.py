@@ -158,7 +158,7 @@ def _table(view: View, new: str, old: str, records: Sequence[QuestionRecord]) ->
             for passed, attempts in ((record.passes_b, record.n_b), (record.passes_a, record.n_a)):
                 share = (passed or 0) / (attempts or 1)
                 text = f"{passed} / {attempts}"
-                tries = Stroke(tries=(passed or 0, attempts or 0), title=text)
+                tries = Stroke(tries=tuple(k < (passed or 0) for k in range(attempts or 0)), title=text)
                 cells += [tries if squares else stroke(scale, None, box=share, title=text), text]
         else:
             cells.append(numbers.to_digits(record.difference or 0.0, 3))
