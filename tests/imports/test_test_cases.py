@@ -165,7 +165,7 @@ def test_one_provider_with_two_configurations_is_two_models(from_promptfoo, tmp_
 
 
 def test_costs_are_those_of_the_log_and_seconds(from_promptfoo, tmp_path):
-    """latencyMs is in milliseconds; an answer that failed has none; a price of 0 throughout is no price."""
+    """Milliseconds become seconds; an answer that failed has none; a price of 0 throughout is no price."""
     content = json.loads(REPEATED.read_text(encoding="utf-8"))
     for place, row in enumerate(content["results"]["results"]):
         row["cost"], row["latencyMs"], row["tokenUsage"] = 0.001 * (place + 1), 250, {"total": 40}
