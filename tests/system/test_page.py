@@ -254,6 +254,20 @@ def test_a_table_is_copied_as_markdown(opened):
     assert any(line.startswith("| Decisions | Accuracy | Wilson | 0.9") for line in lines)
 
 
+def test_a_table_is_copied_as_latex(opened):
+    """A tabular with the rules of booktabs, the same number of cells in each row, no sign that LaTeX would read."""
+    page = opened(DESK).page
+    unfold(page)
+    lines = copied(page, "#decision", "LaTeX").splitlines()
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert lines[1].startswith(r"\begin{tabular}{lr")
+    assert lines[-1] == r"\end{tabular}"
+    assert [line for line in lines if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
+    assert len(rows) == 6
+    assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
+    assert "−" not in "".join(lines)
+
+
 def test_a_copy_goes_to_the_clipboard_where_that_is_allowed(opened):
     """The button says so, and no box opens."""
     page = opened(DESK).page
