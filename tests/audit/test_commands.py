@@ -59,8 +59,10 @@ def test_without_gates_and_history_the_report_is_that_of_run(audit, tmp_path):
     plain, audited = (
         json.loads(Path(folder, "results.json").read_bytes()) for folder in ("plain", "evalreport-out")
     )
-    assert audited.pop("headline")["text"].startswith("First run of the series: ")
-    assert plain.pop("headline")["text"]
+    first, own = audited.pop("headline")["text"], plain.pop("headline")["text"]
+    assert first.startswith("First run of the series: ")
+    for results, headline in ((audited, first), (plain, own)):
+        results["sentences"].pop(headline, None)
     assert plain == audited
 
 
