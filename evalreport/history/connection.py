@@ -350,6 +350,9 @@ def translated(history: History) -> Iterator[None]:
         problem = " ".join(redacted(str(error.orig)).split())
         raised = ConnectionLostError if history.path is None and _lost(error) else HistoryError
         raise raised(f"{history.name}: {problem}{_advice(problem)}") from error
+    except UnicodeDecodeError as error:  # a text of a damaged file, or SQLite's message that quotes it
+        problem = "the database is malformed: it holds a text that is not UTF-8"
+        raise HistoryError(f"{history.name}: {problem}{_advice(problem)}") from error
 
 
 def _lost(error: DBAPIError) -> bool:

@@ -121,6 +121,23 @@ def test_a_table_that_is_lost_or_empty_is_said(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["list", "site"])
+def test_a_definition_that_is_no_text_is_said(
+    command: str, history: sqlite3.Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite quotes the damaged bytes in its message, which Python cannot read: one line and exit code 2."""
+    history.execute("PRAGMA writable_schema = ON")
+    history.execute(
+        "UPDATE sqlite_master SET sql = CAST(x'435245415445205441424C4520618943' AS TEXT)"
+        " WHERE name = 'evalreport_runs'"
+    )
+    words = ["history", command, *(["pages"] if command == "site" else []), "--history", URL]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert "malformed" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "sql", ["DROP TABLE evalreport_acceptances", "UPDATE evalreport_acceptances SET run_id = 'x'"]
 )
