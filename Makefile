@@ -22,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-clustering study-calibration study-time-order study-costs study-confirm study-estimators \
+        study-coverage study-tests study-clustering study-calibration study-time-order study-costs study-looks study-confirm study-estimators \
         study-audits study-audited-metrics study-mutations campaign bench peers clean distclean dist site figures owner
 
 help: ## this list
@@ -93,6 +93,9 @@ study-time-order: env ## measure intervals and tests of examples in order of tim
 
 study-costs: env ## measure the intervals of costs and the verdicts on single questions; writes docs/costs.csv and its table
 	$(BIN)/python -m research.studies.costs
+
+study-looks: env ## measure the error and the power of several looks; writes docs/looks.csv and its tables
+	nice $(BIN)/python -m research.studies.looks
 
 study-calibration: env ## measure the test of calibration and the intervals at declared rates; writes docs/calibration.csv
 	$(BIN)/python -m research.studies.calibration

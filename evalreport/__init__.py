@@ -49,6 +49,7 @@ __all__ = [
     "aggregate",
     "compare_runs",
     "verify",
+    "declare",
     "plan",
     "plots",
     "Results",
@@ -183,8 +184,20 @@ def evaluate(
     predictions = load_predictions(
         models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere
     )
-    results = analyse(predictions, options=settled, jobs=jobs, progress=progress)
-    return with_headline(judge(results, settled.gates))
+    looks = extensions.load("looks of a run")(settled)
+    results = analyse(
+        predictions,
+        options=settled,
+        jobs=jobs,
+        progress=progress,
+        look_of=None if looks is None else looks.look,
+    )
+    results = judge(results, settled.gates)
+    criteria = extensions.load("criteria of a run")(settled, predictions)
+    results = with_headline(results if criteria is None else criteria.mark(results))
+    if looks is not None:
+        looks.keep(results)
+    return results
 
 
 @_public(ReportKeywords)
@@ -445,6 +458,7 @@ def verify(
     inputs: AnyPath = ".",
     history: str | None = None,
     series: str = "default",
+    criteria: AnyPath | None = None,
     jobs: int = 1,
     progress: Callable[[str, float], None] | None = None,
 ) -> Verification:
@@ -458,6 +472,8 @@ def verify(
         The folder of the prediction files, or their address.
     history, series
         Address of the history that recorded an audit, and its series there: for what it says about earlier runs.
+    criteria
+        The file of the criteria that the run must have followed.
     jobs
         Threads to use; no figure depends on it.
     progress
@@ -480,7 +496,79 @@ def verify(
     from evalreport.verify.recompute import verify
 
     known = None if history is None else open_history(history)
-    return verify(as_recorded(results), inputs, history=known, series=series, jobs=jobs, progress=progress)
+    return verify(
+        as_recorded(results),
+        inputs,
+        history=known,
+        series=series,
+        criteria=criteria,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
+@_public()
+def declare(
+    output: AnyPath,
+    *,
+    truth: AnyPath,
+    models: Sequence[str],
+    metrics: str | Sequence[str] = (),
+    margin: float | None = None,
+    gates: str | Sequence[str] = (),
+    slices: str | Sequence[str] = (),
+    correction: Literal["holm", "bh", "bonferroni", "none"] = "holm",
+    confidence: float = 0.95,
+    looks: int | None = None,
+    n_max: int | None = None,
+    baseline: str | None = None,
+    time: str | None = None,
+) -> None:
+    r"""Declare criteria before a run, in a file that ``evaluate(..., criteria=FILE)`` follows.
+
+    Parameters
+    ----------
+    output
+        The file to write, in TOML; one that exists is left as it is.
+    truth
+        The file of true values, or prediction files that hold them; no prediction is read.
+    models
+        The names of the models that will be compared.
+    metrics, margin, gates, slices, correction, confidence, looks, n_max, baseline
+        As ``evaluate`` takes them.
+    time
+        When they are declared, in ISO 8601; ``None``: SOURCE_DATE_EPOCH, else now.
+
+    Raises
+    ------
+    UsageError
+        A value that is not allowed, or a file that exists.
+    InputError
+        True values that cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import evalreport as er
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     truth, criteria = f"{folder}/truth.csv", f"{folder}/criteria.toml"
+    ...     with open(truth, "w") as file:
+    ...         _ = file.write("id,y_true\nx,1\ny,0\n")
+    ...     er.declare(criteria, truth=truth, models=["tree"], metrics="accuracy", time="2026-11-02")
+    ...     answers = {"tree": {"id": ["x", "y"], "y_pred": [1, 1]}}
+    ...     er.evaluate(answers, truth=truth, criteria=criteria).declared.changed
+    ()
+    """
+    from pathlib import Path
+
+    from evalreport.looks.commands import declare as write
+
+    given: dict[str, object] = {
+        "metrics": metrics, "margin": margin, "gates": gates, "slices": slices, "correction": correction,
+        "confidence": confidence, "looks": looks, "n_max": n_max, "baseline": baseline,
+    }  # fmt: skip
+    fields = {name: value for name, value in given.items() if value not in (None, ())}
+    write(str(truth), list(models), fields, time, Path(output))
 
 
 @_public()

@@ -28,7 +28,7 @@ from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.algorithms.records import algorithm_records
 from evalreport.comparisons.attempt_variance import attempt_variance_records
 from evalreport.comparisons.decision_curves import decision_curves
-from evalreport.comparisons.decisions import decide, decision_family, one_intervals
+from evalreport.comparisons.decisions import decide, decision_family, one_intervals, with_earlier
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.gold import gold_sampling
 from evalreport.comparisons.judges import judge_records
@@ -36,13 +36,14 @@ from evalreport.comparisons.omnibus import average_rank_records, omnibus_records
 from evalreport.comparisons.one_sample import one_sample_records
 from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
 from evalreport.comparisons.questions import question_records
+from evalreport.comparisons.rank_sets import rank_set_records
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.roc_dominance import dominance_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.costs.records import cost_records, quality_of, with_undominated
 from evalreport.engine.parallel import working
 from evalreport.gates.conditions import cost_of
-from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_slices
+from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
 from evalreport.headline import with_headline
 from evalreport.intervals.calibration_records import calibration_records
 from evalreport.intervals.curves import bands_found, curve_records
@@ -62,6 +63,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
 from evalreport.refusals import require_analysable
 from evalreport.schema.inputs import FlowRecord
+from evalreport.schema.looks import Look
 from evalreport.schema.results import Results
 from evalreport.slices.analysis import slice_records, with_slices
 from evalreport.warnings import warnings_of
@@ -82,10 +84,12 @@ def evaluate(
     memory_limit: int | None = None,
     progress: Progress | None = None,
     primary_of_series: str | None = None,
+    look_of: Callable[[Predictions, str], Look] | None = None,
 ) -> Results:
     """Compare models, as ``evalreport.evaluate`` says; ``Predictions`` were loaded under these options.
 
     ``primary_of_series`` is the primary metric of the accepted run of a series, which a run that names none keeps.
+    ``look_of`` returns, of the predictions and the primary metric, this look at a comparison that may be repeated.
     ``progress`` is called with the name of each stage and the share of the run that is done.
     """
     say = progress or (lambda _stage, _share: None)
@@ -103,6 +107,9 @@ def evaluate(
         primary = quantities[0]
         blocked = default.metric is None and not options.metrics
         divisions = divisions_of_run(predictions, options)
+        look = None if look_of is None else look_of(predictions, primary.spelled)
+        # The look's level takes the place of alpha; intervals of values keep --confidence.
+        deciding = options if look is None else replace(options, confidence=1 - look.record.level)
 
         # Estimate
         say("resampling", 0.1)
@@ -112,16 +119,16 @@ def evaluate(
         # Compare
         say("comparing", 0.4)
         tested = comparable(quantities, named=bool(options.metrics))
-        compared = compare_all(samples, tested, options)
-        family = decision_family(compared, primary, predictions, options)
+        compared = compare_all(samples, tested, deciding)
+        family = decision_family(compared, primary, predictions, deciding)
 
         # Decide
-        family_rows, decisions = decide(family, predictions, options)
-        decisions = [] if blocked else decisions
+        family_rows, decisions = decide(family, predictions, deciding)
+        decisions = [] if blocked else with_earlier(decisions, () if look is None else look.kept, options)
         limits = one_intervals(decisions)
 
         # Describe
-        explored = exploratory_records([c for c in compared if c.quantity != primary], options)
+        explored = exploratory_records([c for c in compared if c.quantity != primary], deciding)
         rows = (*family_rows, *explored, *one_sample_records(samples, primary, options))
         omnibus = omnibus_records(samples, tested, options)
         algorithms = algorithm_records(whole, loaded, samples, options)
@@ -130,19 +137,23 @@ def evaluate(
         calibrated = [calibration_records(sample, options, grades=options.grade) for sample in samples]
         decided_on = decision_curves(samples, options)
         dominance = dominance_records(curves, samples, options.baseline)
-        effect_sizes = effects(samples[0], family, options.confidence, limits) if together else ()
+        effect_sizes = effects(samples[0], family, deciding.confidence, limits) if together else ()
         slices = slice_records(
             divisions,
             predictions,
             samples,
             rows,
             options,
+            deciding=deciding,
             in_gates=quantities_in_slices(predictions, options),
             progress=lambda share: say("slices", 0.5 + 0.4 * share),
         )
         spent = cost_records(predictions, divisions, options)
         questions, of_questions = question_records(predictions, options)
         say("putting together", 0.9)
+        gate_level = (
+            None if look is None else (deciding.confidence, quantities_in_gates(predictions, options))
+        )
         at_half = tuple(m.name for m in predictions.models if m.cut_at_half)
         results = Results(
             signature=signature(predictions, options),
@@ -171,7 +182,7 @@ def evaluate(
             if (flow := predictions.notes.flow)
             else (),
             metrics=(
-                *joined(metric_records(s, options) for s in samples),
+                *joined(metric_records(s, options, of_gates=gate_level) for s in samples),
                 *criteria_records(loaded, options.metrics, options.confidence),
             ),
             baselines=baseline_records(samples[0]) if together else (),
@@ -194,6 +205,7 @@ def evaluate(
             variance=joined(variance_records(s) for s in samples),
             attempt_variance=joined(attempt_variance_records(s, options.baseline) for s in samples),
             ranking=() if blocked else ranking_records(samples, decisions, primary, options),
+            rank_sets=rank_set_records(decisions, family_rows, deciding),
             decomposition=algorithms.decomposition,
             example_variance=algorithms.example_variance,
             replicate_predictions=algorithms.replicate_predictions,
@@ -210,13 +222,21 @@ def evaluate(
             judge_agreement=judge.agreement,
             judge_bias=judge.bias,
             gold_sampling=joined(gold_sampling(s.predictions, options) for s in samples),
-            verdicts=verdict_records(decisions, predictions, options, dominance),
-            second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, options, at_half),
+            verdicts=verdict_records(
+                decisions,
+                predictions,
+                deciding,
+                dominance,
+                look=None if look is None else look.record,
+                alpha=1 - options.confidence,
+            ),
+            second_verdicts=second_verdicts(compared, rows, decisions, predictions.task, deciding, at_half),
+            looks=None if look is None else look.record,
             cost_ratios=spent.ratios,
             questions=questions,
             warnings=(
                 *warnings_of(
-                    predictions, samples, family, rows, curves, dominance, algorithms, judge, options
+                    predictions, samples, family, rows, curves, dominance, algorithms, judge, deciding
                 ),
                 *of_questions,
                 *spent.warnings,

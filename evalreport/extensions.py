@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "evalreport.cli.run:check_command",
     "render": "evalreport.cli.render:render_command",
     "aggregate": "evalreport.scale.commands:aggregate_command",
+    "declare": "evalreport.looks.commands:declare_command",
     "plan": "evalreport.cli.preparation:plan_command",
     "resample": "evalreport.refit.commands:resample_command",
     "audit": "evalreport.audit.commands:audit_command",
@@ -35,6 +36,12 @@ SERVICES: Mapping[str, str] = {
     "options of an aggregate": "evalreport.scale.aggregates:under_manifest",
     "engine elsewhere": "evalreport.scale.engines:elsewhere",
     "aggregate below": "evalreport.scale.aggregates:aggregate_below",
+    "looks of a run": "evalreport.looks.series:begun",
+    "options with criteria": "evalreport.looks.criteria:with_criteria",
+    "criteria of a run": "evalreport.looks.criteria:followed",
+    "digest of criteria": "evalreport.looks.criteria:digest_of",
+    "criteria of results": "evalreport.looks.criteria:followed_again",
+    "look of results": "evalreport.looks.series:recorded_look",
     "aggregated again": "evalreport.scale.aggregates:aggregated_again",
 }
 """What one package asks of an extension that it does not import: ``module:attribute``."""

@@ -279,6 +279,41 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
             part.unlink(missing_ok=True)
 
 
+def change_whole(path: Path, change: Callable[[bytes | None], bytes | None]) -> None:
+    """Replace one file by a function of its content, with no other process in between; its folder is made if need be.
+
+    Parameters
+    ----------
+    change
+        Returns the new content of the old one (None: there is no file), or None to leave the file as it is.
+
+    Raises
+    ------
+    OSError
+        It cannot be read or written; it is as it was.
+    OutputError
+        Another process keeps the file for too long.
+    """
+    path = Path(os.path.realpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = hidden(path, "part")
+    with alone(path):
+        found = content_of(path) if path.exists() else None
+        content = change(found)
+        if content is None:
+            return
+        try:
+            with part.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if found is not None:
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
 def check_way(folder: Path, names: Collection[str]) -> None:
     """Check that these files can be written into the folder.
 
@@ -516,4 +551,4 @@ def _remove(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
-__all__ = ["MOVE", "Kind", "check_way", "publish", "recover", "write_whole", "writing_whole"]
+__all__ = ["MOVE", "Kind", "change_whole", "check_way", "publish", "recover", "write_whole", "writing_whole"]

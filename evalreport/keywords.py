@@ -109,6 +109,22 @@ class RunKeywords(TypedDict, total=False):
     between_runs : float
         Of audits: how much runs differ by themselves, as the standard deviation of the primary metric
         (default: by the accepted runs).
+    looks : int
+        How often this comparison may be repeated in all; the error is spent over the looks (with
+        --looks-file, or --look).
+    looks_file : str | PathLike[str]
+        The file that remembers the looks; made at the first one. The same inputs again are the same
+        look.
+    n_max : int
+        With --looks: the number of examples planned at the last look (default: equal steps).
+    pushes : bool
+        With --looks: the models change from look to look, as in a pull request: every look has the same
+        level.
+    look : int
+        With --looks, without a file: which look this is; every look then has the same level.
+    criteria : str | PathLike[str]
+        What `evalreport declare` wrote before the run: its keys are the options; what was changed
+        since, and what is exploratory, is said.
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -150,6 +166,12 @@ class RunKeywords(TypedDict, total=False):
     same_input: str | None
     kohavi_wolpert: bool
     between_runs: float | None
+    looks: int | None
+    looks_file: str | PathLike[str] | None
+    n_max: int | None
+    pushes: bool
+    look: int | None
+    criteria: str | PathLike[str] | None
 
 
 class ReportKeywords(TypedDict, total=False):

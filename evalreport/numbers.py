@@ -153,8 +153,32 @@ def share(part: float, whole: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Write a level such as 0.95 as ``95 %``."""
-    return f"{100 * fraction:.10g} %"
+    """Write a level; one that is no round number to the second digit of what it lacks.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.9921210), percent(1 - 1.08e-6)
+    ('95 %', '99.21 %', '99.99989 %')
+    """
+    text = f"{100 * fraction:.10g}"
+    lacking = 100 * (1 - fraction)
+    if len(text) > 7 and 0 < lacking < 100:
+        text = f"{100 * fraction:.{max(1 - math.floor(math.log10(lacking)), 0)}f}"
+    return f"{text} %"
+
+
+def level(alpha: float) -> str:
+    """Write the level of a look: three decimals, of a level below 0.001 one digit.
+
+    Examples
+    --------
+    >>> level(0.0079), level(0.0220), level(0.05), level(0.00079), level(1.08e-6)
+    ('0.008', '0.022', '0.05', '0.0008', '0.000001')
+    """
+    if alpha >= 0.001:
+        return f"{round(alpha, 3):g}"
+    places = max(-math.floor(math.log10(alpha)), 0)
+    return f"{alpha:.{places}f}" if places <= 12 else "0"
 
 
 def rate(value: float) -> str:

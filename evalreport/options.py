@@ -201,6 +201,12 @@ class Options:
     same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
     kohavi_wolpert: bool = _option(False, "flag", "", "false", group="Analysis")
     between_runs: float | None = _option(None, "number", "X", "0.01", group="Analysis")
+    looks: int | None = _option(None, "integer", "L", "5", group="Analysis")
+    looks_file: str | None = _option(None, "path", "FILE", '"looks.json"', group="Analysis")
+    n_max: int | None = _option(None, "integer", "N", "5000", group="Analysis")
+    pushes: bool = _option(False, "flag", "", "false", group="Analysis")
+    look: int | None = _option(None, "integer", "K", "2", group="Analysis")
+    criteria: str | None = _option(None, "path", "FILE", '"criteria.toml"', group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +263,12 @@ OF_AGGREGATES = (
     "truth", "task", "positive", "threshold", "labels", "slices", "cluster", "weight", "resamples", "seed"
 )  # fmt: skip
 """Fields of ``Options`` that ``evalreport aggregate`` takes."""
+OF_CRITERIA = (
+    "metrics", "margin", "gates", "slices", "correction", "confidence", "looks", "n_max", "baseline", "time"
+)  # fmt: skip
+"""Fields that ``evalreport declare`` takes."""
+RECORDED_PATHS = ("truth", "looks_file", "criteria")
+"""Fields of ``Options`` with a path, of which results.json has the name."""
 RENDERING = ("formats", "figures", "detail", "templates", "template_time", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
@@ -299,9 +311,57 @@ def validate(options: Options) -> None:
         raise UsageError("order and fixed_class_counts contradict each other: time fixes no class counts")
     if options.horizon is not None and options.order is None:
         raise UsageError("horizon is about forecasts in order of time: add --order time, or leave it out")
+    _check_looks(options)
     for column, task in (("outcome", "outcome"), ("value", "scores")):
         if getattr(options, column) is not None and options.task not in (None, task):
             raise UsageError(f"{column} belongs to the task {task}, but the task is given as {options.task}")
+
+
+def _check_looks(options: Options) -> None:
+    """Check the options of looks against one another.
+
+    Raises
+    ------
+    UsageError
+        One is missing, out of its range, or contradicts another.
+    """
+    looks, look = options.looks, options.look
+    if looks is None:
+        named = [
+            n for n in ("looks_file", "n_max", "pushes", "look") if getattr(options, n) not in (None, False)
+        ]
+        if named:
+            raise UsageError(
+                f"{named[0]} is about a comparison that may be repeated: add --looks L, or leave it out"
+            )
+        return
+    if not 1 <= looks <= MOST_LOOKS:
+        raise UsageError(f"looks must be a whole number from 1 to {MOST_LOOKS}, not {looks}")
+    if look is None and options.looks_file is None:
+        raise UsageError(
+            "looks are remembered or counted: add --looks-file FILE, or count them yourself with --look K"
+        )
+    if look is not None and options.looks_file is not None:
+        raise UsageError("look and looks_file contradict each other: the file counts the looks")
+    if look is not None and (options.n_max is not None or options.pushes):
+        other = "n_max" if options.n_max is not None else "pushes"
+        raise UsageError(
+            f"look and {other} contradict each other: without a file every look has alpha / looks"
+        )
+    if look is not None and look > looks:
+        raise UsageError(SPENT.format(looks=f"look {look} of {looks}"))
+    if look is not None and look < 1:
+        raise UsageError(f"look must be a whole number from 1 to {looks}, not {look}")
+    if options.n_max is not None and options.pushes:
+        raise UsageError(
+            "n_max and pushes contradict each other: with pushes the models change, and every look counts alike"
+        )
+    if options.n_max is not None and options.n_max < 1:
+        raise UsageError(f"n_max must be a whole number of at least 1, not {options.n_max}")
+
+
+SPENT = "{looks}: declared looks are spent; declare a new series before new examples"
+"""Why a run after the last look is refused."""
 
 
 def validate_output(options: OutputOptions) -> None:
@@ -594,8 +654,8 @@ def plain(key: Key, value: object) -> object:
         parts = (value,) if isinstance(value, str) else tuple(dict.fromkeys(value))
         return parse_formats(parts) if kind == "formats" else parts
     if kind == "path" and isinstance(value, (str, Path)) and str(value):
-        # The truth's path is recorded in results.json, which holds plain values.
-        return str(value) if key.field == "truth" else Path(value)
+        # These are recorded in results.json, which holds plain values.
+        return str(value) if key.field in RECORDED_PATHS else Path(value)
     if kind == "number" and is_number(value):
         return float(value)
     return int(value) if kind == "integer" and is_integer(value) else value

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import PurePath
 
 from evalreport.errors import without_login
-from evalreport.options import Options
+from evalreport.options import RECORDED_PATHS, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.version import __version__
@@ -29,10 +29,11 @@ def signature(predictions: Predictions, options: Options) -> str:
 
 
 def plain_options(options: Options) -> JsonObject:
-    """Return the options as results.json has them; of a truth file only the name, since its digest is recorded."""
+    """Return the options as results.json has them; of files only the name: digests or contents are recorded."""
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
-    if options.truth is not None:
-        plain["truth"] = PurePath(without_login(options.truth)).name
+    for name in RECORDED_PATHS:
+        if plain[name] is not None:
+            plain[name] = PurePath(without_login(plain[name])).name
     return plain
 
 

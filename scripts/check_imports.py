@@ -18,7 +18,7 @@ DESIGN = Path("docs", "design.md")
 """The page with the order of the packages: lines ``-> package, package``, the lowest first, then from left to right."""
 
 # Stand on the core, and not on one another.
-EXTENSIONS = frozenset({"audit", "verify", "reviews", "refit", "imports", "scale"})
+EXTENSIONS = frozenset({"audit", "verify", "reviews", "refit", "imports", "scale", "looks"})
 # Draw and describe results alone; the registries say what metrics, intervals and tests are called, and the rules of
 # the headline read results alone as well.
 USE_RESULTS_ALONE = frozenset({"plots", "report"})

@@ -16,7 +16,7 @@ from evalreport import files as alone
 from evalreport import files as whole
 from evalreport import platform
 from evalreport.errors import OutputError, UsageError
-from evalreport.files import MOVE, Kind, publish, recover, toml_of, write_whole, writing_whole
+from evalreport.files import MOVE, Kind, change_whole, publish, recover, toml_of, write_whole, writing_whole
 
 NAMES = ("page.html", "numbers.json", "figures/a.svg", "figures/b.svg")
 KIND = Kind("test", {*NAMES, "figures/"}.__contains__)
@@ -425,6 +425,27 @@ def test_one_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     write_whole(path, b"new")
     assert contents(tmp_path) == {f"a/{path.name}": b"new"}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_is_changed_as_a_whole_by_its_content(tmp_path: Path) -> None:
+    """The new content follows from the old one; None leaves the file alone, and nothing stays beside it."""
+    path = tmp_path / "folder" / "count"
+    change_whole(path, lambda found: b"1" if found is None else b"never")
+    change_whole(path, lambda found: found and found + b"1")
+    change_whole(path, lambda _found: None)
+    assert contents(tmp_path) == {"folder/count": b"11"}
+
+
+def test_a_change_that_fails_leaves_the_file(tmp_path: Path) -> None:
+    """An error in between leaves the old content and no lock."""
+    path = given(tmp_path, {"count": b"1"}) / "count"
+
+    def fails(_found: bytes | None) -> bytes:
+        raise OutputError("no")
+
+    with pytest.raises(OutputError):
+        change_whole(path, fails)
+    assert contents(tmp_path) == {"count": b"1"}
 
 
 def test_a_link_to_one_file_stays_a_link(tmp_path: Path) -> None:

@@ -65,6 +65,16 @@ def audit_command(
     recorded once. Exit codes are those of `evalreport run`.
     """
     settings = begin(context, models, flags, config)
+    if settings.options.criteria is not None:
+        raise UsageError(
+            "criteria are declared for one comparison: an audit has its options in evalreport.toml; leave"
+            " --criteria out"
+        )
+    if settings.options.looks is not None:
+        raise UsageError(
+            "looks are about one comparison: an audit counts its own looks (docs/audits.md), and every earlier run of"
+            " the series has spent its full level; leave --looks out, or compare once with `evalreport run`"
+        )
     context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
     loud = not settings.output.quiet

@@ -17,6 +17,8 @@ from evalreport.options import (
     EXPECTED,
     KEYS,
     OF_AGGREGATES,
+    OF_CRITERIA,
+    RECORDED_PATHS,
     RENDERING,
     STANDARD_OUTPUT,
     Group,
@@ -135,6 +137,11 @@ def rendering_options(function: F) -> F:
     return _with_keys(tuple(key for key in KEYS if key.field in named), function)
 
 
+def criteria_options(function: F) -> F:
+    """Add the options of ``declare`` that a run has too."""
+    return _with_keys(tuple(key for key in KEYS if key.field in OF_CRITERIA), function)
+
+
 def given(flags: Mapping[str, object]) -> dict[str, object]:
     """Return the flags that were given, by field name; the others come from evalreport.toml or the defaults.
 
@@ -232,6 +239,10 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     found = find_config(models) if config is None else config
     confined = config is None and found is not None and found.parent != Path()
     values = {**({} if found is None else read_config(found, confined=confined)), **flags}
+    if values.get("criteria") is not None:
+        from evalreport import extensions
+
+        values = extensions.load("options with criteria")(values, flags)
     options, output = filled(Options, values), filled(OutputOptions, values)
     validate(options)
     validate_output(output)
@@ -348,7 +359,7 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
     if key.name == "output" and value == "-":
         return STANDARD_OUTPUT
     full = path.parent / value
-    return str(full) if key.field == "truth" else full
+    return str(full) if key.field in RECORDED_PATHS else full
 
 
 ALL = "all"

@@ -158,23 +158,35 @@ def _is_there(place: Path) -> bool:
 
 def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
     """Run the analysis, decide the gates, and print the notes about the files."""
-    from evalreport import analysis
+    from evalreport import analysis, extensions
 
     check_names(settings.options)
+    looks = extensions.load("looks of a run")(settings.options)
+    limit = memory_bytes(settings.output.memory_limit)
     with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
+        source, criteria = source_of(models, settings), None
+        if settings.options.criteria is not None:
+            from evalreport.loading.load import load
+
+            source = load(source, options=settings.options, memory_limit=limit)
+            criteria = extensions.load("criteria of a run")(settings.options, source)
         results = analysis.evaluate(
-            source_of(models, settings),
+            source,
             options=settings.options,
             jobs=settings.output.jobs,
-            memory_limit=memory_bytes(settings.output.memory_limit),
+            memory_limit=limit,
             progress=progress,
+            look_of=None if looks is None else looks.look,
         )
-        if settings.options.gates:
+        if settings.options.gates or criteria is not None:
             from evalreport.gates.outcomes import judge
             from evalreport.headline import with_headline
 
-            results = with_headline(judge(results, settings.options.gates))
+            results = judge(results, settings.options.gates)
+            results = with_headline(results if criteria is None else criteria.mark(results))
         results = cleared(results)
+        if looks is not None:
+            looks.keep(results)  # before the report is moved in: no kill leaves a report without its look
     if not settings.output.quiet:
         say_read(results, settings.output)
     return results

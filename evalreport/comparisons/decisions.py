@@ -14,11 +14,13 @@ from evalreport.comparisons.adjustment import adjust, level_of_each
 from evalreport.comparisons.equivalence import equivalence_record
 from evalreport.comparisons.gold import NOT_RANDOM
 from evalreport.comparisons.pairs import (
+    MOST_DRAWS,
     Comparison,
     compare_all,
     draws_for,
     family_caution,
     oriented,
+    out_of_reach,
     recommended_interval,
     records,
     tested_difference,
@@ -31,6 +33,7 @@ from evalreport.options import Correction, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, STRETCHED
+from evalreport.schema.looks import KeptVerdict
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 
@@ -48,6 +51,8 @@ class Decision:
         says whom that favours (1: a, -1: b).
     family
         How many pairs were tested; 0 where the decision is withheld.
+    kept
+        The verdict of an earlier look, which stays.
     """
 
     comparison: Comparison
@@ -56,6 +61,7 @@ class Decision:
     decided: bool
     favours: int
     family: int
+    kept: KeptVerdict | None = None
 
 
 MOST_WEIGHTS = 2e9
@@ -116,7 +122,12 @@ def family_records(
     """
     by_pair = list(mapped(partial(records, options=options, primary=True), family))
     # Where the leading test has no p-value, its reason is the verdict's.
+    alpha = 1 - options.confidence
     for comparison, rows in zip(family, by_pair, strict=True):
+        pair = comparison.pair
+        if pair is not None and out_of_reach(pair, comparison.recommended_test, alpha):
+            why = Message("reason.level_out_of_reach", level=alpha, draws=MOST_DRAWS)
+            rows[0] = replace(rows[0], p_value=None, reason=why)
         comparison.untested = rows[0].reason
     decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
     known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]
@@ -149,6 +160,26 @@ def decisions_of(
 def one_intervals(decisions: Sequence[Decision]) -> dict[tuple[str, str], Interval | None]:
     """Return each pair's one interval."""
     return {(decision.comparison.a, decision.comparison.b): decision.limits for decision in decisions}
+
+
+def with_earlier(
+    decisions: Sequence[Decision], kept: Sequence[KeptVerdict], options: Options
+) -> list[Decision]:
+    """Put the verdicts of earlier looks in the place of this look's."""
+    earlier = {one.about: one for one in kept}
+    return [
+        _as_then(decision, earlier.get((decision.comparison.a, decision.comparison.b)), options)
+        for decision in decisions
+    ]
+
+
+def _as_then(decision: Decision, kept: KeptVerdict | None, options: Options) -> Decision:
+    pair = decision.comparison.pair
+    if kept is None or pair is None or not decision.family:
+        return decision
+    limits = Interval(method=kept.method or "", level=kept.level, low=kept.low, high=kept.high)
+    d = oriented(pair.difference, kept.difference, options)
+    return replace(decision, limits=limits, decided=kept.decided, favours=(d > 0) - (d < 0), kept=kept)
 
 
 def withheld(decision: Decision, why: Message) -> Decision:

@@ -43,6 +43,9 @@ from evalreport.texts import Message, Text, parts
 DRAWS_IN_TAIL = 40
 """At least this many swaps or replicates times pairs / alpha: their expected number beyond the smallest level."""
 
+MOST_DRAWS = 1_000_000
+"""No more swaps or replicates are drawn for a p-value, however small the level of a look is."""
+
 EXPLORATORY = Message("caution.exploratory")
 
 
@@ -97,8 +100,22 @@ def model_pairs(models: Sequence[str], baseline: str | None) -> list[tuple[str, 
 
 
 def draws_for(pairs: int, options: Options) -> int:
-    """Return the number of Monte Carlo draws for a family of pairs: ``--resamples``, or more where alpha needs it."""
-    return max(options.resamples, math.ceil(DRAWS_IN_TAIL * pairs / (1 - options.confidence)))
+    """Return the number of Monte Carlo draws for a family of pairs: ``--resamples``, or more where alpha needs it.
+
+    Never more than ``MOST_DRAWS``; where even these could not decide (``out_of_reach``) no more than ``--resamples``.
+    """
+    alpha = 1 - options.confidence
+    if alpha < DRAWS_IN_TAIL / MOST_DRAWS:
+        return options.resamples
+    return max(options.resamples, min(math.ceil(DRAWS_IN_TAIL * pairs / alpha), MOST_DRAWS))
+
+
+def out_of_reach(pair: Pair, test: str, alpha: float) -> bool:
+    """Say whether draws cannot tell p-values at this level: fewer than ``DRAWS_IN_TAIL`` are expected beyond it."""
+    needs = TESTS[test].needs
+    if alpha >= DRAWS_IN_TAIL / MOST_DRAWS or needs not in ("swaps", "replicates"):
+        return False
+    return needs == "replicates" or (pair.swapped is not None and pair.swapped().weights is None)
 
 
 def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) -> list[Comparison]:

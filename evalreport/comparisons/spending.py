@@ -25,6 +25,8 @@ LEAST_STEP = 1e-4
 """A look that adds a smaller share of examples is computed as if it added this share: its level is then smaller."""
 MOST_Z = 38.0
 """No boundary is searched beyond: the tail there is the smallest double."""
+HALVINGS = 60
+"""Of the interval of a boundary, which is then known to the last digit; the first looks spend less than 1e-100."""
 SMALLEST_LEVEL = 1e-12
 """No look has a smaller level: intervals at one minus it still have finite limits."""
 
@@ -97,7 +99,11 @@ def _bound(state: _State, n: float, target: float) -> float:
     """Return the z that is reached first at this look with a probability of ``target``."""
     if _crossing(state, n, MOST_Z) >= target:
         return MOST_Z
-    return root(lambda z: _crossing(state, n, z) - target, 0.0, MOST_Z)
+    low, high = 0.0, MOST_Z
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _crossing(state, n, middle) > target else (low, middle)
+    return (low + high) / 2
 
 
 def _crossing(state: _State, n: float, bound: float, drift: float = 0.0) -> float:

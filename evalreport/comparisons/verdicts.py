@@ -14,6 +14,7 @@ from evalreport.comparisons.pairs import Comparison, oriented, tested_difference
 from evalreport.comparisons.registry import Pair
 from evalreport.comparisons.roc_dominance import crossing_sentence
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed
+from evalreport.comparisons.spending import error_of_second_look
 from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.metric import Ranks
@@ -24,6 +25,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import DetectableRecord, Verdict, VerdictRecord
+from evalreport.schema.looks import LookRecord
 from evalreport.schema.metrics import COMPANIONS, Interval
 from evalreport.texts import Message, Text, sentences
 
@@ -33,17 +35,32 @@ def verdict_records(
     predictions: Predictions,
     options: Options,
     dominance: Sequence[DominanceRecord] = (),
+    *,
+    look: LookRecord | None = None,
+    alpha: float | None = None,
 ) -> tuple[VerdictRecord, ...]:
     """Return the verdict of each pair on the primary metric.
 
     Where the metric is an area under a curve and the pair's curves cross, the sentence says so: an area settles nothing
     for one operating point. Where a model was trained with one seed, it says that the verdict is about the models as
     they were trained. The verdict itself stays that of the declared metric's test.
+
+    Parameters
+    ----------
+    look
+        This look, where the comparison may be repeated; ``options`` then have one minus its level.
+    alpha
+        The error of all looks together, for which examples are planned (default: that of ``options``).
     """
     crossing = {frozenset((record.a, record.b)): record for record in dominance if record.clear}
     found = []
     for decision in decisions:
-        record, notes = verdict(decision, options), list[Text]()
+        record, notes = verdict(decision, options, alpha), list[Text]()
+        if look is not None:
+            record = _at_look(record, decision, look)
+        if decision.kept is not None:
+            then, now = decision.kept, predictions.n_examples
+            notes.append(Message("verdict.decided_at", look=then.decided_at, n=then.n, now=now))
         curves = crossing.get(frozenset(record.about))
         computation = definition(decision.comparison.quantity).computation
         if curves is not None and isinstance(computation, Ranks) and computation.area:
@@ -91,10 +108,22 @@ def second_verdicts(
     return ()
 
 
-def verdict(decision: Decision, options: Options) -> VerdictRecord:
-    """Return the verdict on one pair, by the table in docs/how-to-choose-a-test.md."""
+def _at_look(record: VerdictRecord, decision: Decision, look: LookRecord) -> VerdictRecord:
+    """Say at which look a pair was decided; of an earlier one also by how much, and on how many examples."""
+    kept = decision.kept
+    if kept is not None:
+        return replace(record, decided_at=kept.decided_at, difference=kept.difference, n=kept.n)
+    return record if record.verdict == "undecided" else replace(record, decided_at=look.look)
+
+
+def verdict(decision: Decision, options: Options, alpha: float | None = None) -> VerdictRecord:
+    """Return the verdict on one pair, by the table in docs/how-to-choose-a-test.md.
+
+    ``alpha`` is the level for which further examples are planned (default: that of ``options``).
+    """
     c = decision.comparison
-    detectable = None if decision.decided else _detectable(decision, options)
+    planned = 1 - options.confidence if alpha is None else alpha
+    detectable = None if decision.decided else _detectable(decision, options, planned)
     kind, text = _words(decision, detectable, options)
     limits = decision.limits
     return VerdictRecord(
@@ -153,19 +182,30 @@ def _interval(
     return Message(f"{where}.of_all_pairs", **params, n_pairs=decision.family)
 
 
+def _interval_then(found: Interval, decimals: int) -> Message:
+    """Name the interval of an earlier look, at the level that it had."""
+    if found.low is None or found.high is None:
+        return Message("interval_beside.none")
+    limits = (found.low, found.high)
+    return Message("interval_beside.of_one_pair", level=found.level, limits=limits, decimals=decimals)
+
+
 def _better(kind: Verdict, decision: Decision, pair: Pair, limits: Interval, options: Options) -> Message:
     c, margin = decision.comparison, options.margin
     found = oriented_limits(pair, limits, options, of=decision.favours)
-    decimals = decimals_of([pair.difference.standard_error])
+    decimals, then = decimals_of([pair.difference.standard_error]), decision.kept
     params: dict[str, object] = {
         "a": c.a,
         "b": c.b,
         "metric": pair.difference.metric.display.phrase,
-        "difference": abs(tested_difference(pair, c.recommended_test)),
+        "difference": abs(tested_difference(pair, c.recommended_test) if then is None else then.difference),
         "decimals": decimals,
         "interval": _interval("interval_beside", decision, found, options, decimals=decimals),
         "p": decision.p_adjusted,
     }
+    if then is not None:
+        params["interval"] = _interval_then(found, decimals)
+        return Message(f"verdict.{kind}.then", **params)
     if found.low is None or margin is None:
         return Message(f"verdict.{kind}.at_all", **params)
     how = "by_the_margin" if found.low > margin else "perhaps_by_less"
@@ -185,12 +225,13 @@ def _undecided(
     return Message("verdict.undecided", a=c.a, b=c.b, metric=metric, further=tuple(further))
 
 
-def _detectable(decision: Decision, options: Options) -> DetectableRecord | None:
+def _detectable(decision: Decision, options: Options, alpha: float) -> DetectableRecord | None:
     """Return the smallest detectable difference; None where nothing varies, or there is no test or standard error."""
     pair = decision.comparison.pair
     if pair is None or decision.limits is None or decision.p_adjusted is None:
         return None
-    alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(decision.family, 1))
+    error = alpha
+    alpha /= 1 if options.correction == "none" else max(decision.family, 1)
     delta = pair.difference
     clusters, judged = delta.sampling.clusters, delta.evidence if isinstance(delta.evidence, Judged) else None
     least, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
@@ -204,13 +245,17 @@ def _detectable(decision: Decision, options: Options) -> DetectableRecord | None
         unit = "judged"
     elif options.cluster is not None and clusters:
         unit = "clusters"
-    if needed is None or needed <= (delta.sampling.n_units if delta.over_datasets else delta.sampling.n):
+    present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n
+    if needed is None or needed <= present:
         return DetectableRecord(difference=least, unit=unit)
     if judged is not None:
         gold = _rounded(max(round(needed * judged.gold / delta.sampling.n), 1))
+    twice = error_of_second_look(present, needed, error)
     if unit == "clusters" and clusters:
         needed = math.ceil(needed * clusters / delta.sampling.n)
-    return DetectableRecord(difference=least, unit=unit, needed=_rounded(needed), gold=gold)
+    return DetectableRecord(
+        difference=least, unit=unit, needed=_rounded(needed), gold=gold, second_look=twice
+    )
 
 
 def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: int) -> Message:

@@ -187,7 +187,7 @@ def _limited(record: MetricRecord) -> tuple[float, float, float] | None:
     """Return a group's value with its limits: Wilson's of a share of independent examples, else value -+ z errors."""
     if record.value is None or not record.intervals:
         return None
-    level = record.intervals[0].level
+    level = (record.of_gates or record.intervals[0]).level
     if record.trials is not None:
         low, high = wilson_limits(round(record.value * record.trials), record.trials, level)
         return record.value, low, high
@@ -201,7 +201,7 @@ def judging_interval(metric: MetricRecord) -> Interval:
     """Return the interval that a gate on a value is decided by: exact for proportions, else the recommended one."""
     if not metric.intervals:
         return Interval(method="", level=0.0, reason=metric.reason, low=None, high=None)
-    first = metric.intervals[0]
+    first = metric.of_gates or metric.intervals[0]
     if metric.trials is None or metric.value is None:
         return first
     low, high = clopper_pearson_limits(round(metric.value * metric.trials), metric.trials, first.level)

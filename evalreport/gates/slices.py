@@ -35,11 +35,20 @@ def divisions_of_run(predictions: Predictions, options: Options) -> tuple[Divisi
     return all_divisions(predictions, options.slices, in_gates)
 
 
+def quantities_in_gates(predictions: Predictions, options: Options) -> frozenset[Quantity]:
+    """Return the quantities that gates ask for over all examples."""
+    return _quantities(predictions, options, within=False)
+
+
 def quantities_in_slices(predictions: Predictions, options: Options) -> frozenset[Quantity]:
     """Return the quantities that gates ask for within slices."""
+    return _quantities(predictions, options, within=True)
+
+
+def _quantities(predictions: Predictions, options: Options, *, within: bool) -> frozenset[Quantity]:
     found = set()
     for _, term in gate_terms(predictions, options):
-        if term.slices and cost_of(term.metric) is None:
+        if bool(term.slices) == within and cost_of(term.metric) is None:
             with suppress(UsageError):  # the gate's decision reports the error
                 found.add(parse(term.spelling, predictions.task, predictions.classes))
     return frozenset(found)

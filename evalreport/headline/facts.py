@@ -238,7 +238,7 @@ class Facts:
     @property
     def alpha(self) -> float:
         """The level of tests."""
-        return 1 - float(self.results.options.get("confidence", 0.95))
+        return 1 - self.results.deciding_level
 
     @property
     def margin(self) -> float | None:

@@ -894,6 +894,18 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     return None
 
 
+def decided_earlier(facts: Facts, lead: Lead) -> Message | None:
+    """Say that an earlier look decided the pair of the sentence, and on how many examples."""
+    look = facts.results.looks
+    if look is None or lead.code not in ("ahead", "equivalent", "non_inferior"):
+        return None
+    for record in facts.results.verdicts:
+        then = record.decided_at
+        if set(record.about) == {lead.first, lead.second} and then is not None and then < look.look:
+            return Message("headline.decided_at", look=then, n=record.n or 0, now=facts.results.n)
+    return None
+
+
 def turns_round(facts: Facts, lead: Lead) -> Message | None:
     """Name a task, slice or class in which the order of the two models turns round, or that is never found."""
     first, second = lead.first, lead.second
@@ -1199,6 +1211,7 @@ def what_it_costs(facts: Facts, lead: Lead) -> Message | None:
 
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
+    decided_earlier,
     turns_round,
     otherwise,
     less_than_constant,

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
-from evalreport.intervals import all_intervals, leads_as_proportion
+from evalreport.intervals import all_intervals, leading, leads_as_proportion
 from evalreport.intervals.these_questions import for_these_questions
 from evalreport.metrics.criteria import filled_in
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Proportion
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.metrics import MetricRecord
 
+GateLevel = tuple[float, Collection[Quantity]]
+"""The level of the intervals that gates are decided by at a look, and the quantities in gates."""
 
-def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]:
-    """Return every model's value of every quantity with its intervals, the recommended one first."""
+
+def metric_records(
+    sample: Sample, options: Options, *, of_gates: GateLevel | None = None
+) -> tuple[MetricRecord, ...]:
+    """Return every model's value of every quantity with its intervals, the recommended one first.
+
+    ``of_gates``: with looks, what gates are decided by; without, by the recommended interval.
+    """
     predictions, effective = sample.predictions, (sample.n_effective, sample.units.clusters_effective)
 
     def record(estimate: Estimate) -> MetricRecord:
@@ -38,6 +49,9 @@ def metric_records(sample: Sample, options: Options) -> tuple[MetricRecord, ...]
             n_effective=n_effective,
             clusters_effective=clusters_effective,
             clusters=None if clusters_effective is None else estimate.sampling.clusters,
+            of_gates=None
+            if of_gates is None or quantity not in of_gates[1]
+            else leading(estimate, of_gates[0]),
             trials=evidence.trials
             if isinstance(evidence, Proportion) and leads_as_proportion(estimate, intervals[0])
             else None,

@@ -141,7 +141,11 @@ def settled_options(
     given = dict(fields)
     if isinstance(truth, (str, PathLike)):
         given, truth = {**given, "truth": fspath(truth)}, None
-    return under_manifest(models, with_fields(Options() if options is None else options, given)), truth
+    base = Options() if options is None else options
+    path = given.get("criteria", base.criteria)
+    if path is not None:
+        given = extensions.load("options with criteria")({**given, "criteria": path}, given)
+    return under_manifest(models, with_fields(base, given)), truth
 
 
 def under_manifest(source: object, options: Options) -> Options:

@@ -126,8 +126,7 @@ def level_of_pairs(results: Results) -> str:
 def _family(results: Results) -> tuple[int, str, float]:
     """Return how many pairs are tested on the primary metric, by which correction, and the confidence."""
     n = len(tested_pairs(results.comparisons, results.primary_metric or ""))
-    options = results.options
-    return n, str(options.get("correction", "none")), float(options.get("confidence", 0.95))
+    return n, str(results.options.get("correction", "none")), results.deciding_level
 
 
 def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:

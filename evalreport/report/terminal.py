@@ -38,10 +38,11 @@ def summary(results: Results) -> RenderableType:
     if found.board is not None:
         parts += [Text(line, style="dim") for line in _reading(view, found.board)]
     parts.append(Text(found.headline, style="bold"))
+    for words in filter(None, (decision.look_words(view), decision.declared_words(view))):
+        parts.append(Text(f"{words[0].upper()}{words[1:]}."))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
-        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), f"{gate.subject} {gate.bar} ({gate.text})")
-        for gate in found.gates
+        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), _condition(gate)) for gate in found.gates
     ]
     parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in found.cautions]
     if found.settle:
@@ -54,6 +55,11 @@ def summary(results: Results) -> RenderableType:
         parts.append(Text(of_costs))
     parts += [Text(line) for line in questions.fallen_lines(view)]
     return Group(*parts)
+
+
+def _condition(gate: decision.Gate) -> str:
+    text = f"{gate.subject} {gate.bar} ({gate.text})"
+    return say("decision.exploratory", what=text) if gate.exploratory else text
 
 
 def not_summarised(results: Results) -> list[WarningRecord]:
@@ -100,6 +106,8 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.intervals", level=level)
     if board.names:
         yield board.names
+    if board.best:
+        yield board.best
     if board.at_zero:
         yield board.at_zero
     if board.reference is not None and board.n_brackets:

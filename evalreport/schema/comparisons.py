@@ -142,6 +142,22 @@ class RankingRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankSetRecord:
+    """The ranks ``low`` to ``high`` that one model may have on the primary metric; all models' hold together.
+
+    ``may_be_best``: its ranks begin at 1. ``may_be_best_sharp``: the same by tests against the others alone, of which
+    only the best model's must hold: it may be false although no pair is decided; null where the metric is no mean over
+    rows.
+    """
+
+    model: str
+    low: int
+    high: int
+    may_be_best: bool
+    may_be_best_sharp: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRecord:
     """A size of the difference a - b in one of the usual measures, with its limits; ``text`` is a sentence about it.
 

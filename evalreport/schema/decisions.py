@@ -19,13 +19,15 @@ class DetectableRecord:
     """The smallest ``difference`` that an undecided pair's test could reliably detect.
 
     ``needed`` is how many of ``unit`` it would take to detect the observed difference, ``gold`` how many of these would
-    have to be judged by people; null where the test could detect the observed difference already.
+    have to be judged by people; null where the test could detect the observed difference already. ``second_look``: how
+    often two equally good models are decided by this look or a second one at ``needed``, both at the full level.
     """
 
     difference: float
     unit: Literal["examples", "clusters", "judged", "datasets"]
     needed: int | None = None
     gold: int | None = None
+    second_look: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,10 @@ class VerdictRecord:
 
     ``low`` and ``high`` are the pair's one interval, simultaneous over the family, of which every table and chart
     speaks; ``method`` says how it was made. It excludes 0 exactly where the adjusted p-value of the recommended test
-    decides the pair: a limit that was ``cut at 0`` is no part of it.
+    decides the pair: a limit that was ``cut at 0`` is no part of it. With looks ``decided_at`` is the look that decided
+    the pair, null while it is undecided. Of an earlier look's verdict, which stays, ``difference`` is a - b and ``n``
+    the number of examples then; else they are null. ``exploratory``: the metric or
+    a model was not declared in the criteria of the run.
     """
 
     about: tuple[str, str]
@@ -46,6 +51,10 @@ class VerdictRecord:
     text: Text
     method: str | None = None
     detectable: DetectableRecord | None = None
+    decided_at: int | None = None
+    difference: float | None = None
+    n: int | None = None
+    exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,8 @@ class TaskVerdictRecord:
 class GateRecord:
     """The outcome of one gate, decided by the interval of its value; ``text`` says why.
 
+    ``exploratory``: it was not declared in the criteria of the run.
+
     ``value``, ``low`` and ``high`` are in the units of the metric or test that the gate names; null where undefined.
     """
 
@@ -85,6 +96,7 @@ class GateRecord:
     low: float | None
     high: float | None
     text: Text
+    exploratory: bool = False
 
 
 Tone = Literal["bad", "undecided", "good", "neutral"]

@@ -116,7 +116,10 @@ def comparison_between(
             verdict = verdict_between(results.verdicts, a, b) if decided else None
             if verdict is None:
                 return found
-            return dataclasses.replace(found, level=verdict.level, low=verdict.low, high=verdict.high)
+            then = found.difference if verdict.difference is None else verdict.difference
+            return dataclasses.replace(
+                found, difference=then, level=verdict.level, low=verdict.low, high=verdict.high
+            )
     return None
 
 
@@ -163,5 +166,6 @@ def verdict_between(records: Iterable[VerdictRecord], a: str, b: str) -> Verdict
                 verdict=other.get(record.verdict, record.verdict),  # type: ignore[arg-type]
                 low=negated(record.high),
                 high=negated(record.low),
+                difference=negated(record.difference),
             )
     return None

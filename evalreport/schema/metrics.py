@@ -66,10 +66,14 @@ class MetricRecord:
     """The effective number of clusters G*, as if the examples of a cluster were identical; null without clusters."""
     clusters: int | None = None
     """The number of clusters that hold the ``n`` examples; null without clusters."""
+    of_gates: Interval | None = None
+    """With looks, of metrics in gates: the recommended interval at one minus the look's level."""
     trials: float | None = None
     these_low: float | None = None
     these_high: float | None = None
     """Of a mean outcome over attempts: the interval for exactly these questions, where only attempts vary."""
+    exploratory: bool = False
+    """Whether the metric, the model or the slice was not declared in the criteria of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from evalreport.schema.comparisons import (
     EffectRecord,
     OmnibusRecord,
     RankingRecord,
+    RankSetRecord,
     UnanimityRecord,
     VarianceRecord,
 )
@@ -59,6 +60,7 @@ from evalreport.schema.judges import (
     JudgeBiasRecord,
     JudgeEstimateRecord,
 )
+from evalreport.schema.looks import DeclaredRecord, LookRecord
 from evalreport.schema.metrics import (
     MEANS_OF_A_COLUMN,
     BaselineRecord,
@@ -132,6 +134,7 @@ class Results:
     variance: tuple[VarianceRecord, ...] = ()
     attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
+    rank_sets: tuple[RankSetRecord, ...] = ()
     decomposition: tuple[DecompositionRecord, ...] = ()
     example_variance: tuple[ExampleVarianceRecord, ...] = ()
     replicate_predictions: tuple[CurveRecord, ...] = ()
@@ -157,6 +160,10 @@ class Results:
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     """Verdicts within each task of a suite: a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
+    looks: LookRecord | None = None
+    """This look, where the comparison may be repeated (``--looks``)."""
+    declared: DeclaredRecord | None = None
+    """The criteria that were declared before the run (``--criteria``)."""
     headline: HeadlineRecord | None = None
     """The first sentence, which every output prints; None of records that were put together without one."""
     history: tuple[HistoryRecord, ...] = ()
@@ -169,6 +176,13 @@ class Results:
     def shown_metric(self) -> str:
         """The metric that tables and charts begin with: the primary one, or the usual one where none is primary."""
         return self.primary_metric or self.usual_metric or ""
+
+    @property
+    def deciding_level(self) -> float:
+        """The confidence level of pairs and gates: one minus the look's level, else ``--confidence``."""
+        if self.looks is not None:
+            return 1 - self.looks.level
+        return float(self.options.get("confidence", 0.95))
 
     @property
     def is_blocked(self) -> bool:

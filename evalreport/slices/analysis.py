@@ -11,7 +11,7 @@ from evalreport.comparisons.decisions import decisions_of
 from evalreport.comparisons.pairs import Comparison, compare_all, leading_record
 from evalreport.comparisons.verdicts import verdict
 from evalreport.intervals.calibration_records import calibration_records
-from evalreport.intervals.records import metric_records
+from evalreport.intervals.records import GateLevel, metric_records
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -242,6 +242,7 @@ def slice_records(
     rows: Sequence[ComparisonRecord],
     options: Options,
     *,
+    deciding: Options,
     in_gates: Collection[Quantity],
     progress: Progress,
 ) -> Sliced:
@@ -257,6 +258,8 @@ def slice_records(
         The estimates over all of them: one sample, or one a model with test sets apart.
     rows
         The tests over all examples, for the order of the models.
+    deciding
+        The options with the level of pairs and gates, another one at a look of several.
     in_gates
         The quantities that gates ask for within slices.
     progress
@@ -265,6 +268,7 @@ def slice_records(
     if not divisions:
         return Sliced()
     total, done = sum(len(d.values) for d in divisions), 0
+    of_gates = None if deciding is options else (deciding.confidence, frozenset(in_gates))
     metrics: list[MetricRecord] = []
     within: list[ComparisonRecord] = []
     of_tasks: list[Within] = []
@@ -284,11 +288,11 @@ def slice_records(
             group = group_of(
                 predictions, division, value, rows_inside, quantities=quantities, options=options
             )
-            metrics += _metric_records(group, predictions, quantities, options)
+            metrics += _metric_records(group, predictions, quantities, options, of_gates)
             _keep_shares(shares, group, predictions, quantities)
             for sample in group.samples:
                 calibrated += calibration_records(sample, options, within=group.name).records
-            pairs = comparisons_within(group, primary, options)
+            pairs = comparisons_within(group, primary, deciding)
             within += [record for _, record in pairs]
             if division.column == TASK:
                 of_tasks += pairs
@@ -306,10 +310,10 @@ def slice_records(
     of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
         *slice_warnings(compared_with, of_primary, disparities, options),
-        *reversals(rows, within, judged_slices(of_primary), primary, options),
+        *reversals(rows, within, judged_slices(of_primary), primary, deciding),
     )
     found = tuple(found_of(division) for division in compared_with)
-    verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, options)
+    verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
     return Sliced(
         tuple(metrics), tuple(within), disparities, warnings, found, verdicts, tuple(calibrated),
         spread_records(of_groups, options.confidence, options.seed),
@@ -374,12 +378,16 @@ def _shares_of(
 
 
 def _metric_records(
-    group: Group, predictions: Predictions, quantities: Sequence[Quantity], options: Options
+    group: Group,
+    predictions: Predictions,
+    quantities: Sequence[Quantity],
+    options: Options,
+    of_gates: GateLevel | None,
 ) -> list[MetricRecord]:
     found = [
         replace(record, slice=group.name, formula=None)
         for sample in group.samples
-        for record in metric_records(sample, options)
+        for record in metric_records(sample, options, of_gates=of_gates)
     ]
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")

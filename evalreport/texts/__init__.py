@@ -57,6 +57,7 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "words": lambda value, _: in_words(value),
     "percent": lambda value, _: numbers.percent(value),
     "share": lambda value, _: numbers.percent(round(value, 3)),
+    "level": lambda value, _: numbers.level(value),
     "rate": lambda value, _: numbers.rate(value),
     "one": lambda value, _: numbers.number(value, 1),
     "two": lambda value, _: numbers.number(value, 2 if abs(value) < 100 else 0),

@@ -87,6 +87,8 @@ def compare_runs_command(
 @click.option("--history", "url", metavar="URL",
               help="The history that recorded the audit: needed for what it says about earlier runs.")  # fmt: skip
 @click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
+@click.option("--criteria", type=click.Path(path_type=Path), metavar="FILE",
+              help="The criteria that the run must have followed, as `evalreport declare` wrote them.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
 @click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
 @click.pass_context
@@ -97,6 +99,7 @@ def verify_command(
     folder: Path | str,
     url: str | None,
     series: str,
+    criteria: Path | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -116,7 +119,7 @@ def verify_command(
     recorded = read_recorded(results)
     history = None if url is None else open_history(url)
     with progress_bar("recomputing", shown=not quiet) as progress:
-        found = verify(recorded, folder, history=history, series=series, progress=progress)
+        found = verify(recorded, folder, history=history, series=series, criteria=criteria, progress=progress)
     if not quiet or found.outcome != "agrees":
         for line in _lines(found, None if verbose else SHOWN):
             tell(line)

@@ -220,6 +220,7 @@ def verify(
     *,
     history: History | None = None,
     series: str = "default",
+    criteria: AnyPath | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Verification:
@@ -232,6 +233,8 @@ def verify(
         their common beginning.
     history, series
         The history that recorded the audit, for comparisons with earlier runs; None: they are not checked.
+    criteria
+        The file of the criteria that the run must have followed.
 
     Raises
     ------
@@ -242,11 +245,20 @@ def verify(
     """
     with at_hand(recorded.content, folder) as here:
         found = _verified(recorded, here, history, series, jobs, progress)
+    if criteria is not None:
+        found = replace(found, differences=(*_other_criteria(recorded.content, criteria), *found.differences))
     if recorded.page is None:
         return found
     return replace(
         found, page=compare_page(recorded.page.decode("utf-8", "replace"), results_of(recorded.content))
     )
+
+
+def _other_criteria(content: JsonObject, path: AnyPath) -> tuple[Leaf, ...]:
+    """Return the difference between the criteria of a file and those that results followed."""
+    wanted = load_extension("digest of criteria")(path)
+    followed = (content.get("declared") or {}).get("digest")
+    return () if followed == wanted else (Leaf("declared.digest", False, "differs", followed, wanted),)
 
 
 def _verified(
@@ -300,10 +312,22 @@ def _recomputed(
     content = recorded.content
     of_series = content.get("primary_because") == str(Message("primary.of_series"))
     kept = content["primary_metric"] if of_series else None
-    results = evaluate(loaded, options=options, jobs=jobs, progress=progress, primary_of_series=kept)
+    recorded_results = results_of(content)
+    look = load_extension("look of results")(recorded_results)
+    results = evaluate(
+        loaded,
+        options=options,
+        jobs=jobs,
+        progress=progress,
+        primary_of_series=kept,
+        look_of=None if look is None else lambda _predictions, _metric: look,
+    )
     earlier = _about_earlier(recorded.content)
     if not earlier:
-        return _with_recorded_headline(judge(results, options.gates), content), ()
+        results = judge(results, options.gates)
+        criteria = load_extension("criteria of results")(recorded_results, options, loaded)
+        results = results if criteria is None else criteria.mark(results)
+        return _with_recorded_headline(results, content), ()
     if history is not None:
         return load_extension("audited again")(
             recorded, Present(results, analysed(loaded), options), history, series

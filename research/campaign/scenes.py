@@ -325,9 +325,17 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         url = f"sqlite:///{place.parent / 'audits.db'}"
         return evalreport("audit", models[number], "-o", place, "--history", url, *TIMES, *QUICK)
 
+    def look(place: Path, number: int = 1) -> int:
+        words = ("--looks", "5", "--looks-file", place.parent / "looks.json")
+        return evalreport("run", models[number], "-o", place, *words, *QUICK)
+
     def earlier(base: Path) -> None:
         shutil.rmtree(base)
         shutil.copytree(work / "audited", base)
+
+    def earlier_look(base: Path) -> None:
+        shutil.rmtree(base)
+        shutil.copytree(work / "looked", base)
 
     def twice(base: Path) -> None:
         place = base / "exported"
@@ -343,6 +351,10 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
     before = _files_of(lambda: audit(first / "out", 0), first / "out")
     shutil.copytree(first, second)
     after = _files_of(lambda: audit(second / "out"), second / "out")
+    (work / "looked").mkdir()
+    before_look = _files_of(lambda: look(work / "looked" / "out", 0), work / "looked" / "out")
+    shutil.copytree(work / "looked", work / "looked-twice")
+    after_look = _files_of(lambda: look(work / "looked-twice" / "out"), work / "looked-twice" / "out")
     # The next run's files are known: only their writing is of interest.
     results = from_child(lambda: _made(models[1])[0])
     again = partial(_render, results, files=new, beside={})
@@ -357,7 +369,13 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         "audit", before, after, audit,
         run_before=earlier, check=_history_is_whole, recorded=_runs_in, weight=2,
     )  # fmt: skip
+    looks = Scene(
+        "run with looks", before_look, after_look, look,
+        run_before=earlier_look, check=partial(_looks_are_whole, new=after_look), weight=2,
+    )  # fmt: skip
     return [
+        looks,
+        replace(looks, name="run with looks, interrupted", signals=STOPS, weight=1),
         Scene("run", old, new, run, again),
         Scene("run beside files of the user's", old, new, run, again, others=OTHERS),
         Scene("run with a PDF, interrupted", old_pdf, new_pdf, with_pdf, signals=(*STOPS, signal.SIGKILL)),
@@ -403,6 +421,23 @@ def _history_is_whole(base: Path) -> bool:
         return bool(from_child(look))
     except RuntimeError:
         return False
+
+
+def _looks_are_whole(base: Path, new: Files) -> bool:
+    """Whether the file holds look 1, or looks 1 and 2: both where the report of the second stands."""
+
+    def count() -> int:
+        from evalreport.looks.series import series_of
+
+        return len(series_of((base / "looks.json").read_bytes(), "looks.json").taken)
+
+    try:
+        found = int(from_child(count))
+    except RuntimeError:
+        return False
+    report = base / "out" / "results.json"
+    second = report.is_file() and report.read_bytes() == new["results.json"]
+    return found == 2 if second else found in (1, 2)
 
 
 def _runs_in(base: Path) -> int:

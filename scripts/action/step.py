@@ -27,6 +27,9 @@ def run() -> int:
     output = (os.environ.get("INPUT_OUTPUT", "").split("\n")[0]).strip() or "evalreport-out"
     history = os.environ.get("INPUT_HISTORY", "").strip()
     command = ["audit", "--history", history] if history else ["run"]
+    if looks := os.environ.get("INPUT_LOOKS", "").strip():
+        folder = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir(), "evalreport-looks")
+        command += ["--looks", looks, "--pushes", "--looks-file", str(folder / "looks.json")]
     junit = ["--junit", f"{output}/gates.xml"]
     summary = Path(output) / "summary.md"
     before = _stamp(summary)

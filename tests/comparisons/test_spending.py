@@ -54,6 +54,15 @@ def test_levels_do_not_depend_on_the_unit_of_n_and_stay_below_alpha(n: list[int]
     np.testing.assert_allclose(look_levels([7 * size for size in n], shares, 0.05), found, rtol=1e-9)
 
 
+def test_looks_at_a_tiny_share_have_levels_that_are_not_zero() -> None:
+    """Where less than any double would be spent, the level is the smallest there is, and the last look has all."""
+    n = [2, 4, 8, 16, 31, 62, 125, 250, 500, 1000]
+    found = look_levels(n, shares_of(n, 10, 1000), 0.05)
+    assert found[:3] == [1e-12] * 3
+    assert found == sorted(found)
+    assert 0.04 < found[-1] < 0.05
+
+
 def test_a_second_look_at_the_full_level_makes_eight_to_ten_per_cent() -> None:
     """Twice as many examples: 8.3 %, the classical figure (Armitage, McPherson and Rowe 1969, table 2)."""
     assert round(error_of_second_look(1000, 2000, 0.05), 3) == 0.083

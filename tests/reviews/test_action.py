@@ -54,7 +54,10 @@ class Job:
                 return self.inputs.get(path[1], self.value(default))
             if path[0] == "steps":
                 return self.outputs.get(path[1], {}).get(path[3], "")
-            return {"github.action_path": str(ROOT), "github.token": "job-token"}[match[1]]
+            return {
+                "github.action_path": str(ROOT), "github.token": "job-token", "github.ref": "refs/pull/7/merge",
+                "github.run_id": "1", "github.run_attempt": "1", "runner.temp": str(self.folder / "temp"),
+            }[match[1]]  # fmt: skip
 
         return re.sub(r"\$\{\{ ([\w.-]+) \}\}", known, str(text))
 
@@ -264,3 +267,34 @@ def test_without_results_of_the_base_branch_the_comment_is_as_ever(job: Job):
     (comment,) = job.host.comments
     assert "The results of the base branch cannot be compared" in comment["body"]
     assert "0.900" in comment["body"]
+
+
+def test_five_pushes_are_counted_and_the_same_one_counts_once(job: Job):
+    """Each push has an equal share of the error; the same predictions are one push; the third of two is refused."""
+    job.inputs["looks"] = "2"
+    for right, look in ((90, 1), (90, 1), (92, 2)):
+        write(job.folder / "models", right, 100)
+        assert job.run() == 0
+        assert f"look {look} of 2; level 0.025" in job.summary.rpartition("<!-- evalreport")[2]
+    write(job.folder / "models", 94, 100)
+    assert job.run() == 2
+    assert "declared looks are spent" in job.summary
+    (comment,) = job.host.comments
+    assert "declared looks are spent" in comment["body"]
+
+
+def test_the_looks_are_kept_from_push_to_push() -> None:
+    """What is restored is what the step writes and what is saved, by the branch, only where looks are counted."""
+    kept = {
+        how: s for s in STEPS for how in ("restore", "save") if f"actions/cache/{how}@" in s.get("uses", "")
+    }
+    restore, save = kept["restore"], kept["save"]
+    assert restore["if"] == save["if"] == "inputs.looks != ''"
+    assert restore["with"]["path"] == save["with"]["path"] == "${{ runner.temp }}/evalreport-looks"
+    assert restore["with"]["key"] == save["with"]["key"]
+    assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])
+    assert (
+        STEPS.index(restore)
+        < next(i for i, s in enumerate(STEPS) if s.get("id") == "run")
+        < STEPS.index(save)
+    )

@@ -94,3 +94,16 @@ def test_outside_of_a_merge_request_with_a_history_it_is_a_quiet_audit(run: Run,
     assert code == 0, log
     assert (tmp_path / "audits.db").is_file()
     assert host.calls == []
+
+
+def test_pushes_are_counted_in_the_cache_of_the_branch(run: Run, host: Host, tmp_path: Path):
+    """Two looks: the same predictions are the same push, another push is the second one, and a third is refused."""
+    (cached,) = JOB["cache"]["paths"]
+    for right, look in ((90, 1), (90, 1), (92, 2)):
+        write(tmp_path / "models", right, 100)
+        assert run(EVALREPORT_LOOKS="2")[0] == 0
+        assert f"look {look} of 2; level 0.025" in host.comments[0]["body"]
+    assert (tmp_path / cached / "looks.json").is_file()
+    write(tmp_path / "models", 94, 100)
+    assert run(EVALREPORT_LOOKS="2")[0] == 2
+    assert "declared looks are spent" in host.comments[0]["body"]

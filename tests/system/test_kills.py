@@ -20,7 +20,7 @@ def test_forty_kills_leave_one_run_s_files_and_never_a_mixture(tmp_path: Path):
     assert part.findings == []
     assert sum(row.counts["killed"] for row in part.rows) == 40
     assert sum(row.counts["new"] for row in part.rows) > 0
-    assert {"run", "audit", "resample"} <= {row.what for row in part.rows}
+    assert {"run", "run with looks", "audit", "resample"} <= {row.what for row in part.rows}
 
 
 def test_the_harness_finds_files_that_are_moved_one_by_one(tmp_path: Path):

@@ -31,7 +31,7 @@ from evalreport.report.view import (
     verdict_between,
     weights_note,
 )
-from evalreport.schema.decisions import GateRecord, HeadlineRecord, VerdictRecord
+from evalreport.schema.decisions import DetectableRecord, GateRecord, HeadlineRecord, VerdictRecord
 from evalreport.schema.lookups import quarter, true_counts
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
@@ -55,6 +55,7 @@ OF_THE_TEST = frozenset(
         "few_judge_errors",
     }
     | {
+        "criteria_changed",
         "short_interval",
         "short_difference_interval",
         "gap_may_be_larger",
@@ -86,6 +87,7 @@ class Gate:
     found: str
     bar: str
     text: str
+    exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +207,33 @@ def about(view: View) -> str:
             )
     if len(view.models) > 1 and not results.is_blocked:
         because = results.primary_because
-        ranked = say("decision.ranked_by", metric=ranked_words(view))
+        words = ranked_words(view)
+        if results.declared is not None and any(record.exploratory for record in results.verdicts):
+            words = say("decision.exploratory", what=words)
+        ranked = say("decision.ranked_by", metric=words)
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
         same = say("decision.same_questions" if attempts else "decision.same_examples")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
+    parts += filter(None, (look_words(view), declared_words(view)))
     return " · ".join(parts)
+
+
+def look_words(view: View) -> str:
+    """Say which look this is and its level, where the comparison may be repeated."""
+    found = view.results.looks
+    if found is None:
+        return ""
+    return say("decision.look", look=found.look, looks=found.looks, level=numbers.level(found.level))
+
+
+def declared_words(view: View) -> str:
+    """Say when the criteria were declared, and whether anything was changed since; nothing without criteria."""
+    found = view.results.declared
+    if found is None:
+        return ""
+    n = len(found.changed)
+    return say("decision.changed", date=found.date, n=n) if n else say("decision.declared", date=found.date)
 
 
 def _clusters(view: View) -> tuple[int, float] | None:
@@ -236,7 +259,7 @@ def gates_of(view: View) -> list[Gate]:
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
-        gates.append(Gate(gate.outcome, word, visible(subject), found, bar, text))
+        gates.append(Gate(gate.outcome, word, visible(subject), found, bar, text, gate.exploratory))
     return gates
 
 
@@ -354,21 +377,23 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "clusters": "" if clusters is None else numbers.count(clusters[0]),
     }
     if found.needed is not None and found.needed > OUT_OF_REACH * _drawn(view, found.unit, clusters):
-        return say(
+        far = say(
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(found.needed),
             unit=say(f"decision.unit_{found.unit}"),
             gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
+        return " ".join(filter(None, (far, _cost_of_a_look(view, found))))
     if found.needed is not None:
-        return say(
+        within = say(
             f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
             **pair,
             needed=numbers.count(found.needed),
             gold="" if found.gold is None else numbers.count(found.gold),
             gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
+        return " ".join(filter(None, (within, _cost_of_a_look(view, found))))
     key = _by_units(
         view,
         "decision.settle_detectable",
@@ -377,6 +402,21 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     )
     key = key if clusters is None else "decision.settle_detectable_clusters"
     return say(key, **pair, size=numbers.to_digits(found.difference, 2))
+
+
+def _cost_of_a_look(view: View, found: DetectableRecord) -> str:
+    """Say what another look at more examples costs: error, or one of the looks that were declared."""
+    results, look = view.results, view.results.looks
+    if results.audit or results.history:
+        return ""  # an audit counts its own looks
+    if look is None:
+        alpha = numbers.percent(round(1 - view.confidence, 10))
+        error = "" if found.second_look is None else numbers.rate(found.second_look)
+        return say("decision.second_look", alpha=alpha, error=error) if error else ""
+    left = len(look.planned)
+    if look.n_max is not None and found.needed is not None and found.needed > look.n_max:
+        return say("decision.beyond_declared", n=numbers.count(look.n_max))
+    return say("decision.looks_left", n=left, of=look.looks) if left else say("decision.no_look_left")
 
 
 def _drawn(view: View, unit: str, clusters: tuple[int, float] | None) -> float:

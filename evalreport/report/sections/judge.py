@@ -144,7 +144,7 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
         bias = biases.get(frozenset((record.a, record.b or "")))
         rows.append(pair_row(a, b, (*_estimate(view, turned), _bias(bias, turned.a))))
     more = len(rows) - MOST_PAIRS
-    note = say("judge.pairs_note", level=numbers.percent(view.confidence))
+    note = say("judge.pairs_note", level=numbers.percent(view.results.deciding_level))
     note += " " + say("judge.more_pairs", n=more) if more > 0 else ""
     heads = (*_heads(), say("judge.bias_between"))
     return Table(say("judge.pairs"), heads, tuple(rows[:MOST_PAIRS]), note, first=say("table.pair"))

@@ -14,6 +14,7 @@ from evalreport.report.naming import (
     greater_is_better,
     label_of,
     level_of_pairs,
+    listed,
     metric_label,
     spelling,
     summary_of,
@@ -38,6 +39,7 @@ from evalreport.report.view import (
     verdict_between,
     verdict_word,
 )
+from evalreport.schema.comparisons import RankSetRecord
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import COMPANIONS
@@ -133,6 +135,7 @@ class Place:
     pieces: tuple[str, ...]
     letters: str
     word: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class Leaderboard:
     names: str
     note: str
     at_zero: str
+    best: str
 
 
 def describe(view: View) -> Leaderboard | None:
@@ -194,6 +198,7 @@ def describe(view: View) -> Leaderboard | None:
         names=_names(view),
         note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
         at_zero=at_zero,
+        best=_may_be_best(view),
     )
 
 
@@ -343,7 +348,38 @@ def _row(
         pieces=tuple(column[i] for column in brackets),
         letters=_letters(view, model),
         word=word,
+        about=_about_model(view, model),
     )
+
+
+def _about_model(view: View, model: Model) -> str:
+    """Name a model in full, and the ranks that it may have."""
+    found = next((record for record in view.results.rank_sets if record.model == model.id), None)
+    if found is None:
+        return model.full
+    return say("leaderboard.ranks", model=model.full, ranks=rank_words(found, len(view.results.rank_sets)))
+
+
+def rank_words(record: RankSetRecord, models: int) -> str:
+    """Write possible ranks: ``2 to 4 of 7``, or ``7 of 7``."""
+    if record.low == record.high:
+        return say("leaderboard.one_rank", rank=record.low, models=models)
+    return say("leaderboard.rank_set", low=record.low, high=record.high, models=models)
+
+
+def _may_be_best(view: View) -> str:
+    """Name the models that may be best, where these are not all."""
+    sets = {record.model: record for record in view.results.rank_sets}
+    names = [m.name for m in view.models if m.id in sets and sets[m.id].may_be_best]
+    if not sets or len(names) == len(sets):
+        return ""
+    return say("leaderboard.may_be_best", names=listed(names), n=len(names), level=confidence_words(view))
+
+
+def confidence_words(view: View) -> str:
+    """Write the confidence of what is said of all pairs together; of several looks it holds over all of them."""
+    key = "leaderboard.confidence" if view.results.looks is None else "leaderboard.confidence_of_looks"
+    return say(key, level=numbers.percent(view.confidence))
 
 
 def _letters(view: View, model: Model) -> str:

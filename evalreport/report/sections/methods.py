@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalreport import numbers
 from evalreport.report.naming import (
     MetricKey,
     count_range,
@@ -18,6 +19,7 @@ from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, leading_comparison
+from evalreport.schema.looks import LookRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
@@ -61,6 +63,10 @@ def describe(view: View) -> Methods:
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
         if second is not None and other is not None and other.test is not None and not same:
             parts.append(_deciding(view, other.test, second.words, second.key))
+    if results.looks is not None:
+        parts.append(_of_looks(results.looks))
+    if len(results.gates) > 1:
+        parts.append(say("methods.gates"))
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(
@@ -72,6 +78,19 @@ def describe(view: View) -> Methods:
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
     return Methods(" ".join(parts))
+
+
+def _of_looks(look: LookRecord) -> str:
+    """Say how the error is spent over the looks."""
+    if look.pushes:
+        rule = say("methods.looks_pushes")
+    elif look.rule == "other":
+        rule = say("methods.looks_apart")
+    elif look.n_max is None:
+        rule = say("methods.looks_equal")
+    else:
+        rule = say("methods.looks_n_max", n_max=numbers.count(look.n_max))
+    return say("methods.looks", look=look.look, looks=look.looks, level=numbers.level(look.level), rule=rule)
 
 
 def _of_suite(view: View) -> str:

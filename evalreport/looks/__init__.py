@@ -1,0 +1,1 @@
+"""Looks that are remembered, and criteria that are declared before a run."""

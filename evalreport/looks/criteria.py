@@ -1,0 +1,304 @@
+"""Criteria that are declared before a run: writing them, following them, and naming what was changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from evalreport.errors import UsageError
+from evalreport.files import toml_of
+from evalreport.gates.conditions import parse as parse_gate
+from evalreport.looks.truth import truth_digest, truth_of_files
+from evalreport.metrics.quantities import parse as parse_metric
+from evalreport.metrics.registry import METRICS, Quantity
+from evalreport.options import (
+    EXPECTED,
+    KEYS,
+    MOST_LOOKS,
+    AnyPath,
+    Key,
+    Options,
+    check_ranges,
+    check_types,
+    plain,
+)
+from evalreport.predictions.column_names import TASK
+from evalreport.predictions.table import Predictions
+from evalreport.registry import unknown_name
+from evalreport.schema.looks import DeclaredRecord
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import warning
+from evalreport.texts import Message, Text
+
+DECLARED = ("metrics", "margin", "gates", "slices", "correction", "confidence", "looks", "n_max", "baseline")
+"""Fields of ``Options`` that criteria declare."""
+EXTENDED = ("gates", "slices")
+"""Fields to which flags add: what was declared stays."""
+FACTS = ("models", "declared", "truth_sha256")
+_KEYS: Mapping[str, Key] = {key.name: key for key in KEYS if key.field in DECLARED}
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """Declared criteria: the keys of the file, as plain values."""
+
+    keys: Mapping[str, Any]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The declared fields of ``Options``."""
+        return {
+            _KEYS[name].field: plain(_KEYS[name], value) for name, value in self.keys.items() if name in _KEYS
+        }
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the keys as JSON, sorted, without spaces."""
+        text = json.dumps(dict(self.keys), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def declared(
+    options: Options, models: Sequence[str], *, truth: str, time: str, given: Sequence[str]
+) -> Criteria:
+    """Declare criteria.
+
+    Parameters
+    ----------
+    options
+        With the fields of ``DECLARED``.
+    truth
+        The file of true values, or prediction files that hold them; no prediction is read.
+    time
+        When they are declared, in ISO 8601.
+    given
+        The fields that were named; correction and confidence are declared in any case.
+
+    Raises
+    ------
+    UsageError
+        A metric, a gate or a baseline that cannot be.
+    InputError
+        True values that cannot be read.
+    """
+    check_types(options)
+    check_ranges(options)
+    names = [name.strip() for name in models if name.strip()]
+    if not names:
+        raise UsageError("models are declared by their names: --models a,b")
+    if options.baseline is not None and options.baseline not in names:
+        raise UsageError(unknown_name("model", options.baseline, names))
+    if options.looks is not None and not 1 <= options.looks <= MOST_LOOKS:
+        raise UsageError(f"looks must be a whole number from 1 to {MOST_LOOKS}, not {options.looks}")
+    for spelled in options.metrics:
+        stem = spelled.partition("[")[0]
+        if stem not in METRICS and stem.rpartition("_")[0] not in METRICS and stem[:4] != "pass":
+            raise UsageError(unknown_name("metric", stem, list(METRICS)))
+    for gate in options.gates:
+        parse_gate(gate, models=names)
+    wanted = {*given, "correction", "confidence"}
+    keys: dict[str, Any] = {
+        name: list(value) if isinstance(value := getattr(options, key.field), tuple) else value
+        for name, key in _KEYS.items()
+        if key.field in wanted
+    }
+    keys |= {"models": sorted(names), "declared": time, "truth_sha256": truth_of_files(truth, options)}
+    return Criteria(keys)
+
+
+def as_toml(criteria: Criteria) -> bytes:
+    """Write criteria as TOML."""
+    lines = [str(Message("criteria.preamble")), "[criteria]"]
+    lines += [f"{name} = {_toml(value)}" for name, value in criteria.keys.items()]
+    lines.append(f'digest = "{criteria.digest}"')
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        # The escapes of JSON are TOML's, but for DEL, which is written as it is only in JSON.
+        return json.dumps(value).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def read_criteria(path: Path) -> Criteria:
+    """Read criteria and check their digest.
+
+    Raises
+    ------
+    UsageError
+        No such file, or one that was changed after it was declared.
+    """
+    content = toml_of(path)
+    table = content.get("criteria")
+    if set(content) != {"criteria"} or not isinstance(table, dict):
+        raise UsageError(f"{path}: expected one table [criteria], as `evalreport declare -o FILE` writes it")
+    for name, value in table.items():
+        if name in _KEYS and not EXPECTED[_KEYS[name].kind][1](value):
+            raise UsageError(f"{path}: key {name!r}: expected {EXPECTED[_KEYS[name].kind][0]}")
+        if name not in _KEYS and name not in (*FACTS, "digest"):
+            raise UsageError(f"{path}: {unknown_name('key', name, [*_KEYS, *FACTS, 'digest'])}")
+    models = table.get("models")
+    if not isinstance(models, list) or not all(isinstance(name, str) for name in models):
+        raise UsageError(f"{path}: key 'models': expected a list of texts")
+    for name in ("declared", "truth_sha256", "digest"):
+        if not isinstance(table.get(name), str):
+            raise UsageError(f"{path}: key {name!r}: expected a text in quotes")
+    criteria = Criteria({name: value for name, value in table.items() if name != "digest"})
+    if criteria.digest != table["digest"]:
+        raise UsageError(
+            f"{path}: the criteria are not those that were declared: their digest is {criteria.digest[:12]}..., the"
+            f" file says {str(table['digest'])[:12]}...; declare anew, into another file, before new examples"
+        )
+    return criteria
+
+
+def digest_of(path: AnyPath) -> str:
+    """Return the digest of a file of criteria, which is checked."""
+    return read_criteria(Path(path)).digest
+
+
+def with_criteria(values: Mapping[str, object], flags: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a run with those that its criteria declare; a flag wins, and adds gates and slices.
+
+    Parameters
+    ----------
+    values
+        By field, flags included.
+    flags
+        Those of them that were given by flags or keywords.
+    """
+    path = values.get("criteria")
+    if path is None:
+        return dict(values)
+    found = read_criteria(Path(str(path))).options
+    for name in EXTENDED:
+        if name in found and name in flags:
+            found[name] = tuple(dict.fromkeys((*found[name], *_listed(flags[name]))))
+    return {**values, **found, **{k: v for k, v in flags.items() if k not in EXTENDED or k not in found}}
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Criteria that a run follows, the options that it has, and the digest of its truth."""
+
+    criteria: Criteria
+    options: Options
+    truth: str
+
+    def mark(self, results: Results) -> Results:
+        """Return results that say what was declared, what was changed since, and what is exploratory."""
+        keys = self.criteria.keys
+        changed = tuple(self._changed(results))
+        record = DeclaredRecord(
+            declared=str(keys["declared"]), digest=self.criteria.digest, changed=changed, criteria=dict(keys)
+        )
+        models, gates = set(keys["models"]), set(keys.get("gate", ()))
+        quantities = self._quantities(results)
+        primary_declared = quantities is None or any(q.spelled == results.primary_metric for q in quantities)
+
+        def undeclared(row: MetricRecord) -> bool:
+            other = quantities is not None and Quantity.of(row) not in quantities
+            return other or row.model not in models or not self._sliced(row)
+
+        added = (
+            (warning("criteria_changed", date=record.date, changed=changed, n=len(changed)),)
+            if changed
+            else ()
+        )
+        return replace(
+            results,
+            declared=record,
+            gates=tuple(replace(gate, exploratory=gate.gate not in gates) for gate in results.gates),
+            verdicts=tuple(
+                replace(v, exploratory=not primary_declared or not set(v.about) <= models)
+                for v in results.verdicts
+            ),
+            metrics=tuple(
+                replace(row, exploratory=True) if undeclared(row) else row for row in results.metrics
+            ),
+            warnings=(*results.warnings, *added),
+        )
+
+    def _quantities(self, results: Results) -> set[Quantity] | None:
+        """Return the declared metrics; None where none was named, neither then nor now."""
+        names = self.criteria.options.get("metrics", ())
+        if not names:
+            return set() if self.options.metrics else None
+        return {parse_metric(name, results.task, results.classes) for name in names}  # type: ignore[arg-type]
+
+    def _sliced(self, row: MetricRecord) -> bool:
+        """Say whether a record is within a slice that was declared, or within none."""
+        if row.slice is None or row.slice.column == TASK:
+            return True
+        columns = {str(name).partition(":")[0] for name in self.criteria.keys.get("slice", ())}
+        return row.slice.column in columns or any(
+            f"[{row.slice.column}=" in gate for gate in self.criteria.keys.get("gate", ())
+        )
+
+    def _changed(self, results: Results) -> list[Text]:
+        found: list[Text] = []
+        was = {name: getattr(Options(), name) for name in DECLARED} | self.criteria.options
+        for field in fields(Options):
+            if field.name not in DECLARED:
+                continue
+            now, name = getattr(self.options, field.name), _name_of(field.name)
+            if field.name in EXTENDED:
+                found += [
+                    Message("criteria.added", what=name, name=one)
+                    for one in now
+                    if one not in was[field.name]
+                ]
+            elif now != was[field.name]:
+                found.append(
+                    Message("criteria.other", name=name, now=_shown(now), was=_shown(was[field.name]))
+                )
+        models = set(self.criteria.keys["models"])
+        found += [Message("criteria.added", what="model", name=m) for m in results.models if m not in models]
+        found += [Message("criteria.gone", name=m) for m in sorted(models - set(results.models))]
+        if self.truth != self.criteria.keys["truth_sha256"]:
+            found.append(Message("criteria.truth"))
+        return found
+
+
+def _name_of(field: str) -> str:
+    return next(name for name, key in _KEYS.items() if key.field == field)
+
+
+def _shown(value: object) -> str:
+    if value is None or value == ():
+        return str(Message("criteria.none"))
+    return (
+        ", ".join(value)
+        if isinstance(value, tuple)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def followed(options: Options, predictions: Predictions) -> Followed | None:
+    """Return the criteria that a run follows; None without ``--criteria``."""
+    if options.criteria is None:
+        return None
+    truth = truth_digest(predictions) if options.truth is None else truth_of_files(options.truth, options)
+    return Followed(read_criteria(Path(options.criteria)), options, truth)
+
+
+def followed_again(results: Results, options: Options, predictions: Predictions) -> Followed | None:
+    """Return the criteria that recorded results followed, from the results alone."""
+    if results.declared is None:
+        return None
+    truth = truth_digest(predictions) if options.truth is None else truth_of_files(options.truth, options)
+    return Followed(Criteria(results.declared.criteria), options, truth)
