@@ -148,8 +148,8 @@ def evaluate(
             in_gates=quantities_in_slices(predictions, options),
             progress=lambda share: say("slices", 0.5 + 0.4 * share),
         )
-        spent = cost_records(predictions, divisions, options)
-        questions, of_questions = question_records(predictions, options)
+        spent = cost_records(predictions, divisions, options, deciding)
+        questions, of_questions = question_records(predictions, deciding)
         say("putting together", 0.9)
         gate_level = (
             None if look is None else (deciding.confidence, quantities_in_gates(predictions, options))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.comparisons.adjustment import adjust
-from evalreport.comparisons.pairs import model_pairs
+from evalreport.comparisons.pairs import draws_for, model_pairs
 from evalreport.comparisons.question_tests import (
     attempts_needed,
     fisher_midp,
@@ -21,8 +21,6 @@ from evalreport.predictions.column_names import QUESTION
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.questions import QuestionRecord, QuestionVerdict
 from evalreport.schema.warnings import WarningRecord, warning
-
-DRAWS_IN_TAIL = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _pair(
 ) -> list[QuestionRecord]:
     common = [question for question in both[0].outcomes if question in both[1].outcomes]
     m = 1 if options.correction == "none" else len(common)
-    draws = max(options.resamples, int(DRAWS_IN_TAIL * m / (1 - options.confidence)))
+    draws = draws_for(m, options)
     passes = both[0].passes and both[1].passes
     records = []
     for question in common:

@@ -31,7 +31,7 @@ from evalreport.predictions.column_names import COSTS
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Predictions
-from evalreport.schema.costs import CostRatioRecord, CostRecord
+from evalreport.schema.costs import CostLimits, CostRatioRecord, CostRecord
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
@@ -53,7 +53,9 @@ class CostRecords:
     warnings: tuple[WarningRecord, ...] = ()
 
 
-def cost_records(predictions: Predictions, divisions: Sequence[Division], options: Options) -> CostRecords:
+def cost_records(
+    predictions: Predictions, divisions: Sequence[Division], options: Options, deciding: Options
+) -> CostRecords:
     """Return each model's costs, overall and by slice, and the ratios of every pair.
 
     Parameters
@@ -62,6 +64,8 @@ def cost_records(predictions: Predictions, divisions: Sequence[Division], option
         The test rows of a run; rows without a cost are left out of that column's figures for every model.
     divisions
         The slices.
+    deciding
+        The options with the level of pairs and gates, another one at a look of several.
     """
     columns = cost_columns(predictions)
     if not columns:
@@ -77,14 +81,14 @@ def cost_records(predictions: Predictions, divisions: Sequence[Division], option
                 warning("cost_left_out", about=(column,), column=column, n=n, total=predictions.n_examples)
             )
         spent = _all_spending(predictions, column, options, kept)
-        own += _records(spent, column, None, options)
-        ratios += _ratios(spent, column, options)
+        own += _records(spent, column, None, options, deciding)
+        ratios += _ratios(spent, column, deciding)
         for division in divisions:
             for code, value in enumerate(division.values):
                 rows = np.flatnonzero(division.codes == code)
                 part = subset(predictions, rows)
                 within = _all_spending(part, column, options, kept[rows])
-                own += _records(within, column, Slice(column=division.column, value=value), options)
+                own += _records(within, column, Slice(column=division.column, value=value), options, deciding)
     raised += _warnings([record for record in own if record.slice is None])
     return CostRecords(tuple(own), tuple(ratios), tuple(raised))
 
@@ -110,16 +114,14 @@ def _all_spending(predictions: Predictions, column: str, options: Options, kept:
 
 
 def _records(
-    spent: dict[str, Spending], column: str, within: Slice | None, options: Options
+    spent: dict[str, Spending], column: str, within: Slice | None, options: Options, deciding: Options
 ) -> Iterator[CostRecord]:
     for model, own in spent.items():
-        level = options.confidence
         mean, success = mean_cost(own), cost_per_success(own)
-        of_mean, of_success = _bounds(mean, level), _bounds(success, level)
-        median, of_median = _quantile(own, 0.5, level)
-        p95, of_p95 = _quantile(own, 0.95, level)
+        limits, bounds = _limits(own, mean, success, options.confidence)
+        (median, _), (p95, _) = (_quantile(own, share, options.confidence) for share in (0.5, 0.95))
         total = math.fsum(own.cost)
-        reasons = [bounds.reason for bounds in (of_mean, of_success, of_median, of_p95)]
+        of_gates = None if deciding is options else _limits(own, mean, success, deciding.confidence)[0]
         yield CostRecord(
             model=model,
             column=column,
@@ -128,24 +130,44 @@ def _records(
             n=own.n,
             answers=len(own.cost),
             mean=mean.value if isinstance(mean, Figure) else 0.0,
-            low=of_mean.low,
-            high=of_mean.high,
+            low=limits.low,
+            high=limits.high,
             method=METHOD,
             median=median,
-            median_low=of_median.low,
-            median_high=of_median.high,
+            median_low=limits.median_low,
+            median_high=limits.median_high,
             p95=p95,
-            p95_low=of_p95.low,
-            p95_high=of_p95.high,
+            p95_low=limits.p95_low,
+            p95_high=limits.p95_high,
             sum=total,
             successes=None if own.success is None else int(own.success.sum()),
             per_success=_per_success(own, success),
-            per_success_low=of_success.low,
-            per_success_high=of_success.high,
+            per_success_low=limits.per_success_low,
+            per_success_high=limits.per_success_high,
             largest_share=float(own.cost.max()) / total if total > 0 else None,
-            alike=of_mean.reason == NO_VARIATION,
-            reason=_together(reasons),
+            alike=bounds[0].reason == NO_VARIATION,
+            of_gates=of_gates,
+            reason=_together([one.reason for one in bounds]),
         )
+
+
+def _limits(
+    own: Spending, mean: Figure | Text, success: Figure | Text, level: float
+) -> tuple[CostLimits, tuple[Bounds, Bounds, Bounds, Bounds]]:
+    """Return the limits of the mean, the cost per success, the median and the 95th percentile, with their reasons."""
+    of_mean, of_success = _bounds(mean, level), _bounds(success, level)
+    (_, of_median), (_, of_p95) = (_quantile(own, share, level) for share in (0.5, 0.95))
+    limits = CostLimits(
+        low=of_mean.low,
+        high=of_mean.high,
+        median_low=of_median.low,
+        median_high=of_median.high,
+        p95_low=of_p95.low,
+        p95_high=of_p95.high,
+        per_success_low=of_success.low,
+        per_success_high=of_success.high,
+    )
+    return limits, (of_mean, of_success, of_median, of_p95)
 
 
 def _per_success(own: Spending, figure: Figure | Text) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
@@ -86,10 +86,15 @@ def _record(gate: Gate, term: Term, column: str, results: Results) -> CostRecord
         raise wrong(gate.text, term.metric_at, unknown_name("cost", column, known))
     for record in own:
         if record.slice is None and not term.slices:
-            return record
+            return _at_look(record)
         if record.slice is not None and _is_slice(term, record.slice.column, record.slice.value):
-            return record
+            return _at_look(record)
     raise wrong(gate.text, term.metric_at, f"there is no such slice of {column}")
+
+
+def _at_look(record: CostRecord) -> CostRecord:
+    """Return a record with the limits that gates are decided by: those of the look, where there are several."""
+    return record if record.of_gates is None else replace(record, **asdict(record.of_gates))
 
 
 def _is_slice(term: Term, column: str, value: str) -> bool:

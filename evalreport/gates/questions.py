@@ -56,18 +56,14 @@ def _regressions(gate: Gate, results: Results) -> GateRecord:
 
 
 def _could(row: QuestionRecord, questions: int, results: Results) -> bool:
-    confidence = results.options["confidence"]
-    assert isinstance(confidence, float)
     m = 1 if results.options["correction"] == "none" else questions
-    return could_be_decided(row.n_a, row.n_b or 0, m, 1 - confidence)
+    return could_be_decided(row.n_a, row.n_b or 0, m, 1 - results.deciding_level)
 
 
 def _below(gate: Gate, results: Results) -> GateRecord:
     """Count the questions that are below a floor by Clopper and Pearson's limits, all of them together."""
     passes = _passes(gate, results)
-    confidence = results.options["confidence"]
-    assert isinstance(confidence, float)
-    level = 1 - (1 - confidence) / len(passes)
+    level = 1 - (1 - results.deciding_level) / len(passes)
     below, open_ = [], 0
     for (_, _, name), (passed, attempts) in passes.items():
         low, high = clopper_pearson_limits(passed, attempts, level)

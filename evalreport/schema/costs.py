@@ -9,6 +9,20 @@ from evalreport.texts import Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CostLimits:
+    """Limits of the figures of a ``CostRecord``."""
+
+    low: float | None = None
+    high: float | None = None
+    median_low: float | None = None
+    median_high: float | None = None
+    p95_low: float | None = None
+    p95_high: float | None = None
+    per_success_low: float | None = None
+    per_success_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CostRecord:
     """What one model's answers cost, by one column.
 
@@ -46,6 +60,8 @@ class CostRecord:
     largest_share: float | None = None
     alike: bool = False
     """All costs are the same: a gate is decided by the value."""
+    of_gates: CostLimits | None = None
+    """With looks: the limits at one minus the look's level, by which gates are decided."""
     reason: Text | None = None
 
 

@@ -230,3 +230,27 @@ def test_equivalence_uses_the_level_of_the_look(tmp_path: Path) -> None:
     plain = er.evaluate(table, metrics="accuracy", margin=0.012, resamples=50)
     assert plain.verdicts[0].verdict == "equivalent"
     assert early.verdicts[0].verdict == "undecided"
+
+
+def test_gates_on_costs_and_questions_have_the_level_of_the_look(tmp_path: Path) -> None:
+    """Values keep --confidence; what gates on costs, ratios and questions are decided by is wider."""
+    rng = np.random.default_rng(5)
+    table: Any = {
+        name: {
+            "id": [f"q{i // 6}" for i in range(240)],
+            "attempt": [i % 6 for i in range(240)],
+            "outcome": (rng.random(240) < share).astype(int),
+            "cost": rng.exponential(size=240) + 1,
+        }
+        for name, share in (("new", 0.7), ("old", 0.8))
+    }
+    gates = ["new.cost_mean <= 2.2", "new.cost_mean <= 1.1 * old.cost_mean", "new.questions_below(0.8) <= 40"]
+    plain = er.evaluate(table, gates=gates, resamples=50)
+    early = look(table, tmp_path / "f", gates=gates, metrics="mean_outcome")
+    assert [r.low for r in early.costs] == [r.low for r in plain.costs]
+    for at_look, usual in zip(early.gates[:2], plain.gates[:2], strict=True):
+        assert at_look.low is not None
+        assert usual.low is not None
+        assert at_look.low < usual.low
+    assert early.cost_ratios[0].level == early.deciding_level
+    assert all(q.verdict == "undecided" for q in early.questions)
