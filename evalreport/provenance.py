@@ -32,8 +32,9 @@ def plain_options(options: Options) -> JsonObject:
     """Return the options as results.json has them; of files only the name: digests or contents are recorded."""
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(options).items()}
     for name in RECORDED_PATHS:
-        if plain[name] is not None:
-            plain[name] = PurePath(without_login(plain[name])).name
+        path: str | None = getattr(options, name)
+        if path is not None:
+            plain[name] = PurePath(without_login(path)).name
     return plain
 
 

@@ -135,7 +135,7 @@ def _of_labels(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
     if values.dtype.kind not in "iu":
         return np.ascontiguousarray(values)
     hashes = np.array([*(_hashed(name) for name in names), 0], np.uint64)
-    return hashes[values]  # -1, a label that is not given, is the last
+    return np.asarray(hashes[values])  # -1, a label that is not given, is the last
 
 
 def _hashed(text: str) -> int:

@@ -7,6 +7,7 @@ import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from evalreport.looks.answers import BYTES_OF_A_KEY, Answers, Keys, answers_of
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
 from evalreport.options import MOST_LOOKS, SPENT, Options
 from evalreport.predictions.table import Predictions
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.looks import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.lookups import comparison_between, is_metric
 from evalreport.schema.recorded import require_types
@@ -47,7 +49,7 @@ class TakenLook:
 class Series:
     """The content of a looks file; ``ids`` are the hashed ids of the last look."""
 
-    schema: Literal["evalreport/looks/1"] = SCHEMA
+    schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
     looks: int
     n_max: int | None
     pushes: bool
@@ -231,10 +233,8 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
             continue
         difference = verdict.difference
         if difference is None:
-            metric = verdict.metric
-            row = comparison_between(
-                results, *verdict.about, about=lambda row, name=metric: is_metric(row, name), decided=False
-            )
+            about = partial(_is_about, verdict.metric)
+            row = comparison_between(results, *verdict.about, about=about, decided=False)
             difference = None if row is None else row.difference
         if difference is None:
             continue
@@ -246,6 +246,10 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
             )
         )  # fmt: skip
     return tuple(found)
+
+
+def _is_about(metric: str, row: ComparisonRecord) -> bool:
+    return is_metric(row, metric)
 
 
 def series_of(content: bytes, name: str) -> Series:

@@ -143,7 +143,7 @@ def flags(generator: np.random.Generator, sets: int, gap: float) -> tuple[Floats
     found = []
     for more in (gap, 0.0):
         right = generator.random((sets, N)) < np.where(hard, 0.6 + more, 0.95)
-        found.append(2.0 * true + np.where(right, true, ~true))
+        found.append((2 * true + np.where(right, true, ~true)).astype(np.float64))
     return found[0], found[1]
 
 
@@ -340,12 +340,13 @@ def _source(test: str, first: Floats, second: Floats, n: int) -> dict[str, dict[
 
 
 def _options(test: str) -> dict[str, Any]:
-    return {
+    by_test: dict[str, dict[str, Any]] = {
         "McNemar mid-p": {"task": "outcome", "metrics": "mean_outcome"},
         "paired t": {"task": "outcome", "metrics": "mean_outcome", "lower_is_better": True},
         "DeLong": {"metrics": "roc_auc"},
         "F1 score": {"metrics": "f1"},
-    }[test]
+    }
+    return by_test[test]
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
