@@ -15,7 +15,14 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.options import KEYS
-from evalreport.predictions.column_names import ALIASES, ANSWERS, LONE_PROBABILITIES, PROBABILITY_PREFIXES
+from evalreport.predictions.column_names import (
+    ALIASES,
+    ANSWERS,
+    COSTS,
+    LONE_PROBABILITIES,
+    PROBABILITY_PREFIXES,
+    QUESTION,
+)
 from scripts.write_figures import BEGIN, END, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,6 +156,8 @@ def test_every_column_and_every_other_name_stands_on_the_page():
     assert shown.pop("p_<label>") == {f"{prefix}<label>" for prefix in PROBABILITY_PREFIXES} - {"p_<label>"}
     shown.pop("any other")
     assert not shown.pop("count") | shown.pop(f"{ANSWERS}<model>")
+    assert not shown.pop("`, `".join(COSTS))
+    assert shown.pop(QUESTION[0]) == set(QUESTION[1:])
     shown["value"].clear()  # a metric's name
     known = {name: set(aliases) for name, aliases in ALIASES.items()}
     assert shown == known
