@@ -433,9 +433,9 @@ def _draw_first(
         ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
     parts: list[Artist] = []
     for place, (period, record, here) in enumerate(zip(periods, records, held, strict=True)):
-        if not here:
-            continue
         value, low, high = with_limits(record)
+        if not here or value is None:
+            continue
         if low is not None and high is not None:
             parts += ax.plot(
                 [place] * 2, [low, high], color=mark.colour, linewidth=1.6, solid_capstyle="butt"
