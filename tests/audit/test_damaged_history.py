@@ -127,9 +127,9 @@ def test_a_definition_that_is_no_text_is_said(
 ) -> None:
     """SQLite quotes the damaged bytes in its message, which Python cannot read: one line and exit code 2."""
     history.execute("PRAGMA writable_schema = ON")
+    damaged = b"CREATE TABLE evalreport_runs (run_id INTEGER, FOREIGN KEY(run_id) REFEREN\x89 x (id))"
     history.execute(
-        "UPDATE sqlite_master SET sql = CAST(x'435245415445205441424C4520618943' AS TEXT)"
-        " WHERE name = 'evalreport_runs'"
+        f"UPDATE sqlite_master SET sql = CAST(x'{damaged}' AS TEXT) WHERE name = 'evalreport_runs'"
     )
     words = ["history", command, *(["pages"] if command == "site" else []), "--history", URL]
     assert main(words) == 2
