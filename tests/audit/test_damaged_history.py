@@ -128,9 +128,8 @@ def test_a_definition_that_is_no_text_is_said(
     """SQLite quotes the damaged bytes in its message, which Python cannot read: one line and exit code 2."""
     history.execute("PRAGMA writable_schema = ON")
     damaged = b"CREATE TABLE evalreport_runs (run_id INTEGER, FOREIGN KEY(run_id) REFEREN\x89 x (id))"
-    history.execute(
-        f"UPDATE sqlite_master SET sql = CAST(x'{damaged}' AS TEXT) WHERE name = 'evalreport_runs'"
-    )
+    changed = "UPDATE sqlite_master SET sql = CAST(? AS TEXT) WHERE name = 'evalreport_runs'"
+    history.execute(changed, [damaged])
     words = ["history", command, *(["pages"] if command == "site" else []), "--history", URL]
     assert main(words) == 2
     error = capsys.readouterr().err
