@@ -38,6 +38,10 @@ LOGS_A_TABLE = (
     'log one in the run: mlflow.log_table(data.assign(prediction=answers), "eval_results_table.json"),'
     " where data holds the inputs and the column target"
 )
+MIGRATE = (
+    "mlflow migrate-filestore --source FOLDER --target sqlite:///mlflow.db, then name the database:"
+    " evalreport import mlflow sqlite:///mlflow.db"
+)
 TARGETS = ("target", "targets", "ground_truth", "label", "expected_response/value")
 PREDICTIONS = ("prediction", "predictions", "outputs", "output", "response")
 # Columns that a run adds to its inputs; they are no part of the question.
@@ -55,6 +59,7 @@ COSTS = {
 }
 """Columns that hold a cost, the first that is there, with their factor: durations are in milliseconds."""
 JUDGED = ("/score", "/value")
+BY_PEOPLE = "/human"
 ATTEMPTS = ("attempt", "epoch")
 
 
@@ -83,8 +88,8 @@ def import_mlflow(
     id_column
         What rows are matched by; None: a column that is called so, else a digest of the inputs.
     outcome
-        The column that judges a row; None: the only one of ``*/score`` and ``*/value``. Where no models are named, runs
-        without this column are left out.
+        The column that judges a row; None: the only one of ``*/score`` and ``*/value``, else of ``*/human``. Where no
+        models are named, runs without this column are left out.
     target
         The column of the truth, to be compared with the answer as label or number in place of an outcome.
     prediction
@@ -106,22 +111,25 @@ def import_mlflow(
     found = [one for place, path in enumerate(paths) for one in _found(place, str(path), experiment)]
     chosen = named(found, paths, models)
     loaded = [(one, one.source()) for one in chosen]
-    without = [one.model for one, table in loaded if table is None]
+    without = [one for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
     if outcome is not None and not models and any(outcome in table.columns for _, table in read):
         # Of a whole store, only the runs with this judgement.
-        without += [one.model for one, table in read if outcome not in table.columns]
+        without += [one for one, table in read if outcome not in table.columns]
         read = [(one, table) for one, table in read if outcome in table.columns]
     if not read or (models and without):
         raise InputError(
-            f"no rows were logged by {', '.join(without[:10]) or 'any run'}",
+            f"no rows were logged by {', '.join(one.model for one in without[:10]) or 'any run'}",
             file=str(paths[0]),
             expected="runs with a table of rows, or with judged traces (mlflow.genai.evaluate)",
             remedy=LOGS_A_TABLE,
         )
     said = read_from(once([one for one, _ in read]))
+    said += [Message("imported.file_traces", folder=str(p)) for p in paths if _has_traces(Path(p))]
     if without:
-        said.append(Message("imported.without_rows", runs=without))
+        read_too = {one.model for one, _ in read}
+        runs = [f"{one.model} ({one.run})" if one.model in read_too else one.model for one in without]
+        said.append(Message("imported.without_rows", runs=runs))
     rows: list[Row] = []
     how: set[Message] = set()
     for one, table in read:
@@ -144,6 +152,13 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     if given.suffix in (".db", ".sqlite", ".sqlite3"):
         return list(database_runs(place, given, experiment))
     files = [given] if given.is_file() else sorted(given.rglob(TABLE)) if given.is_dir() else []
+    if not files and _has_traces(given):
+        raise InputError(
+            f"there are traces, but no {TABLE}",
+            file=path,
+            expected="a database or server of MLflow",
+            remedy=MIGRATE,
+        )
     if not files:
         raise InputError(
             f"there is no {TABLE}",
@@ -152,6 +167,11 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
             remedy=f"name the store (MLflow 3 writes mlflow.db); for a run without a table, {LOGS_A_TABLE}",
         )
     return [Found(place, _name(file), str(file), partial(file_table, file)) for file in files]
+
+
+def _has_traces(folder: Path) -> bool:
+    """Return whether a folder is a file store with traces, which are not read there."""
+    return next(folder.glob("*/traces/tr-*"), None) is not None
 
 
 def _name(file: Path) -> str:
@@ -191,7 +211,7 @@ def _rows(
             raise InputError(
                 "there is no judgement (*/score, */value), and no target beside a prediction",
                 file=table.file,
-                expected=f"one of the columns {', '.join(table.columns)}",
+                expected=f"one of the columns {', '.join(table.named)}",
                 remedy="name the column with --outcome, or both with --target and --prediction",
             )
         places = table.column(truth, "--target"), table.column(answered, "--prediction")
@@ -237,6 +257,7 @@ def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[
 def _only_judgement(table: Table) -> str | None:
     # A scorer's values include expectations, which are no judgements.
     found = [name for name in table.columns if name.endswith(JUDGED) and name not in TARGETS]
+    found = found or [name for name in table.columns if name.endswith(BY_PEOPLE)]
     if len(found) > 1:
         raise UsageError(f"{table.file}: rows are judged by {', '.join(found)}: name one with --outcome")
     return found[0] if found else None

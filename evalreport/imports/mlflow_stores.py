@@ -7,10 +7,11 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import sqlite3
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,12 +29,17 @@ TRACED_ID = "mlflow.eval.requestId"
 """The tag that mlflow.genai.evaluate gives a trace: a digest of the inputs, or with ``predict_fn`` a random text."""
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
 _SOURCE_RUN = "mlflow.sourceRun"
+_SOURCE_INPUTS = "mlflow.traceInputs"
+_JUDGED_IN = "mlflow.assessment.sourceRunId"
 _PREVIEW = 1000
 """Characters after which MLflow cuts the shown inputs of a trace."""
+_METADATA = 250
+"""Characters after which MLflow cuts a trace's metadata, the inputs among them."""
 _SECONDS = 60
 _ROW = 100
 _PAGE = 500
 _MOST_PAGES = 2000
+_BATCH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,11 @@ class Table:
     file: str
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that a user may name."""
+        return [name for name in self.columns if name != TRACED_ID]
 
     def column(self, name: str, option: str) -> int:
         """Return a column's position.
@@ -56,7 +67,7 @@ class Table:
             raise InputError(
                 f"there is no column {name!r}",
                 file=self.file,
-                expected=f"one of {', '.join(self.columns)}",
+                expected=f"one of {', '.join(self.named)}",
                 remedy=f"name another with {option}",
             )
         return self.columns.index(name)
@@ -68,20 +79,21 @@ Load: TypeAlias = Callable[[], Table | None]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One assessment of a trace: a scorer's or a person's feedback, or the expected answer."""
+    """One assessment of a trace: a scorer's or a person's feedback, or the expected answer; ``run``: given in it."""
 
     name: str
     value: object
     expected: bool
     human: bool
+    run: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One answer of a run: its inputs as JSON, whether they are cut, its tags, and its assessments."""
+    """One answer of a run: its inputs as JSON (None: cut), the shown part of them, its tags, and its assessments."""
 
-    inputs: str
-    cut: bool
+    inputs: str | None
+    shown: str
     tags: Mapping[str, str]
     judgements: tuple[Judgement, ...]
 
@@ -118,10 +130,15 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
         if not any(not judgement.expected for judgement in trace.judgements):
             continue
         row: dict[str, object] = {}
-        if trace.cut and TRACED_ID not in trace.tags:
-            raise InputError("the inputs of a trace are cut, and it has no digest of them", file=file)
-        inputs = _inputs(trace.inputs)
-        row[TRACED_ID] = trace.tags[TRACED_ID] if trace.cut else digest([inputs])
+        known = trace.tags.get(TRACED_ID, "")
+        if trace.inputs is None and not _DIGEST.fullmatch(known):
+            raise InputError(
+                "the inputs of a trace are cut, and it has no digest of them",
+                file=file,
+                remedy="name the database of the store, or update its server: MLflow 3.17 gives all of the inputs",
+            )
+        inputs = _inputs(trace.shown if trace.inputs is None else trace.inputs)
+        row[TRACED_ID] = known if trace.inputs is None else digest([inputs])
         row |= {name: value for name, value in trace.tags.items() if not name.startswith("mlflow.")}
         row |= inputs
         for judgement in trace.judgements:
@@ -134,6 +151,30 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
         return None
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return Table(file, tuple(columns), tuple(tuple(row.get(name) for name in columns) for row in rows))
+
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+"""MLflow's digest of inputs; a run with ``predict_fn`` gives each trace a random text instead."""
+
+
+def _whole(inputs: str | None, shown: str, metadata: str) -> str | None:
+    """Return all of a trace's inputs; None: they are cut.
+
+    Parameters
+    ----------
+    inputs
+        Those of the trace's first span.
+    shown
+        The first 1,000 characters; of messages to a chat model, those of the last one alone.
+    metadata
+        The first 250 characters of all of them.
+    """
+    if inputs is not None:
+        return inputs
+    if metadata and len(metadata) < _METADATA:
+        return metadata
+    begin = metadata.removesuffix("...")
+    return shown if len(shown) < _PREVIEW and shown.startswith(begin) else None
 
 
 def _inputs(text: str) -> dict[str, object]:
@@ -191,51 +232,58 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
     """Yield the traces of a run, in a fixed order."""
     if not _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'assessments'", ()):
         return
+
+    def asked(sql: str) -> list[Cells]:
+        own = f"{_OWN} UNION {_LINKED}" if _has_table(path, "entity_associations") else _OWN
+        return _rows_of(path, f"WITH own(trace) AS ({own}) {sql}", (run,))
+
     judgements: dict[str, list[Judgement]] = {}
-    for _, _, trace, name, kind, value, source in _rows_of(path, _JUDGEMENTS, (run,)):
-        found = Judgement(str(name), _value(value), kind == "expectation", source == "HUMAN")
+    for _, _, trace, name, kind, value, source, metadata in asked(_JUDGEMENTS):
+        told = _value(metadata)
+        given = told.get(_JUDGED_IN) if isinstance(told, dict) else None
+        found = Judgement(str(name), _value(value), kind == "expectation", source == "HUMAN", given)
         judgements.setdefault(trace, []).append(found)
     tags: dict[str, dict[str, str]] = {}
-    for trace, key, value in _rows_of(path, _TAGS, (run,)):
+    for trace, key, value in asked(_TAGS):
         tags.setdefault(trace, {})[key] = value
-    # Shown inputs may be cut, but the span holds all of them.
-    spans = _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'spans'", ())
-    whole = {trace: content for _, trace, content in _rows_of(path, _LONG, (run,))} if spans else {}
-    for _, trace, inputs in _rows_of(path, _TRACES, (run,)):
-        shown, text = str(inputs or ""), _span_inputs(whole.get(trace))
-        cut = text is None and len(shown) >= _PREVIEW
-        yield Trace(text or shown, cut, tags.get(trace, {}), tuple(judgements.get(trace, ())))
+    spans = asked(_SPANS) if _has_table(path, "spans") else []
+    whole = {trace: inputs for _, trace, inputs in spans if isinstance(inputs, str)}
+    for _, trace, preview, metadata in asked(_TRACES):
+        shown = str(preview or "")
+        inputs = _whole(whole.get(trace), shown, str(metadata or ""))
+        yield Trace(inputs, shown, tags.get(trace, {}), _of_run(judgements.get(trace, ()), run))
 
 
-def _span_inputs(content: object) -> str | None:
-    """Return the inputs of a trace's first span as JSON; None: it has none."""
-    span = _value(content)
-    attributes = span.get("attributes") if isinstance(span, dict) else None
-    inputs = attributes.get("mlflow.spanInputs") if isinstance(attributes, dict) else None
-    return inputs if isinstance(inputs, str) else None
+def _has_table(path: Path, name: str) -> bool:
+    return bool(_rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
 
-_LONG = (
-    "SELECT s.start_time_unix_nano, s.trace_id, s.content FROM spans s"
-    " JOIN trace_info t ON t.request_id = s.trace_id"
-    " JOIN trace_request_metadata m ON m.request_id = s.trace_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ? AND s.parent_span_id IS NULL AND length(t.request_preview) >= 1000"
+def _of_run(judgements: Iterable[Judgement], run: str) -> tuple[Judgement, ...]:
+    """Leave out what another run's evaluation said of the same trace."""
+    return tuple(judgement for judgement in judgements if judgement.run in (None, run))
+
+
+_OWN = "SELECT request_id FROM trace_request_metadata WHERE key = 'mlflow.sourceRun' AND value = ?1"
+"""Traces that were made in a run."""
+_LINKED = (
+    "SELECT source_id FROM entity_associations"
+    " WHERE source_type = 'trace' AND destination_type = 'run' AND destination_id = ?1"
+)
+"""Traces that were made earlier, and evaluated in a run."""
+_SPANS = (
+    "SELECT s.start_time_unix_nano, s.trace_id,"
+    """ CASE WHEN json_valid(s.content) THEN json_extract(s.content, '$.attributes."mlflow.spanInputs"') END"""
+    " FROM spans s JOIN own ON own.trace = s.trace_id WHERE s.parent_span_id IS NULL"
 )
 _JUDGEMENTS = (
-    "SELECT a.created_timestamp, a.assessment_id, a.trace_id, a.name, a.assessment_type, a.value, a.source_type"
-    " FROM assessments a"
-    " JOIN trace_request_metadata m ON m.request_id = a.trace_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ? AND a.valid = 1"
+    "SELECT a.created_timestamp, a.assessment_id, a.trace_id, a.name, a.assessment_type, a.value, a.source_type,"
+    " a.assessment_metadata FROM assessments a JOIN own ON own.trace = a.trace_id WHERE a.valid = 1"
 )
-_TAGS = (
-    "SELECT t.request_id, t.key, t.value FROM trace_tags t"
-    " JOIN trace_request_metadata m ON m.request_id = t.request_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ?"
-)
+_TAGS = "SELECT t.request_id, t.key, t.value FROM trace_tags t JOIN own ON own.trace = t.request_id"
 _TRACES = (
-    "SELECT t.timestamp_ms, t.request_id, t.request_preview FROM trace_info t"
-    " JOIN trace_request_metadata m ON m.request_id = t.request_id AND m.key = 'mlflow.sourceRun'"
-    " WHERE m.value = ?"
+    "SELECT t.timestamp_ms, t.request_id, t.request_preview, m.value FROM trace_info t"
+    " JOIN own ON own.trace = t.request_id LEFT JOIN trace_request_metadata m"
+    " ON m.request_id = t.request_id AND m.key = 'mlflow.traceInputs'"
 )
 
 
@@ -275,7 +323,8 @@ def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells
 
 _ENDLESS = (
     "SELECT name FROM sqlite_master WHERE (type = 'view' OR upper(sql) LIKE 'CREATE VIRTUAL%') AND name IN"
-    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata', 'spans')"
+    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata', 'spans',"
+    " 'entity_associations')"
 )
 """The greatest number of rows, since a view may have infinitely many."""
 
@@ -329,10 +378,45 @@ def _server_table(address: str, run: str, experiment: str, where: str) -> Table 
         "filter": f"request_metadata.`{_SOURCE_RUN}` = '{run}'",
         "order_by": ["timestamp_ms ASC"],
     }
-    return _traced(map(_trace, _paged(address, "3.0/mlflow/traces/search", asked, "traces")), where)
+    found = list(_paged(address, "3.0/mlflow/traces/search", asked, "traces"))
+    whole = _span_inputs(address, [one for one in found if _trace(one, run, {}).inputs is None])
+    return _traced((_trace(one, run, whole) for one in found), where)
 
 
-def _trace(content: Record) -> Trace:
+def _span_inputs(address: str, traces: Sequence[Record]) -> dict[str, str]:
+    """Return all inputs of traces whose inputs are cut in a search; none from servers that do not give them."""
+    found: dict[str, str] = {}
+    names = [str(one.get("trace_id")) for one in traces]
+    for at in range(0, len(names), _BATCH):
+        asked = urlencode([("trace_ids", name) for name in names[at : at + _BATCH]])
+        text = _answer(address, f"api/3.0/mlflow/traces/batchGet?{asked}", None)
+        if text is None:
+            break
+        content = parsed(text, Path(address), None, "the answer of a server of MLflow")
+        given = content.get("traces") if isinstance(content, dict) else None
+        for one in given if isinstance(given, list) else []:
+            spans = one.get("spans") if isinstance(one, dict) else None
+            first = next((s for s in spans or () if isinstance(s, dict) and not s.get("parent_span_id")), {})
+            inputs = _plain({"kvlist_value": {"values": first.get("attributes")}})
+            if isinstance(inputs, dict) and "mlflow.spanInputs" in inputs:
+                name = str(part_of(one, "trace_info").get("trace_id"))
+                found[name] = json.dumps(inputs["mlflow.spanInputs"])
+    return found
+
+
+def _plain(value: object) -> object:
+    """Return a value of OpenTelemetry as JSON has it."""
+    kind, held = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
+    values = held.get("values") if isinstance(held, dict) else None
+    if kind == "kvlist_value":
+        pairs = values if isinstance(values, list) else []
+        return {str(pair.get("key")): _plain(pair.get("value")) for pair in pairs if isinstance(pair, dict)}
+    if kind == "array_value":
+        return [_plain(one) for one in values] if isinstance(values, list) else []
+    return int(held) if kind == "int_value" and isinstance(held, str) else held
+
+
+def _trace(content: Record, run: str, whole: Mapping[str, str]) -> Trace:
     judgements = []
     given = content.get("assessments")
     for one in given if isinstance(given, list) else []:
@@ -340,9 +424,13 @@ def _trace(content: Record) -> Trace:
             told = part_of(one, "feedback") or part_of(one, "expectation")
             human = part_of(one, "source").get("source_type") == "HUMAN"
             name = str(one.get("assessment_name"))
-            judgements.append(Judgement(name, told.get("value"), "expectation" in one, human))
-    preview = str(content.get("request_preview") or "")
-    return Trace(preview, len(preview) >= _PREVIEW, part_of(content, "tags"), tuple(judgements))
+            given = part_of(one, "metadata").get(_JUDGED_IN)
+            by = None if given is None else str(given)
+            judgements.append(Judgement(name, told.get("value"), "expectation" in one, human, by))
+    shown = str(content.get("request_preview") or "")
+    metadata = str(part_of(content, "trace_metadata").get(_SOURCE_INPUTS) or "")
+    inputs = _whole(whole.get(str(content.get("trace_id"))), shown, metadata)
+    return Trace(inputs, shown, part_of(content, "tags"), _of_run(judgements, run))
 
 
 def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:

@@ -170,18 +170,30 @@ def _refuse_confidence_in_other_labels(table: Table, labels: Labels) -> None:
     roles = table.roles
     header = roles.columns.get("score") or roles.one_probability
     others = [h for h in (*roles.unused, *roles.metadata) if usual_case(h) in ("label", *_PREDICTED)]
-    if header is None or "y_pred" in roles.columns or not others or len(labels.true) != 2:
+    truth = roles.columns.get("y_true", "")
+    doubted = usual_case(truth) == "label"
+    if header is None or "y_pred" in roles.columns or not (others or doubted) or len(labels.true) != 2:
         return
     array = combined(table.read.arrays[header])
     values = floats(array) if header == roles.columns.get("score") else dictionary_numbers(array)
     given = values[~np.isnan(values)]
     if len(given) and (given >= LEAST_CONFIDENCE).all() and (given <= 1).all():
+        score, least = header.strip(), f"{LEAST_CONFIDENCE:g}"
+        if not others:
+            raise InputError.of(
+                "confidence_beside_label",
+                file=table.name,
+                column=truth,
+                label=truth.strip(),
+                score=score,
+                least=least,
+            )
         raise InputError.of(
             "confidence_in_other_labels",
             file=table.name,
             column=header,
-            score=header.strip(),
-            least=f"{LEAST_CONFIDENCE:g}",
+            score=score,
+            least=least,
             labels=[other.strip() for other in others],
         )
 

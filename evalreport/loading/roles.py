@@ -22,8 +22,10 @@ from evalreport.predictions.column_names import (
     QUESTION,
     by_usual_case,
     spellings,
+    usual_case,
 )
 from evalreport.predictions.slicing import may_be_sliced_by
+from evalreport.predictions.spelling import is_number
 from evalreport.sources.other_tools import import_of_columns, log_of
 from evalreport.texts import Message
 
@@ -117,6 +119,7 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         the value, or no column can be used.
     """
     stripped = by_usual_case(names, as_they_are=(options.outcome, options.value))
+    _refuse_no_names(names, file)
     refuse_twice(names, file)
     columns, unused = _standard_columns(stripped, file, options)
     probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
@@ -136,11 +139,38 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         (stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None
     )
     nameless = None if "id" in columns else next((name for name in names if name.strip() in NAMELESS), None)
+    if nameless is not None and "value" in columns and set(stripped) >= _OF_FOLDS and "fold" not in columns:
+        columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
         one_probability, unlabelled, nameless=nameless, costs=costs,
     )  # fmt: skip
     return _with_metric_as_value(roles, file)
+
+
+_OF_FOLDS = frozenset(("fit_time", "score_time"))
+"""Columns of what ``cross_validate`` of scikit-learn returns: a row is a fold."""
+
+
+_OF_REPORT = frozenset(("precision", "recall", "f1-score", "support"))
+"""Columns of ``classification_report``: a row is a class."""
+
+
+def _refuse_no_names(names: Sequence[str], file: str) -> None:
+    """Refuse a first line that holds no names: numbers, or a remark of numpy's ``savetxt``.
+
+    Raises
+    ------
+    InputError
+        With the call that writes names.
+    """
+    remark = bool(names) and names[0].startswith("#") and usual_case(names[0].lstrip("# ")) in spellings()
+    if remark or (len(set(names)) < len(names) and all(map(is_number, names))):
+        remedy = (
+            "begin the file with a line of names: np.savetxt(..., header='id,y_true,y_pred', comments='')"
+        )
+        shown = ", ".join(map(repr, names[:12]))
+        raise InputError.of("unusable", file=file, line=1, names=shown, remedy=remedy)
 
 
 def about_truth(options: Options) -> Options:
@@ -208,17 +238,36 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if len(roles.metadata) > 1:
         remedy += "; if each of the further columns is a model, pass --wide (wide=True in Python)"
-        remedy += "; if they are the probabilities of classes: " + ", ".join(
-            f"p_{name.strip()}" for name in roles.metadata[:3]
+        called_so = [name.strip() for name in roles.metadata]
+        numbered = called_so == [str(place) for place in range(len(called_so))]
+        remedy += "; if they are the probabilities of classes: " + (
+            "DataFrame(model.predict_proba(X), columns=model.classes_).add_prefix('p_')"
+            if numbered
+            else ", ".join(f"p_{name}" for name in called_so[:3])
         )
     if "count" in by_usual_case(names):
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
         )
+    if called >= _OF_FOLDS:
+        scores = [name.strip() for name in names if name.strip().startswith("test_")] or ["test_score"]
+        remedy = (
+            f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
+        )
+    if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
+        remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
+    if called >= _OF_REPORT:
+        remedy = "this is a summary (classification_report): write the predictions, id, y_true and y_pred"
+    if all(map(is_number, names)):
+        remedy = (
+            "begin the file with a line of names, such as id,y_true,y_pred"
+            " (np.savetxt(..., header=..., comments='')); if these are classes, name their probabilities "
+            + ", ".join(f"p_{name}" for name in names[:3])
+        )
     if file.lower().endswith(".npz"):
         remedy = "save the arrays under these names: np.savez(path, id=ids, y_true=truth, y_pred=labels)"
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        remedy = "separate the columns with commas (.csv) or tabs (.tsv)"
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t| "):
+        remedy = "separate the columns with commas (.csv) or tabs (.tsv); in R: write.csv(x, 'm.csv')"
     raise InputError.of(
         "unusable",
         file=file,
@@ -302,7 +351,7 @@ def _with_metric_as_value(roles: Roles, file: str) -> Roles:
     if roles.probabilities or {"y_true", "y_pred", "score", "outcome", "value", "id"} & set(roles.columns):
         return roles
     metrics = [header for header in roles.metadata if header.strip().lower() in METRIC_COLUMNS]
-    if not metrics:
+    if not metrics or {header.strip().lower() for header in roles.metadata} >= _OF_REPORT:
         return roles
     if len(metrics) > 1:
         raise InputError.of("several_metrics", file=file, line=1, metrics=metrics, metric=metrics[0].strip())

@@ -151,7 +151,9 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     """Say classes or numbers, and why (the contract's rule); and warn where that is a guess."""
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
-        raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
+        file = rows.tables[0].name
+        code = "no_truth_of_arrays" if file.endswith(".npy") else "no_truth"
+        raise InputError.of(code, file=file, column="y_true")
     if options.task not in ("regression", "clustering"):
         _refuse_probabilities(rows, truth)
     graded = "score" in rows.columns or bool(rows.probabilities)
@@ -458,6 +460,10 @@ def _positive(
     return label, FoundRecord(what="positive class", value=label, why=why), warnings
 
 
+_LABEL_WITH_SCORE = re.compile(
+    r"""\s*\[?\s*\{.*['"](label['"].*['"]score|score['"].*['"]label)['"]\s*:.*""", re.DOTALL
+)
+"""What a pipeline of Hugging Face gives for an example."""
 _LIST = re.compile(r"""\[\s*('[^']*'|"[^"]*"|[\w.+-]+)(\s*,\s*('[^']*'|"[^"]*"|[\w.+-]+))*\s*\]""")
 _SEPARATORS = "|;,"
 LONGEST_LABEL = 1000
@@ -478,6 +484,10 @@ def _refuse_several_labels(rows: Rows) -> None:
     }
     every = {label for texts in labels.values() for label in texts}
     for column, texts in labels.items():
+        if texts and all(map(_LABEL_WITH_SCORE.fullmatch, texts)):
+            array = rows.labels(column)
+            assert array is not None
+            raise fault(rows, int(_rows_with(array, texts)[0]), column, "label_with_score")
         several = [text for text in texts if len(text) <= LONGEST_LABEL and _holds_several(text, every)]
         if several:
             array = rows.labels(column)

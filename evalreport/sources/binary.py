@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import tokenize
 import warnings
@@ -143,11 +144,51 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     InputError
         Where a column holds bytes that are no text or a type that no cell can have.
     """
-    table = _with_lists_apart(table, name)
+    table = _with_lists_apart(_with_class_names(table), name)
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     texts = frozenset(field.name for field in table.schema if _is_text(field.type))
     return Columns(names, arrays, table.num_rows, _locator(table.column), left_out, texts)
+
+
+def _with_class_names(table: pa.Table) -> pa.Table:
+    """Write the codes of class labels of Hugging Face as the names that the table holds for them."""
+    for header, names in _class_names(table.schema).items():
+        place = table.schema.get_field_index(header)
+        table = table.set_column(place, header, _named_codes(table.column(header), names))
+    return table
+
+
+def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
+    """Return the names of the classes of each column of whole numbers that is a ``ClassLabel`` of Hugging Face."""
+    import pyarrow as pa
+
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"].items()
+        named = {header: one["names"] for header, one in features if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return {}
+    return {
+        header: names
+        for header, names in named.items()
+        if len(schema.get_all_field_indices(header)) == 1
+        and pa.types.is_integer(schema.field(header).type)
+        and isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+    }
+
+
+def _named_codes(codes: Arrow, names: list[str]) -> pa.Array:
+    """Return the name of each code; -1, which Hugging Face writes where no label is known, is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
+    known = pc.if_else(pc.equal(whole, -1), None, whole) if pa.types.is_signed_integer(whole.type) else whole
+    ends = pc.min_max(known)
+    if ends["max"].is_valid and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(names):
+        return whole
+    return pc.take(pa.array(names, pa.string()), known)
 
 
 def _with_lists_apart(table: pa.Table, name: str) -> pa.Table:
@@ -361,6 +402,8 @@ def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
         of_aggregate = OF_AGGREGATE.items() <= (file.schema_arrow.metadata or {}).items()
         for field in filter(_holds_lists, file.schema_arrow):
             apart |= _apart(field.name, _in_pieces(file, field.name, room), room.name)
+        for header, classes in _class_names(file.schema_arrow).items():
+            apart[header] = _named_codes(_in_pieces(file, header, room), classes)
         listed = {header.partition("[")[0] for header in apart}
         names = (*(name for name in file.schema_arrow.names if name not in listed), *apart)
         rows = file.metadata.num_rows

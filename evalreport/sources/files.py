@@ -34,7 +34,7 @@ from evalreport.sources.folders import (
     walk,
 )
 from evalreport.sources.other_tools import import_of, refuse_logs
-from evalreport.sources.reading import CONVERTED, UNSAFE_SUFFIXES, file_format, readable
+from evalreport.sources.reading import UNSAFE_SUFFIXES, file_format, how_written, readable
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
@@ -138,7 +138,7 @@ def _at_address(text: str, apart: File | None, copies: Copies) -> tuple[list[Fil
     else:
         belongs = belonging(entries, found.top, address.shown.rstrip("/"))
     if not entries:
-        raise _nothing(_no_file(warnings), address.shown)
+        raise _no_file(warnings, address.shown)
     kept = copied(found, entries, copies())
     return [
         File(path, entry.name, entry.name, its)
@@ -173,6 +173,9 @@ def _in_folder(folder: Path, root: Path, apart: File | None) -> tuple[list[File]
     links: list[Entry] = []
     for entry, link in walk(folder):
         (links if link and not hidden(entry.file) else entries).append(entry)
+    if (folder / "dataset_dict.json").is_file():  # of Hugging Face
+        parts = sorted({entry.folders[0] for entry in entries if entry.folders}) or ["SPLIT"]
+        raise InputError.of("splits", file=str(folder), splits=parts, remedy=str(folder / parts[0]))
     kept, warnings = _sifted(entries)
     if all(import_of(Path(entry.name)) for entry in kept):
         refuse_logs((Path(entry.name) for entry in entries), str(folder))
@@ -304,14 +307,17 @@ def set_truth_apart(
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
     if not rest:
-        raise _nothing(_no_file(warnings), ", ".join(paths))
+        raise _no_file(warnings, ", ".join(paths))
     return Found(tuple(sorted(rest, key=lambda file: file.relative)), truth, warnings)
 
 
-def _no_file(warnings: Sequence[WarningRecord]) -> str:
+def _no_file(warnings: Sequence[WarningRecord], file: str) -> InputError:
     unread = [name for warning in warnings for name in warning.about]
-    found = f"; found {', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}, not read" if unread else ""
-    return f"there is no prediction file{found}"
+    if not unread:
+        return _nothing("there is no prediction file", file)
+    found = f"{', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}"
+    remedy = how_written(PurePath(unread[0]).suffix)
+    return InputError.of("nothing_read", file=file, found=found, formats=readable(), remedy=remedy)
 
 
 def _check_named(path: Path, option: str | None) -> None:
@@ -334,15 +340,24 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
     where = f" (named by {option})" if option else ""
     suffix = PurePath(name).suffix
     if suffix.lower() in UNSAFE_SUFFIXES:
-        remedy = CONVERTED.get(suffix.lower(), "write the predictions as CSV or Parquet")
         raise InputError.of(
-            "unsafe_format", file=shown, suffix=suffix.lower(), where=where, formats=readable(), remedy=remedy
+            "unsafe_format",
+            file=shown,
+            suffix=suffix.lower(),
+            where=where,
+            formats=readable(),
+            remedy=how_written(suffix),
         )
     if option is None and not is_address(shown):
         refuse_logs([Path(shown)], shown)
     if file_format(PurePath(name)) is None:
         raise InputError.of(
-            "unknown_format", file=shown, value=suffix or "without a suffix", where=where, formats=readable()
+            "unknown_format",
+            file=shown,
+            value=suffix or "without a suffix",
+            where=where,
+            formats=readable(),
+            remedy=how_written(suffix),
         )
 
 

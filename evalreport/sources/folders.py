@@ -14,7 +14,11 @@ from evalreport.errors import InputError
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import UNSAFE_SUFFIXES, file_format, model_name, readable
 
-_SILENTLY_IGNORED = ("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml")
+_SILENTLY_IGNORED = (
+    *("readme", "license", "licence", "notice", "changelog", "makefile", "evalreport.toml"),
+    # Beside a data set that Hugging Face saved.
+    *("dataset_info.json", "state.json"),
+)
 
 
 _ANNOTATIONS = (".md", ".toml", ".yaml", ".yml", ".ini", ".rst")

@@ -82,7 +82,8 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         if _of(source, "pandas"):
             return _pandas(source)
         if _of(source, "datasets"):  # of Hugging Face
-            return _arrow(source.with_format("arrow")[:]), None
+            table = _arrow(source.with_format("arrow")[:])
+            return table.replace_schema_metadata(source.features.arrow_schema.metadata), None
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()

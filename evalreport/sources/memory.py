@@ -144,6 +144,8 @@ def _divided(source: object, named: Collection[str], *, wide: bool) -> Iterator[
     if not source:
         raise empty_file("<memory>")
     by_name = {str(name): value for name, value in source.items()}
+    for name, value in (("data", source), *by_name.items()):
+        _refuse_splits(value, name)
     if wide:
         yield "<memory>", MODEL, by_name
         return
@@ -159,6 +161,14 @@ def _divided(source: object, named: Collection[str], *, wide: bool) -> Iterator[
             return
     for model, value in sorted(models.items()):
         yield f"<{model}>", model, value
+
+
+def _refuse_splits(source: object, name: str) -> None:
+    """Refuse a ``DatasetDict`` of Hugging Face: it maps splits to data sets, and no models."""
+    if isinstance(source, Mapping) and type(source).__module__.partition(".")[0] == "datasets":
+        splits = [str(split) for split in source]
+        remedy = f"{name}[{splits[0]!r}]" if splits else f"{name}['test']"
+        raise InputError.of("splits", file=f"<{name}>", splits=splits, remedy=remedy)
 
 
 def _names_a_prediction(names: Sequence[str], named: Collection[str]) -> bool:

@@ -29,10 +29,22 @@ CONVERTED = {
     ".joblib": "it may be a model: write what it predicts, as CSV or Parquet",
     ".pt": "a tensor: np.save('m.npy', torch.load('m.pt').numpy()), where you trust the file",
     ".rds": _OF_R,
-    ".rdata": _OF_R,
+    ".rdata": "in R: load('m.RData'), and write.csv(x, 'm.csv') of the data frame in it",
     ".h5": "in Python: pd.read_hdf('m.h5').to_parquet('m.parquet')",
+    ".json": "write JSON Lines, an object a line: frame.to_json('m.jsonl', orient='records', lines=True) of pandas",
+    ".ndjson": "it is JSON Lines: call it .jsonl",
+    ".arrows": "write a file in place of a stream: frame.write_ipc('m.arrow') of polars",
+    ".txt": "call it .csv or .tsv, where commas or tabs separate its columns; in R: write.csv(x, 'm.csv')",
+    ".zip": "unpack it, or compress it with gzip (.csv.gz)",
+    ".xls": "save it as .xlsx, or as CSV in UTF-8",
+    ".ods": "save it as .xlsx, or as CSV in UTF-8",
 }
 """How the predictions in a file that is not read are written as one that is."""
+
+
+def how_written(suffix: str) -> str:
+    """Say how the predictions in a file of a format that is not read are written as one that is."""
+    return CONVERTED.get(suffix.lower(), "write the predictions as CSV or Parquet")
 
 
 MOST_COLUMNS = 5_000

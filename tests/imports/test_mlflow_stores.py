@@ -20,6 +20,7 @@ from evalreport.imports import mlflow_stores
 
 STORE = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow" / "3" / "store"
 DATABASE = STORE / "mlflow.db"
+WAYS = STORE.with_name("ways")
 ANSWERS = json.loads((STORE / "server.json").read_text(encoding="utf-8"))
 JUDGED = ("--model", "large", "--model", "small", "--outcome", "right/value")
 
@@ -34,24 +35,34 @@ class Server(BaseHTTPRequestHandler):
     """Answers as the server did, one run a page, and keeps what was asked."""
 
     asked: list[tuple[str, str | None]]
+    answers = ANSWERS
 
     def do_GET(self) -> None:
-        """Send a table, or say that there is none."""
-        run = parse_qs(urlsplit(self.path).query)["run_uuid"][0]
-        table = ANSWERS["tables"][run]
+        """Send a table, or say that there is none; traces with spans, where this server has them."""
+        asked = parse_qs(urlsplit(self.path).query)
+        if "trace_ids" in asked:
+            found = (
+                [self.answers["spans"][name] for name in asked["trace_ids"]]
+                if "spans" in self.answers
+                else None
+            )
+            self._send(404 if found is None else 200, json.dumps({"traces": found}))
+            return
+        table = self.answers["tables"][asked["run_uuid"][0]]
         self._send(404 if table is None else 200, "{}" if table is None else table)
 
     def do_POST(self) -> None:
         """Search experiments, runs or traces."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path.endswith("experiments/search"):
-            found = ANSWERS["experiments"]
+            found = self.answers["experiments"]
         elif self.path.endswith("runs/search"):
-            page, runs = int(asked.get("page_token", 0)), ANSWERS["runs"]["runs"]
+            page, runs = int(asked.get("page_token", 0)), self.answers["runs"]["runs"]
+            runs = [run for run in runs if run["info"]["experiment_id"] in asked["experiment_ids"]]
             more = {"next_page_token": str(page + 1)} if page + 1 < len(runs) else {}
             found = {"runs": runs[page : page + 1], **more}
         else:
-            found = ANSWERS["traces"][asked["filter"].split("'")[1]]
+            found = self.answers["traces"][asked["filter"].split("'")[1]]
         self._send(200, json.dumps(found))
 
     def _send(self, code: int, text: str) -> None:
@@ -266,3 +277,67 @@ def test_questions_are_matched_by_their_inputs_whatever_the_tag_of_a_trace(impor
     assert code == 0
     assert "digest of the inputs" in said
     assert rows == wanted
+
+
+@pytest.mark.parametrize(
+    "experiment, outcome, names",
+    [
+        ("function", "right/value", {"messages", "temperature", "expected_response"}),
+        ("traces", "right/value", {"question", "expected_response"}),
+        ("people", "correct/human", {"question"}),
+    ],
+)
+def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server, monkeypatch):
+    """A function, traces that were made before the run, people's feedback: the same of database and server.
+
+    MLflow shows the last message of a chat, which is the same for all six questions, and cuts one that is longer.
+    """
+    code, said, rows = imported(WAYS / "mlflow.db", "--experiment", experiment)
+    assert (code, len(rows), len({row["id"] for row in rows})) == (0, 12, 6)
+    assert f"outcome: {outcome}" in said
+    assert names == set(rows[0]) - {"model", "id", "outcome"}
+    rights = {
+        model: [row["outcome"] for row in rows if row["model"] == model] for model in ("large", "small")
+    }
+    # The questions on which the rule of make_mlflow.py lets each model err are two of the six.
+    assert {model: own.count("1.0") for model, own in rights.items()} == {"large": 4, "small": 4}
+    monkeypatch.setattr(Server, "answers", json.loads((WAYS / "server.json").read_text(encoding="utf-8")))
+    code, _, served = imported(server, "--experiment", experiment)
+    assert (code, served) == (0, rows)
+
+
+def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkeypatch):
+    """MLflow's own id of a trace is a random text where a function was evaluated."""
+    answers = json.loads((WAYS / "server.json").read_text(encoding="utf-8"))
+    del answers["spans"]
+    monkeypatch.setattr(Server, "answers", answers)
+    code, said, _ = imported(server, "--experiment", "function")
+    assert code == 2
+    assert "the inputs of a trace are cut" in said
+    assert "name the database" in said
+
+
+def test_judgements_of_another_run_are_left_out(imported, tmp_path):
+    """Two runs may evaluate the same traces."""
+    path = Path(shutil.copy(WAYS / "mlflow.db", tmp_path / "mlflow.db"))
+    _, _, wanted = imported(path, "--experiment", "traces")
+    with closing(sqlite3.connect(path)) as connection:
+        given = connection.execute("SELECT * FROM assessments WHERE assessment_type = 'feedback'")
+        names = [column[0] for column in given.description]
+        for row in given.fetchall():
+            other = dict(zip(names, row, strict=True)) | {"value": "false"}
+            other["assessment_id"] += "x"
+            other["created_timestamp"] += 1
+            other["assessment_metadata"] = json.dumps({"mlflow.assessment.sourceRunId": "another"})
+            marks = ", ".join("?" * len(names))
+            connection.execute(f"INSERT INTO assessments VALUES ({marks})", list(other.values()))  # noqa: S608
+        connection.commit()
+    assert imported(path, "--experiment", "traces")[2] == wanted
+
+
+def test_a_file_store_with_traces_is_told_how_to_move(imported, tmp_path):
+    """MLflow 3 gives up its file store, and has a command that makes a database of it."""
+    (tmp_path / "mlruns/1/traces/tr-1").mkdir(parents=True)
+    code, said, _ = imported(tmp_path / "mlruns")
+    assert code == 2
+    assert "mlflow migrate-filestore" in said

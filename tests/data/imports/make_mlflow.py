@@ -4,7 +4,8 @@ Run once in an environment with ``pip install mlflow==2.22.5`` and once with ``m
 writes a folder of its version, with its file store's layout cut down to what names a run (``tags/mlflow.runName``)
 and the table (``artifacts/eval_results_table.json``). MLflow 3 also evaluates with ``mlflow.genai``, whose table is no
 artefact: it is saved here by pandas. Its database (``store/mlflow.db``, cut down to what is about runs, traces and
-judgements, without folders of the machine) and what its server answers (``store/server.json``) are of one store.
+judgements, without folders of the machine) and what its server answers (``store/server.json``) are of one store;
+``ways`` is another of what ``mlflow.genai.evaluate`` can be given.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -166,7 +168,73 @@ def store(folder: Path) -> None:
     keep_store(folder, OUTPUT / "store")
 
 
-KEPT = ("experiments", "runs", "assessments", "trace_info", "trace_request_metadata", "trace_tags", "spans")
+def ways(folder: Path) -> None:
+    """Keep a database of what ``mlflow.genai.evaluate`` is given: a function, traces, and people's feedback."""
+    from mlflow.entities import AssessmentSource
+    from mlflow.genai.scorers import scorer
+
+    @scorer
+    def right(outputs, expectations):
+        return outputs == expectations["expected_response"]
+
+    def evaluate_all(model: str) -> None:
+        rows = list(questions(model).head(6).itertuples())
+        answers = {row.inputs: row.outputs for row in rows}
+
+        def chat(messages, temperature):
+            return answers[messages[0]["content"].strip()]
+
+        @mlflow.trace(name="app")
+        def app(question):
+            return answers[question]
+
+        def traced(row) -> str:
+            app(row.inputs)
+            mlflow.flush_trace_async_logging()
+            return mlflow.get_last_active_trace_id()
+
+        # Messages of which MLflow shows the last, which is the same in all; and one longer than what it shows.
+        asked = [
+            {
+                "inputs": {
+                    "messages": [
+                        {"role": "user", "content": row.inputs + " " * 1200 * (n == 5)},
+                        {"role": "user", "content": "A number only."},
+                    ],
+                    "temperature": 0.0,
+                },
+                "expectations": {"expected_response": row.ground_truth},
+            }
+            for n, row in enumerate(rows)
+        ]
+        mlflow.set_experiment("function")
+        with mlflow.start_run(run_name=model):
+            mlflow.genai.evaluate(data=asked, predict_fn=chat, scorers=[right])
+        mlflow.set_experiment("traces")
+        made = {traced(row): row for row in rows}
+        for trace, row in made.items():
+            mlflow.log_expectation(trace_id=trace, name="expected_response", value=row.ground_truth)
+        found = [t for t in mlflow.search_traces(return_type="list") if t.info.trace_id in made]
+        with mlflow.start_run(run_name=model):
+            mlflow.genai.evaluate(data=found, scorers=[right])
+        mlflow.set_experiment("people")
+        with mlflow.start_run(run_name=model):
+            for row in rows:
+                person = AssessmentSource(source_type="HUMAN", source_id="reader")
+                correct = row.outputs == row.ground_truth
+                mlflow.log_feedback(trace_id=traced(row), name="correct", value=correct, source=person)
+
+    mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    for model in ERRORS:
+        evaluate_all(model)
+    keep_store(folder, OUTPUT / "ways")
+
+
+KEPT = (
+    *("experiments", "runs", "assessments", "trace_info", "trace_request_metadata", "trace_tags", "spans"),
+    "entity_associations",
+)
+KEPT_METADATA = ("mlflow.sourceRun", "mlflow.traceInputs")
 
 
 def keep_store(folder: Path, place: Path) -> None:
@@ -192,7 +260,7 @@ def keep_store(folder: Path, place: Path) -> None:
         database.execute("UPDATE experiments SET artifact_location = ''")
         database.execute("DELETE FROM trace_tags WHERE key LIKE '%ocation'")
         database.execute("UPDATE assessments SET error = 'ValueError' WHERE error IS NOT NULL")
-        database.execute("DELETE FROM trace_request_metadata WHERE key <> 'mlflow.sourceRun'")
+        database.execute("DELETE FROM trace_request_metadata WHERE key NOT IN (?, ?)", KEPT_METADATA)
         database.execute("VACUUM")
 
 
@@ -234,7 +302,7 @@ def asked(address: str) -> dict[str, object]:
                 return None
             raise
 
-    for _ in range(120):
+    for _ in range(600):
         with contextlib.suppress(OSError):
             answer("health")
             break
@@ -245,7 +313,13 @@ def asked(address: str) -> dict[str, object]:
     runs = json.loads(answer("api/2.0/mlflow/runs/search", wanted))
     for run in runs["runs"]:
         del run["data"], run["inputs"]
-    found: dict[str, object] = {"experiments": experiments, "runs": runs, "traces": {}, "tables": {}}
+    found: dict[str, object] = {
+        "experiments": experiments,
+        "runs": runs,
+        "traces": {},
+        "spans": {},
+        "tables": {},
+    }
     for run in runs["runs"]:
         name = run["info"]["run_id"]
         found["tables"][name] = answer(f"get-artifact?path=eval_results_table.json&run_uuid={name}")
@@ -257,10 +331,17 @@ def asked(address: str) -> dict[str, object]:
         }
         traces = json.loads(answer("api/3.0/mlflow/traces/search", search))
         for trace in traces.get("traces", []):
-            del trace["trace_metadata"]
+            trace["trace_metadata"] = {
+                key: value for key, value in trace["trace_metadata"].items() if key in KEPT_METADATA
+            }
             for judged in trace.get("assessments", []):
                 judged.get("feedback", {}).pop("error", None)
         found["traces"][name] = traces
+        names = [("trace_ids", trace["trace_id"]) for trace in traces.get("traces", [])]
+        whole = answer(f"api/3.0/mlflow/traces/batchGet?{urllib.parse.urlencode(names)}") if names else None
+        for trace in [] if whole is None else json.loads(whole)["traces"]:
+            info = {"trace_id": trace["trace_info"]["trace_id"]}
+            found["spans"][info["trace_id"]] = {"trace_info": info, "spans": trace["spans"]}
     return found
 
 
@@ -282,6 +363,9 @@ def main() -> None:
             (Path(folder) / "kept").mkdir()
             os.chdir(Path(folder) / "kept")
             store(Path(folder) / "kept")
+            (Path(folder) / "ways").mkdir()
+            os.chdir(Path(folder) / "ways")
+            ways(Path(folder) / "ways")
 
 
 if __name__ == "__main__":
