@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import InputError, UsageError, no_weight, refuse_all, together
+from evalreport.loading.probabilities import LEAST_CONFIDENCE
 from evalreport.options import Options
+from evalreport.predictions.column_names import PROBABILITY_PREFIXES
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
 from evalreport.scale.engines import Engine
@@ -409,6 +411,15 @@ def _limits(
                     column=header,
                     low=f"{low:.6g}",
                     high=f"{high:.6g}",
+                )
+            )
+        elif LEAST_CONFIDENCE <= low <= high <= 1 and not header.strip().startswith(PROBABILITY_PREFIXES):
+            errors.append(
+                InputError.of(
+                    "confidence_uncounted",
+                    file=plan.files[place],
+                    column=header,
+                    least=f"{LEAST_CONFIDENCE:g}",
                 )
             )
         else:

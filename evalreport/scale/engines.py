@@ -22,7 +22,8 @@ from evalreport.options import Engine as Name
 from evalreport.predictions.cells import Kind
 from evalreport.registry import unknown_name
 from evalreport.sources.database import database, usable_memory
-from evalreport.sources.reading import file_format, literal_path, quote_text
+from evalreport.sources.reading import file_format, literal_path, quote_name, quote_text
+from evalreport.sources.unpacking import is_gzipped
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,7 +39,7 @@ MEMORY = 500_000_000
 SECONDS_TO_CONNECT = 10
 BYTES_A_PARTITION = "128MiB"
 PARTS_OF_A_PART = 4
-_DELIMITED = {"csv": ",", "csv.gz": ",", "tsv": "\t", "tsv.gz": "\t"}
+_DELIMITED = frozenset(("csv", "csv.gz", "tsv", "tsv.gz"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ def lazy(native: Untyped) -> Frame:
 def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
     import duckdb
 
+    from evalreport.sources.binary import class_names_of
     from evalreport.sources.formats import read_file
 
     _complaints_silenced()
@@ -157,13 +159,14 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
             suffix = file_format(path)
             where = quote_text(literal_path(path))
             if suffix == "parquet":
-                query = f"SELECT * FROM read_parquet({where})"  # noqa: S608 - the path is quoted
-            elif suffix in _DELIMITED:
-                form = f"delim={quote_text(_DELIMITED[suffix])}, quote='\"', escape='\"'"
-                query = (
-                    f"SELECT * FROM read_csv({where}, header=true, all_varchar=true, {form},"  # noqa: S608
-                    " null_padding=false, strict_mode=true)"
+                coded = ", ".join(
+                    f"[{', '.join(map(quote_text, names))}][{quote_name(header)} + 1] AS {quote_name(header)}"
+                    for header, names in class_names_of(path).items()
                 )
+                chosen = f"* REPLACE ({coded})" if coded else "*"
+                query = f"SELECT {chosen} FROM read_parquet({where})"  # noqa: S608 - all of it is quoted
+            elif suffix in _DELIMITED:
+                query = f"SELECT * FROM read_csv({where}, {_form(path, name)})"  # noqa: S608 - the same
             else:
                 read = read_file(path, name, _every)
                 return small(_table(read.arrays))
@@ -192,6 +195,29 @@ def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
                 connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 
+def _form(path: Path, name: str) -> str:
+    """Return how DuckDB reads a file of text, with the header that a run finds in it.
+
+    Raises
+    ------
+    InputError
+        Its numbers have a decimal comma, which DuckDB does not read as a run does.
+    """
+    from evalreport.sources.formats import header_of
+
+    dialect, names = header_of(path, name)
+    if dialect.decimal_comma:
+        raise InputError.of("decimal_comma_uncounted", file=name)
+    called = [header or f"Unnamed: {place}" for place, header in enumerate(names)]
+    columns = ", ".join(f"{quote_text(header)}: 'VARCHAR'" for header in called)
+    return (
+        f"columns={{{columns}}}, auto_detect=false, header={'false' if dialect.nameless else 'true'},"
+        f" skip={dialect.nameless + dialect.announced}, delim={quote_text(dialect.delimiter)},"
+        f" compression='{'gzip' if is_gzipped(path) else 'none'}', quote='\"', escape='\"',"
+        " null_padding=false, strict_mode=true"
+    )
+
+
 def _every(names: tuple[str, ...]) -> dict[str, Kind]:
     return dict.fromkeys(names, "metadata")
 
@@ -204,7 +230,7 @@ def _gave_up(name: Name, error: Exception) -> InputError:
 def _table(arrays: Any) -> pa.Table:
     import pyarrow as pa
 
-    return pa.table(dict(arrays))
+    return pa.table({header or "Unnamed: 0": array for header, array in arrays.items()})
 
 
 @cache
@@ -371,8 +397,13 @@ def _lacks(name: Name) -> UsageError:
 
 
 def _require_parquet(path: Path, name: str, engine: Name) -> None:
+    from evalreport.sources.binary import class_names_of
+
     if file_format(path) != "parquet":
         raise InputError.of("parquet_alone", file=name, engine=engine)
+    coded = class_names_of(path)
+    if coded:
+        raise InputError.of("class_codes_uncounted", file=name, engine=engine, columns=list(coded))
 
 
 @contextmanager

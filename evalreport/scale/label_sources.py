@@ -99,6 +99,9 @@ def open_source(source: Source, options: Options) -> OpenedSource:
         require_usable(roles, names, source.name)
         needed = ("id",)
         _refuse_other_designs(roles, source.name)
+    if roles.nameless is not None:
+        # Ids that appear twice are refused when they are counted.
+        roles = replace(roles, columns={**roles.columns, "id": roles.nameless}, nameless=None)
     found = OpenedSource(source, roles, schema)
     for name in needed:
         if name not in roles.columns:

@@ -144,14 +144,14 @@ def read_table(table: pa.Table, name: str, choose: Choose, room: Room | None = N
     InputError
         Where a column holds bytes that are no text or a type that no cell can have.
     """
-    table = _with_lists_apart(_with_class_names(table), name)
+    table = _with_lists_apart(with_class_names(table), name)
     names = tuple(field.name for field in table.schema)
     arrays, left_out = _columns(lambda header, _: table.column(header), choose(names), name, room)
     texts = frozenset(field.name for field in table.schema if _is_text(field.type))
     return Columns(names, arrays, table.num_rows, _locator(table.column), left_out, texts)
 
 
-def _with_class_names(table: pa.Table) -> pa.Table:
+def with_class_names(table: pa.Table) -> pa.Table:
     """Write the codes of class labels of Hugging Face as the names that the table holds for them."""
     for header, names in _class_names(table.schema).items():
         place = table.schema.get_field_index(header)
@@ -176,6 +176,20 @@ def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
         and isinstance(names, list)
         and all(isinstance(name, str) for name in names)
     }
+
+
+def class_names_of(path: Path) -> dict[str, list[str]]:
+    """Return the names of the classes of each column of a Parquet file that is a ``ClassLabel`` of Hugging Face.
+
+    None of a file that is no Parquet, which its reader refuses, or on a worker alone.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return _class_names(pq.read_schema(path))
+    except (pa.ArrowException, OSError, ValueError):
+        return {}
 
 
 def _named_codes(codes: Arrow, names: list[str]) -> pa.Array:

@@ -70,8 +70,7 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
     """
     import duckdb
 
-    dialect = _dialect(path, name)
-    names = _header(path, name, dialect)
+    dialect, names = header_of(path, name)
     kinds = choose(names)
     room = room_of(path, name, memory_limit, streamed=True)
 
@@ -91,6 +90,18 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
     except (duckdb.Error, OSError, EOFError, zlib.error):
         read = _read_slowly(path, name, names, kinds, dialect, locate)
     return replace(_with_decimal_points(read, kinds) if dialect.decimal_comma else read, dialect=dialect)
+
+
+def header_of(path: Path, name: str) -> tuple[Dialect, tuple[str, ...]]:
+    """Return how a file of delimited text is written, and its header.
+
+    Raises
+    ------
+    InputError
+        It is no text in UTF-8, or has no header.
+    """
+    dialect = _dialect(path, name)
+    return dialect, _header(path, name, dialect)
 
 
 def _dialect(path: Path, name: str) -> Dialect:

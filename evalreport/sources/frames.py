@@ -17,6 +17,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
+from evalreport.sources.binary import with_class_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,7 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
 
     try:
         if _of(source, "pyarrow"):
-            return _arrow(source), None
+            return with_class_names(_arrow(source)), None
         if _of(source, "dask"):
             known = source.known_divisions
             source = source.compute()
@@ -82,8 +83,12 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         if _of(source, "pandas"):
             return _pandas(source)
         if _of(source, "datasets"):  # of Hugging Face
+            if not hasattr(source, "num_rows"):
+                raise unreadable(name, "a data set that is streamed: load it without streaming=True")
             table = _arrow(source.with_format("arrow")[:])
-            return table.replace_schema_metadata(source.features.arrow_schema.metadata), None
+            return with_class_names(
+                table.replace_schema_metadata(source.features.arrow_schema.metadata)
+            ), None
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()

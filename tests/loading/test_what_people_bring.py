@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -263,12 +264,14 @@ def test_scores_of_folds_without_sizes_come_with_a_caution(
 
 
 class Dataset:
-    """What of a ``datasets.Dataset`` of Hugging Face is used here."""
+    """What of a ``datasets.Dataset`` of Hugging Face is used here: as of 5.2.0, compared by the test beside it."""
 
     __module__ = "datasets.arrow_dataset"
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
+        self.num_rows = table.num_rows
+        self.features = types.SimpleNamespace(arrow_schema=table.schema)
 
     def with_format(self, name: str) -> Dataset:
         """Return itself: it gives Arrow tables."""
@@ -280,9 +283,51 @@ class Dataset:
 
 
 def test_a_data_set_of_hugging_face(content: Content) -> None:
-    """As an Arrow table."""
+    """As an Arrow table, with the names of class labels; one that is streamed is refused."""
     table = {"id": list("abcdef"), **TABLE}
     assert content(er.load({"m": Dataset(pa.table(table))})) == content(er.load({"m": table}))
+    labels = {"names": ["ham", "spam"], "_type": "ClassLabel"}
+    features = {"info": {"features": {"y_true": labels, "y_pred": labels}}}
+    coded = pa.table(table).replace_schema_metadata({"huggingface": json.dumps(features)})
+    wanted = {"id": table["id"]} | {name: [("ham", "spam")[code] for code in TABLE[name]] for name in TABLE}
+    for source in (Dataset(coded), coded):
+        assert content(er.load({"m": source})) == content(er.load({"m": wanted}))
+    streamed = Dataset(coded)
+    del streamed.num_rows
+    with pytest.raises(InputError, match="without streaming=True"):
+        er.load({"m": streamed})
+
+
+def test_codes_without_a_name_stay_codes() -> None:
+    """Class labels that do not fit their codes, or are no names; -1 is an empty cell."""
+    for names, truth in ((["ham"], [0, 1]), (["ham", 7], [0, 1]), ("ham", [0, 1])):
+        features = {"info": {"features": {"y_true": {"names": names, "_type": "ClassLabel"}}}}
+        table = pa.table({"id": ["a", "b"], "y_true": truth, "y_pred": [0, 1]})
+        read = er.load({"m": table.replace_schema_metadata({"huggingface": json.dumps(features)})})
+        assert read.classes == ("0", "1")
+    features = {"info": {"features": {"y_true": {"names": ["ham", "spam"], "_type": "ClassLabel"}}}}
+    table = pa.table({"id": ["a", "b"], "y_true": [0, -1], "y_pred": ["ham", "ham"]})
+    with pytest.raises(InputError, match="has no true value"):
+        er.load({"m": table.replace_schema_metadata({"huggingface": json.dumps(features)})})
+
+
+def test_the_library_of_hugging_face(content: Content) -> None:
+    """A real data set, and splits of one, which are no models."""
+    datasets = pytest.importorskip("datasets", reason="datasets of Hugging Face is not installed")
+    label = datasets.ClassLabel(names=["ham", "spam"])
+    features = datasets.Features({"id": datasets.Value("string"), "y_true": label, "y_pred": label})
+    found = datasets.Dataset.from_dict({"id": list("abcdef"), **TABLE}, features=features)
+    wanted = {"id": list("abcdef")} | {
+        name: [("ham", "spam")[code] for code in TABLE[name]] for name in TABLE
+    }
+    for source in (found, found.shuffle(seed=1)):
+        assert content(er.load({"m": source})) == content(er.load({"m": wanted}))
+    splits = datasets.DatasetDict({"test": found, "train": found})
+    for refused in (splits, {"m": splits}):
+        with pytest.raises(InputError, match=r"splits of the data and no models"):
+            er.load(refused)
+    with pytest.raises(InputError, match="without streaming=True"):
+        er.load({"m": found.to_iterable_dataset()})
 
 
 @pytest.mark.parametrize(
