@@ -152,8 +152,8 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
         file = rows.tables[0].name
-        code = "no_truth_of_arrays" if file.endswith(".npy") else "no_truth"
-        raise InputError.of(code, file=file, column="y_true")
+        arrays = file.endswith(".npy")
+        raise InputError.of("no_truth_of_arrays" if arrays else "no_truth", file=file, column="y_true")
     if options.task not in ("regression", "clustering"):
         _refuse_probabilities(rows, truth)
     graded = "score" in rows.columns or bool(rows.probabilities)
