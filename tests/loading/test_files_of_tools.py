@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ TOOLS = Path(__file__).resolve().parents[1] / "data" / "tools"
 EXPECTED: dict[str, dict[str, float]] = json.loads((TOOLS / "expected.json").read_text(encoding="utf-8"))
 """Values by scikit-learn, from the arrays that were written."""
 
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "scikit_learn/cross_validate.csv": {"value": "test_score"},
     "pandas/wide.csv": {"wide": True},
 }

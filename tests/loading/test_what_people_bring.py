@@ -290,9 +290,10 @@ def test_a_data_set_of_hugging_face(content: Content) -> None:
     features = {"info": {"features": {"y_true": labels, "y_pred": labels}}}
     coded = pa.table(table).replace_schema_metadata({"huggingface": json.dumps(features)})
     wanted = {"id": table["id"]} | {name: [("ham", "spam")[code] for code in TABLE[name]] for name in TABLE}
-    for source in (Dataset(coded), coded):
+    sources: tuple[Any, ...] = (Dataset(coded), coded)
+    for source in sources:
         assert content(er.load({"m": source})) == content(er.load({"m": wanted}))
-    streamed = Dataset(coded)
+    streamed: Any = Dataset(coded)
     del streamed.num_rows
     with pytest.raises(InputError, match="without streaming=True"):
         er.load({"m": streamed})
