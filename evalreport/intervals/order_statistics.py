@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
 
 from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.counts import effective_clusters
@@ -47,6 +46,8 @@ def quantile_limits(
     >>> quantile_limits(np.arange(1.0, 11.0), 0.95, 0.95)[1].high is None
     True
     """
+    from scipy import stats
+
     ordered = np.sort(values)
     n, value = len(ordered), float(np.quantile(values, share))
     counted = n if groups is None else independent_answers(values, value, level, groups)
@@ -90,6 +91,8 @@ def fewest_answers(share: float, level: float) -> int:
     >>> fewest_answers(0.95, 0.95), fewest_answers(0.5, 0.95)
     (72, 6)
     """
+    from scipy import stats
+
     tail = (1 - level) / 2
     farther = max(share, 1 - share)
     n = math.ceil(math.log(tail) / math.log(farther))

@@ -191,14 +191,14 @@ def test_check_says_what_can_be_sliced_by_and_how_many_values_it_has():
         "sex": ["f", "m", None] * 20, "age": list(range(n)), "city": [f"c{i}" for i in range(n)],
     }  # fmt: skip
     source = {
-        name: {"outcome": [0, 1] * 30, "latency": [k * n + i for i in range(n)], **facts}
+        name: {"outcome": [0, 1] * 30, "pages": [k * n + i for i in range(n)], **facts}
         for k, name in enumerate("ab")
     }
     (row,) = [row for row in survey(evalreport.load(source)) if row.analysis == "slices"]
     assert row.possible
     assert str(row.reason) == (
         "--slice can name age (60 values, numbers: 4 bins, or name them as age:5); city (60 values, too many to show"
-        " apart: city:10 keeps the ten most frequent); sex (2 values, some missing); not latency: the models differ in"
+        " apart: city:10 keeps the ten most frequent); sex (2 values, some missing); not pages: the models differ in"
         " it"
     )
 
