@@ -11,7 +11,7 @@ from evalreport import numbers
 from evalreport.plots.costs import costs_drawn, is_logarithmic, quality_against_cost
 from evalreport.plots.pictures import Figure
 from evalreport.report.scales import Column, LinedRow, LinedTable
-from evalreport.report.view import View, value_of
+from evalreport.report.view import View, metric_decimals, value_of
 from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.lookups import verdict_between
 from evalreport.texts import say
@@ -172,7 +172,7 @@ def _figure(view: View, column: str) -> tuple[Figure, ...]:
         return ()
     unit = records[0].unit
     key = "costs.axis_log" if is_logarithmic(records) else "costs.axis"
-    axis = say(key, column=visible(column) + (f", {visible(unit)}" if unit else ""))
+    axis = say(key, column=visible(column), unit=f", {visible(unit)}" if unit else "")
     title = say("costs.picture", metric=view.primary_label, level=numbers.percent(view.confidence))
     draw = partial(
         quality_against_cost, view.results, column=column, names=view.names, greater_is_better=view.greater_is_better,
@@ -205,7 +205,7 @@ def _table(view: View, column: str) -> LinedTable:
         model = view.model(record.model)
         value = value_of(view, model, view.primary)
         cells = [
-            numbers.MISSING if value is None else numbers.to_digits(value, 3),
+            numbers.number(value, metric_decimals(view, view.primary)),
             _limited(record.mean, record.low, record.high, decimals),
             numbers.number(record.median, decimals),
             _p95(record, decimals),
