@@ -12,7 +12,7 @@ import sqlite3
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -90,12 +90,13 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One answer of a run: its inputs as JSON (None: cut), the shown part of them, its tags, and its assessments."""
+    """One answer of a run: its inputs as JSON (None: cut), the shown part of them, its tags, assessments and costs."""
 
     inputs: str | None
     shown: str
     tags: Mapping[str, str]
     judgements: tuple[Judgement, ...]
+    costs: Mapping[str, object] = field(default_factory=dict)
 
 
 def file_table(file: Path) -> Table:
@@ -141,6 +142,7 @@ def _traced(traces: Iterable[Trace], file: str) -> Table | None:
         row[TRACED_ID] = known if trace.inputs is None else digest([inputs])
         row |= {name: value for name, value in trace.tags.items() if not name.startswith("mlflow.")}
         row |= inputs
+        row |= {name: value for name, value in trace.costs.items() if value is not None}
         for judgement in trace.judgements:
             if judgement.expected:
                 row.setdefault(judgement.name, judgement.value)
@@ -246,12 +248,51 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
     tags: dict[str, dict[str, str]] = {}
     for trace, key, value in asked(_TAGS):
         tags.setdefault(trace, {})[key] = value
+    costs = _database_costs(path)
     spans = asked(_SPANS) if _has_table(path, "spans") else []
     whole = {trace: inputs for _, trace, inputs in spans if isinstance(inputs, str)}
     for _, trace, preview, metadata in asked(_TRACES):
         shown = str(preview or "")
         inputs = _whole(whole.get(trace), shown, str(metadata or ""))
-        yield Trace(inputs, shown, tags.get(trace, {}), _of_run(judgements.get(trace, ()), run))
+        own = _of_run(judgements.get(trace, ()), run)
+        yield Trace(inputs, shown, tags.get(trace, {}), own, costs.get(trace, {}))
+
+
+def _database_costs(path: Path) -> dict[str, dict[str, object]]:
+    """Return the duration, tokens and cost of every trace: of columns that newer stores have, else of metadata."""
+    columns = {
+        str(name) for (name,) in _rows_of(path, "SELECT name FROM pragma_table_info('trace_info')", ())
+    }
+    found: dict[str, dict[str, object]] = {}
+    for key, name in (("mlflow.trace.tokenUsage", "total_tokens"), ("mlflow.trace.cost", "total_cost")):
+        sql = "SELECT request_id, value FROM trace_request_metadata WHERE key = ?"
+        for trace, value in _rows_of(path, sql, (key,)):
+            told = _value(value)
+            if isinstance(told, dict):
+                found.setdefault(trace, {})[name] = told.get(name)
+    for column, name in (
+        ("execution_time_ms", "execution_duration"),
+        ("total_tokens", "total_tokens"),
+        ("total_cost", "total_cost"),
+    ):
+        if column in columns:
+            for trace, value in _rows_of(path, f"SELECT request_id, {column} FROM trace_info", ()):  # noqa: S608
+                if value is not None:
+                    found.setdefault(trace, {})[name] = value
+    return found
+
+
+def _server_costs(content: Record) -> dict[str, object]:
+    """Return the duration, tokens and cost of a trace as a server gives them: ``0.5s``, and JSON in its metadata."""
+    metadata = part_of(content, "trace_metadata")
+    found: dict[str, object] = {}
+    for key, name in (("mlflow.trace.tokenUsage", "total_tokens"), ("mlflow.trace.cost", "total_cost")):
+        told = _value(metadata.get(key))
+        found[name] = told.get(name) if isinstance(told, dict) else None
+    duration = content.get("execution_duration")
+    if isinstance(duration, str) and duration.endswith("s"):
+        found["latency"] = duration[:-1]
+    return found
 
 
 def _has_table(path: Path, name: str) -> bool:
@@ -430,7 +471,8 @@ def _trace(content: Record, run: str, whole: Mapping[str, str]) -> Trace:
     shown = str(content.get("request_preview") or "")
     metadata = str(part_of(content, "trace_metadata").get(_SOURCE_INPUTS) or "")
     inputs = _whole(whole.get(str(content.get("trace_id"))), shown, metadata)
-    return Trace(inputs, shown, part_of(content, "tags"), _of_run(judgements, run))
+    own = _of_run(judgements, run)
+    return Trace(inputs, shown, part_of(content, "tags"), own, _server_costs(content))
 
 
 def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:
