@@ -92,7 +92,7 @@ class SingleAnswers:
 
     def of(self, rows: Indices) -> SingleAnswers:
         """Return those of some rows, in their order; none of a row that is not there."""
-        start, end = (np.searchsorted(self.row, rows, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
+        start, end = (np.searchsorted(self.row, rows, side=side) for side in ("left", "right"))
         count = end - start
         within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         place = np.repeat(start, count) + within

@@ -77,7 +77,7 @@ def limits(value: Floats, strata: Sequence[Strata], level: float = LEVEL) -> tup
 
     def before(g: Floats) -> Floats:
         root = np.cbrt(1 + a * (g - a / 6))
-        return 3 * (g - a / 6) / (root**2 + root + 1)
+        return np.asarray(3 * (g - a / 6) / (root**2 + root + 1))
 
     low = np.maximum(-cut, np.minimum(-q, -before(q)) * error)
     high = np.minimum(cut, np.maximum(q, -before(-q)) * error)
