@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -42,14 +43,17 @@ from evalreport.comparisons.roc_dominance import dominance_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.costs.records import cost_records, quality_of, with_undominated
 from evalreport.engine.parallel import working
+from evalreport.expected_time import expected_time
 from evalreport.gates.conditions import cost_of
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
 from evalreport.headline import with_headline
 from evalreport.intervals.calibration_records import calibration_records
+from evalreport.intervals.choice import needs_replicates
 from evalreport.intervals.curves import bands_found, curve_records
 from evalreport.intervals.records import metric_records
 from evalreport.loading.load import load
 from evalreport.metrics.criteria import baseline_records, criteria_records
+from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.operating_points import threshold_changes
@@ -66,6 +70,7 @@ from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.looks import Look
 from evalreport.schema.results import Results
 from evalreport.slices.analysis import slice_records, with_slices
+from evalreport.texts import Message
 from evalreport.warnings import warnings_of
 from evalreport.warnings.gold import with_gold_checked
 
@@ -83,6 +88,7 @@ def evaluate(
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    announce: Callable[[Message], None] | None = None,
     primary_of_series: str | None = None,
     look_of: Callable[[Predictions, str], Look] | None = None,
 ) -> Results:
@@ -90,7 +96,8 @@ def evaluate(
 
     ``primary_of_series`` is the primary metric of the accepted run of a series, which a run that names none keeps.
     ``look_of`` returns, of the predictions and the primary metric, this look at a comparison that may be repeated.
-    ``progress`` is called with the name of each stage and the share of the run that is done.
+    ``progress`` is called with the name of each stage and the share of the run that is done, ``announce`` with how long
+    the run will take if that is more than ten seconds.
     """
     say = progress or (lambda _stage, _share: None)
 
@@ -110,10 +117,13 @@ def evaluate(
         look = None if look_of is None else look_of(predictions, primary.spelled)
         # The look's level takes the place of alpha; intervals of values keep --confidence.
         deciding = options if look is None else replace(options, confidence=1 - look.record.level)
+        expected = expected_time(predictions, quantities, divisions, options)
+        if announce is not None and expected is not None:
+            announce(expected.message)
 
         # Estimate
         say("resampling", 0.1)
-        samples = estimate_models(predictions, quantities, options)
+        samples = estimate_models(predictions, quantities, options, partial(resampled, options=options))
         together = options.join != "independent"
 
         # Compare
@@ -246,6 +256,12 @@ def evaluate(
         results = replace(results, costs=with_undominated(spent.costs, quality_of(results)))
         say("done", 1.0)
         return with_headline(results)
+
+
+def resampled(estimate: Estimate, *, options: Options) -> bool:
+    """Say whether a value gets bootstrap replicates: one that is compared, or that has an interval made of them."""
+    compared = estimate.quantity.label is None or bool(options.metrics)
+    return compared or needs_replicates(estimate, options.intervals)
 
 
 def analysed(loaded: Predictions) -> Predictions:

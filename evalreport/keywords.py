@@ -51,7 +51,8 @@ class RunKeywords(TypedDict, total=False):
         (default: all that the data allow). Spelled f1, f1_macro, recall[class=3]; see `evalreport list
         metrics`.
     intervals : str | Sequence[str]
-        Names (default: the recommended one, normal, bootstrap_percentile and bootstrap_bca).
+        Names (default: the recommended one, normal, bootstrap_percentile and bootstrap_bca; of a single
+        class or slice the recommended one and normal).
     tests : str | Sequence[str]
         Names (default: the recommended test and the ones usually shown beside it).
     confidence : float

@@ -177,6 +177,7 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             memory_limit=limit,
             progress=progress,
             look_of=None if looks is None else looks.look,
+            announce=None if settings.output.quiet else say,
         )
         if settings.options.gates or criteria is not None:
             from evalreport.gates.outcomes import judge

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from evalreport.engine.counts import Cells, Codes, Counts
-from evalreport.metrics.label_estimates import answers_outside, class_code
 from evalreport.metrics.metric import ClassCounts, Function, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.table_functions import answers_outside, class_code
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 

@@ -376,14 +376,16 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:
-    """Test exploratory comparisons, freeing each afterwards."""
+    """Test exploratory comparisons, pair by pair, freeing each afterwards; records are in the order given."""
 
     def of_one(comparison: Comparison) -> list[ComparisonRecord]:
         found = records(comparison, options)
         comparison.forget()
         return found
 
-    return chain.from_iterable(mapped(of_one, others))
+    by_pair = sorted(range(len(others)), key=lambda j: (others[j].a, others[j].b))
+    found = dict(zip(by_pair, mapped(of_one, [others[j] for j in by_pair]), strict=True))
+    return chain.from_iterable(found[j] for j in range(len(others)))
 
 
 def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord:

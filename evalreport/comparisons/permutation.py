@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,10 @@ from evalreport.engine.counts import class_ranks, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
-from evalreport.metrics.label_estimates import LabelTables, table_function, table_slopes
 from evalreport.metrics.metric import ClassCounts, Margins, Moments, Needs, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
+from evalreport.metrics.table_functions import TableFunctions
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
@@ -73,7 +73,7 @@ def swap_distributions(
         So many swaps of ranks and rows are drawn at least; then none where p is above this level by far.
     """
     found: dict[Key, Distribution] = {}
-    cells = cache(partial(_cell_swaps, sample.tables, seed))
+    cells = lru_cache(maxsize=_PAIRS_KEPT)(partial(_cell_swaps, sample, seed))
     histograms = cache(partial(_rank_histograms, sample))
     moved: dict[Hashable, Moved] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
@@ -107,6 +107,12 @@ def swap_distributions(
     return found
 
 
+_PAIRS_KEPT = 2
+"""Swaps of cells are kept for so many pairs, which are tested one after another."""
+
+_IN_CACHE = 1 << 16
+"""Numbers of one table at once where several are combined."""
+
 # --- labels, by distinct cell ---------------------------------------------------------------------------------------
 
 
@@ -117,30 +123,30 @@ class _CellSwaps:
     Attributes
     ----------
     same
-        Three (s,) arrays: truth, prediction and summed squares of the weights of the rows that both models label alike.
+        (K, K) by truth and prediction: summed squares of the weights of the rows that both models label alike.
     kinds
         (3, k): truth, lower and higher class of each kind of discordant row; ``squares`` (k,) the same sums of theirs.
     with_low
-        (m, k) as much of these as the rows have that get the lower class from the first model.
+        (k, m) as much of these as the rows have that get the lower class from the first model.
     weights
         The swaps' probabilities; None where they are drawn.
     discordant
         How many rows the models label differently.
-    first, second
-        (m, 3, K) both models' margins after each swap.
+    at
+        By block of swaps: the number of the first one, and quantities at both models' margins (m, 3, K) after each.
     """
 
-    same: tuple[Indices, Indices, Floats]
+    same: sparse.csr_array
     kinds: Indices
     squares: Floats
     with_low: Floats
     weights: Floats | None
     discordant: int
-    first: Floats
-    second: Floats
+    at: tuple[tuple[int, TableFunctions, TableFunctions], ...]
 
 
-def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
+def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
+    tables = sample.tables
     assert tables is not None
     assert tables.cells is not None
     cells, k, true = tables.cells, tables.n_classes, tables.cells.true.astype(np.int64)
@@ -161,19 +167,26 @@ def _cell_swaps(tables: LabelTables | None, seed: int, a: str, b: str, n_swaps: 
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
     totals = [np.bincount(kind, sizes * values, kinds.shape[1]).astype(float) for values in (own, own**2)]
     with_high = totals[0] - with_low[0]
-    first = kept + with_low[0] @ columns_low + with_high @ columns_high
-    second = kept + with_low[0] @ columns_high + with_high @ columns_low
-    some, inverse = _distinct(true[same], one[same])
-    squares = np.bincount(inverse, cells.counts[same] * weight[same] ** 2, len(some)).astype(float)
+    both = [
+        np.asarray(kept + with_low[0] @ one_way + with_high @ other_way).reshape(-1, 3, k)
+        for one_way, other_way in ((columns_low, columns_high), (columns_high, columns_low))
+    ]
+    step = max(1, AT_ONCE // (8 * k))
+    starts = range(0, len(both[0]), step)
+    of_blocks = [
+        [TableFunctions(m[start : start + step], sample.predictions, exact=False) for start in starts]
+        for m in both
+    ]
+    at = tuple(zip(starts, *of_blocks, strict=True))
+    squares = cells.counts[same] * weight[same] ** 2
     return _CellSwaps(
-        (true[same][some], one[same][some], squares),
+        sparse.csr_array((squares, (true[same], one[same])), shape=(k, k)),
         kinds,
         totals[1],
-        with_low[1],
+        np.ascontiguousarray(with_low[1].T),
         weights,
         int(sizes.sum()),
-        np.asarray(first).reshape(-1, 3, k),
-        np.asarray(second).reshape(-1, 3, k),
+        at,
     )
 
 
@@ -197,40 +210,62 @@ def _of_cells(
     cells: Callable[[str, str, int], _CellSwaps],
     n_swaps: int,
 ) -> Swapped:
-    swaps, function = cells(a, b, n_swaps), table_function(quantity, sample.predictions)
-    values = [zero_where_undefined(function(margins)) for margins in (swaps.first, swaps.second)]
-    differences = values[0] - values[1]
-    if is_plain_mean(quantity) or not definition(quantity).inference.smooth:
-        return Swapped(differences, None, swaps.weights, swaps.discordant)
-    slopes = table_slopes(quantity, sample.predictions)
-    step = max(1, AT_ONCE // (len(swaps.same[0]) + 2 * len(swaps.squares) + 1))
-    # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
-    m, exact = len(differences), swaps.weights is not None
-    half = (m + 1) // 2 if exact else m
-    parts = [_squares(swaps, slopes, slice(start, min(start + step, half))) for start in range(0, half, step)]
-    squares = np.concatenate(parts)
-    squares = np.concatenate([squares, squares[: m - half][::-1]])
-    errors = np.sqrt(sample.units.factors * squares)
-    return Swapped(differences, errors, swaps.weights, swaps.discordant)
+    swaps, metric = cells(a, b, n_swaps), definition(quantity)
+    studentised = not is_plain_mean(quantity) and metric.inference.smooth
+    differences, squares = [], []
+    for start, one, other in swaps.at:
+        values = [zero_where_undefined(at.value(quantity)) for at in (one, other)]
+        differences.append(values[0] - values[1])
+        if studentised:
+            squares.append(_squares(swaps, start, one.slopes(quantity), other.slopes(quantity)))
+    found = np.concatenate(differences)
+    if not studentised:
+        return Swapped(found, None, swaps.weights, swaps.discordant)
+    errors = np.sqrt(sample.units.factors * np.concatenate(squares))
+    if swaps.weights is not None:
+        # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
+        half = len(found) // 2
+        errors[len(found) - half :] = errors[:half][::-1]
+    return Swapped(found, errors, swaps.weights, swaps.discordant)
 
 
-def _squares(swaps: _CellSwaps, slopes: Callable[[Floats], Floats], some: slice) -> Floats:
-    """Return the sums (m,) of squared derivatives of the difference over all rows, cell by cell."""
-    one, other = slopes(swaps.first[some]), slopes(swaps.second[some])
-    true, labels, of_same = swaps.same
-    alike = _by_row(one, true, labels) - _by_row(other, true, labels)
-    squares = (alike * alike * of_same).sum(axis=1)
+def _squares(swaps: _CellSwaps, start: int, one: Floats, other: Floats) -> Floats:
+    """Return the sums (m,) of squared derivatives of the difference over all rows, from both slopes (m, 3, K)."""
     truth, low, high = swaps.kinds
-    with_low = swaps.with_low[some]
-    apart = _by_row(one, truth, low) - _by_row(other, truth, high)
-    squares += (apart * apart * with_low).sum(axis=1)
-    apart = _by_row(one, truth, high) - _by_row(other, truth, low)
-    return np.asarray(squares + (apart * apart * (swaps.squares - with_low)).sum(axis=1))
+    k, found = one.shape[-1], np.empty(len(one))
+    as_low, as_high = (np.where(label == truth, k + label, label) for label in (low, high))
+    step = max(1, _IN_CACHE // (2 * len(truth) + 3 * k))
+    for begin in range(0, len(one), step):
+        some = slice(begin, begin + step)
+        down = np.ascontiguousarray((one[some] - other[some]).transpose(1, 2, 0))
+        given = down[1][truth]
+        labels = [_with_right(slopes[some]) for slopes in (one, other)]
+        first = given + labels[0][as_low] - labels[1][as_high]
+        second = given + labels[0][as_high] - labels[1][as_low]
+        second *= second
+        first *= first
+        first -= second
+        first *= swaps.with_low[:, start + begin : start + begin + len(one[some])]
+        second *= swaps.squares[:, None]
+        first += second
+        found[some] = first.sum(axis=0) + _alike(swaps.same, *down)
+    return found
 
 
-def _by_row(slopes: Floats, true: Indices, predicted: Indices) -> Floats:
-    """Return the derivative (m, r) by the weight of rows with a truth and a prediction, from slopes (m, 3, K)."""
-    return np.asarray(slopes[:, 0, true] * (true == predicted) + slopes[:, 1, true] + slopes[:, 2, predicted])
+def _alike(same: sparse.csr_array, right: Floats, of_true: Floats, of_label: Floats) -> Floats:
+    """Return the sums (m,) over rows that both label alike: the square of three terms (K, m), multiplied out."""
+    both = of_true + of_label
+    of_right, by_truth, by_label = (
+        part[:, None] for part in (same.diagonal(), same.sum(axis=1), same.sum(axis=0))
+    )
+    terms = of_right * right * (right + 2 * both) + by_truth * of_true**2 + by_label * of_label**2
+    return np.asarray((terms + 2 * of_true * (same @ of_label)).sum(axis=0))
+
+
+def _with_right(slopes: Floats) -> Floats:
+    """Return (2 K, m) what a label adds by class, and then what it adds where it is right, from slopes (m, 3, K)."""
+    right, label = slopes[:, 0].T, slopes[:, 2].T
+    return np.concatenate([label, label + right])
 
 
 def _swapped_weights(

@@ -16,11 +16,11 @@ from evalreport.comparisons.registry import Swapped
 from evalreport.engine.distributions import Array, dot, slopes_at, zero_where_undefined
 from evalreport.engine.draws import random_bytes, stream
 from evalreport.engine.parallel import mapped
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import Moments
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.replicates import unit_columns
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.table_functions import table_function
 from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 

@@ -513,17 +513,24 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
 
 
 def slopes_at(
-    function: Callable[[Array], Array], points: npt.NDArray[np.float64], axes: int
+    function: Callable[[Array], Array], points: npt.NDArray[np.float64], axes: int, *, exact: bool = False
 ) -> npt.NDArray[np.float64]:
     """Differentiate a function of statistics (..., *shape) -> (...) at every point; 0 where it is undefined.
 
-    The complex step of ``gradient`` at many points, in double precision: its last digits depend on the processor, so
-    it serves where numbers are compared and none is shown. ``axes``: how many axes a point's statistics have.
+    The complex step of ``gradient`` at many points. In double precision its last digits depend on the processor: that
+    serves where numbers are compared and none is shown.
+
+    Parameters
+    ----------
+    axes
+        How many axes a point's statistics have.
+    exact
+        Whether to take long numbers, whose derivatives are the same to the last digit everywhere.
     """
     found = np.empty_like(points)
     step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
     for index in np.ndindex(points.shape[points.ndim - axes :]):
-        moved = points.astype(np.complex128)
+        moved = points.astype(np.clongdouble if exact else np.complex128)
         moved[(..., *index)] += 1j * step
         with np.errstate(all="ignore"):
             found[(..., *index)] = np.asarray(function(moved)).imag / step

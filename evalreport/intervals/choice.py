@@ -141,6 +141,9 @@ def of_alike_in_time(estimate: Estimate, level: float) -> Bounds:
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
 """Shown after the recommended one, unless others are named."""
 
+OF_ONE_PART = ("normal",)
+"""The same for the values of a single class or slice."""
+
 TRAINED_ONCE = Message("limits.trained_once")
 """The caution for a mean over training seeds whose interval is over the examples alone."""
 
@@ -334,18 +337,31 @@ def _wide(bounds: Bounds) -> bool:
     return _width(bounds) > NEGLIGIBLE * max(abs(bounds.low or 0.0), abs(bounds.high or 0.0))
 
 
-def all_intervals(estimate: Estimate, named: Sequence[str], level: float) -> tuple[Interval, ...]:
+def needs_replicates(estimate: Estimate, named: Sequence[str], *, in_slice: bool = False) -> bool:
+    """Say whether an interval of ``all_intervals`` is made of bootstrap replicates."""
+    if tuple(named) == ("all",) or any(INTERVALS[name].by_resampling for name in named):
+        return True
+    of_one_part = in_slice or estimate.quantity.label is not None
+    return (not of_one_part and not named) or INTERVALS[recommended(estimate)].by_resampling
+
+
+def all_intervals(
+    estimate: Estimate, named: Sequence[str], level: float, *, in_slice: bool = False
+) -> tuple[Interval, ...]:
     """Return the recommended interval, then those named (or the default ones), each once.
 
     Parameters
     ----------
     named
         Names from ``INTERVALS``; empty for the default; ``("all",)`` for all that apply to one model's value.
+    in_slice
+        Whether the value is of a slice.
     """
     if tuple(named) == ("all",):
         names = [m.name for m in INTERVALS.values() if m.of_one_value]
     else:
-        names = list(named) or list(DEFAULT_INTERVALS)
+        of_one_part = in_slice or estimate.quantity.label is not None
+        names = list(named) or list(OF_ONE_PART if of_one_part else DEFAULT_INTERVALS)
     first = leading(estimate, level)
     rest = [limits(estimate, name, level) for name in dict.fromkeys(names) if name != first.method]
     return (first, *rest)

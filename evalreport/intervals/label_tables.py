@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.engine.counts import Cells, margins_of
-from evalreport.engine.distributions import gradient, t_quantile
+from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
@@ -55,14 +55,18 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     if n < 2 or others < 1 or not table.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = 2 / len(table.rows) * _size(level)
-    smoothed = table.counts.copy()
-    for k in table.rows:
-        smoothed[k, k] += added
-        for label in table.labels:
-            smoothed[k, label] += added / others if label != k else 0.0
+    smoothed = _with_made_up(table, right=added, wrong=added / others)
     found = _at(table, smoothed)
     error = math.sqrt(float((smoothed * (found.slopes - found.mean_slope(smoothed)) ** 2).sum()))
     return _around(found.value, error, n - 1, estimate.value, level)
+
+
+def _with_made_up(table: Table, *, right: float, wrong: float) -> Floats:
+    """Return the counts with so many right answers more of each class, and so many of each wrong one."""
+    counts = table.counts.copy()
+    counts[np.ix_(table.rows, table.labels)] += wrong
+    counts[table.rows, table.rows] += right - wrong
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +83,10 @@ class _Smoothed:
 
 def _at(table: Table, counts: Floats) -> _Smoothed:
     margins = margins_of(counts)
-    of_right, of_true, of_label = gradient(table.of_margins, margins)
+    of_right, of_true, of_label = table.slopes(margins)
     slopes = of_true[:, None] + of_label
     slopes[np.diag_indices(len(slopes))] += of_right
-    return _Smoothed(float(table.of_margins(margins[None])[0]), slopes)
+    return _Smoothed(float(table.of_margins(margins)), slopes)
 
 
 def _around(centre: float, error: float, df: float, value: float, level: float) -> Bounds:
@@ -129,20 +133,18 @@ def _of_tables(first: Table, second: Table, cells: Cells, difference: float, lev
     if n < 2 or others < 1 or not first.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = _size(level) / len(first.rows) / others
-    right = np.array([k for k in first.rows for label in first.labels if label != k])
-    wrong = np.array([label for k in first.rows for label in first.labels if label != k])
-    smoothed = []
-    for table in (first, second):
-        counts = table.counts.copy()
-        np.add.at(counts, (right, right), added)
-        counts[right, wrong] += added
-        smoothed.append(_at(table, counts))
-    a, b = smoothed
-    answers = cells.predicted
-    observed = a.slopes[cells.true, answers[0]] - b.slopes[cells.true, answers[1]]
-    if_first = a.slopes[right, right] - b.slopes[right, wrong]
-    if_second = a.slopes[right, wrong] - b.slopes[right, right]
-    squares = float((cells.counts * observed**2).sum()) + added * float((if_first**2 + if_second**2).sum())
+    a, b = (_at(table, _with_made_up(table, right=added * others, wrong=added)) for table in (first, second))
+    true, answers = cells.true, cells.predicted
+    if first.collapsed is not None:
+        true, answers = (np.int32(codes != first.collapsed) for codes in (true, answers))
+    observed = a.slopes[true, answers[0]] - b.slopes[true, answers[1]]
+    rows, labels = np.array(first.rows), np.array(first.labels)
+    wrong = rows[:, None] != labels
+    squares = float((cells.counts * observed**2).sum())
+    for one, other in ((a.slopes, b.slopes), (b.slopes, a.slopes)):
+        # The one is right, the other says any other label.
+        apart = one[rows, rows][:, None] - other[np.ix_(rows, labels)]
+        squares += added * float((wrong * apart**2).sum())
     return _around(a.value - b.value, math.sqrt(squares), n - 1, difference, level)
 
 

@@ -14,38 +14,39 @@ from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Slice
 
 GateLevel = tuple[float, Collection[Quantity]]
 """The level of the intervals that gates are decided by at a look, and the quantities in gates."""
 
 
 def metric_records(
-    sample: Sample, options: Options, *, of_gates: GateLevel | None = None
+    sample: Sample, options: Options, *, within: Slice | None = None, of_gates: GateLevel | None = None
 ) -> tuple[MetricRecord, ...]:
     """Return every model's value of every quantity with its intervals, the recommended one first.
 
-    ``of_gates``: with looks, what gates are decided by; without, by the recommended interval.
+    ``within``: the slice that the sample is of; a formula is not filled in there. ``of_gates``: with looks, what gates
+    are decided by; without, by the recommended interval.
     """
     predictions, effective = sample.predictions, (sample.n_effective, sample.units.clusters_effective)
 
     def record(estimate: Estimate) -> MetricRecord:
         quantity, evidence = estimate.quantity, estimate.evidence
         n_effective, clusters_effective = (None, None) if estimate.over_datasets else effective
-        code = predictions.classes.index(quantity.label) if quantity.label is not None else None
-        if code is None and predictions.task == "binary":
-            code = predictions.positive_code
         these_low, these_high = for_these_questions(sample, estimate, options.confidence)
-        intervals = all_intervals(estimate, options.intervals, options.confidence)
+        intervals = all_intervals(
+            estimate, options.intervals, options.confidence, in_slice=within is not None
+        )
         return MetricRecord(
             model=estimate.model,
             **quantity.fields,
+            slice=within,
             value=None if np.isnan(estimate.value) else float(estimate.value),
             standard_error=estimate.standard_error if estimate.defined else None,
             n=estimate.sampling.n,
             reason=estimate.reason,
             intervals=intervals,
-            formula=filled_in(estimate, code),
+            formula=filled_in(estimate) if within is None else None,
             n_effective=n_effective,
             clusters_effective=clusters_effective,
             clusters=None if clusters_effective is None else estimate.sampling.clusters,

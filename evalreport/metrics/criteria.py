@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.engine.distributions import column_totals, dot
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.metric import (
     Chosen,
     ClassCounts,
@@ -31,6 +31,7 @@ from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Quantity, definition, register
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.table_functions import TableFunctions
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
@@ -307,8 +308,9 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
     found = []
     judged = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
     for baseline in _rules(predictions, units):
+        answers = _Answers(baseline, predictions, units)
         for quantity in judged:
-            value, reason = _value(baseline, quantity, predictions, units)
+            value, reason = answers.value(quantity)
             if np.isfinite(value):
                 found.append(
                     BaselineRecord(
@@ -342,72 +344,86 @@ def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
     yield Baseline("random_even", text, np.full(k, 1 / k), totals=totals)
 
 
-def _value(
-    baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units
-) -> tuple[float, Text | None]:
-    metric = definition(quantity)
-    if isinstance(metric.computation, Margins | ClassCounts):
-        assert baseline.shares is not None
+@dataclass(frozen=True)
+class _Answers:
+    """The answers of a rule that needs no model; what its metrics share is prepared once."""
+
+    baseline: Baseline
+    predictions: Predictions
+    units: Units
+    _states: dict[Function, object] = field(default_factory=dict)
+
+    def value(self, quantity: Quantity) -> tuple[float, Text | None]:
+        """Return the rule's value of a quantity, nan where it has none, and the reason of one by convention."""
+        metric = definition(quantity)
+        if isinstance(metric.computation, Margins | ClassCounts):
+            value = float(self.functions.value(quantity))
+            return (0.0, metric.scale.undefined) if np.isnan(value) else (value, None)
+        return (np.nan if self.baseline.certain else self._of_one_answer(quantity)), None
+
+    @cached_property
+    def functions(self) -> TableFunctions:
+        """Label quantities at the expected table."""
+        assert self.baseline.shares is not None
+        assert self.baseline.totals is not None
+        table = expected_table(self.baseline.totals, self.baseline.shares)
+        return TableFunctions(margins_of(table), self.predictions)
+
+    def _of_one_answer(self, quantity: Quantity) -> float:
+        """Evaluate a metric of rows on a model with one answer for every example; nan where it is undefined.
+
+        The examples of a class are alike then, so one of each class represents them, with their weight.
+        """
+        metric, (view, weight) = definition(quantity), self.one_answer
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(metric.computation, Ranks):
+                # All examples are tied: one group.
+                positive = view.true == view.positive_code
+                groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
+                return float(metric.computation.function(*groups))
+            if isinstance(metric.computation, Moments):
+                each = self.units.weight if self.baseline.shares is None else weight
+                sums = column_totals(each, metric.computation.columns(view))
+                return float(metric.computation.function(sums))
+            assert isinstance(metric.computation, RowWise)
+            prepare = metric.computation.prepare
+            code = None if quantity.label is None else self.predictions.classes.index(quantity.label)
+            of_class = metric.by_class and code is not None
+            if of_class:
+                view = replace(view, positive_code=code)
+            if of_class or prepare not in self._states:
+                self._states[prepare] = prepare(view)
+            state = self._states[prepare]
+            if metric.averages:
+                state = Chosen(state, quantity.average, code)
+            return float(metric.computation.function(state, self.row_of_weights)[0])
+
+    @cached_property
+    def row_of_weights(self) -> Floats:
+        """The weights (1, n), always the same array: what they give is remembered by it."""
+        return self.one_answer[1][None, :]
+
+    @cached_property
+    def one_answer(self) -> tuple[ModelView, Floats]:
+        """The rows of such a model, and their weights."""
+        baseline, predictions, units = self.baseline, self.predictions, self.units
+        assert predictions.y_true is not None
+        if baseline.shares is None:
+            mean = dot(units.base, predictions.y_true) / float(units.base.sum())
+            return ModelView(predictions.y_true, np.full(predictions.n, mean), None, None, None), units.base
         assert baseline.totals is not None
-        table = expected_table(baseline.totals, baseline.shares)
-        value = float(table_function(quantity, predictions)(margins_of(table)))
-        return (0.0, metric.scale.undefined) if np.isnan(value) else (value, None)
-    if baseline.certain:
-        return np.nan, None
-    return _of_one_answer(baseline, quantity, predictions, units), None
-
-
-def _of_one_answer(baseline: Baseline, quantity: Quantity, predictions: Predictions, units: Units) -> float:
-    """Evaluate a metric of rows on a model with one answer for every example; nan where it is undefined.
-
-    The examples of a class are alike then, so one of each class represents them, with their weight.
-    """
-    metric, (view, weight) = definition(quantity), _one_answer(baseline, predictions, units)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(metric.computation, Ranks):
-            # All examples are tied: one group.
-            positive = view.true == view.positive_code
-            groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
-            return float(metric.computation.function(*groups))
-        if isinstance(metric.computation, Moments):
-            each = units.weight if baseline.shares is None else weight
-            return float(metric.computation.function(column_totals(each, metric.computation.columns(view))))
-        assert isinstance(metric.computation, RowWise)
-        code = None if quantity.label is None else predictions.classes.index(quantity.label)
-        if metric.by_class and code is not None:
-            view = replace(view, positive_code=code)
-        state = metric.computation.prepare(view)
-        if metric.averages:
-            state = Chosen(state, quantity.average, code)
-        return float(metric.computation.function(state, weight[None, :])[0])
-
-
-def _one_answer(baseline: Baseline, predictions: Predictions, units: Units) -> tuple[ModelView, Floats]:
-    """Return the rows of such a model, and their weights."""
-    assert predictions.y_true is not None
-    if baseline.shares is None:
-        mean = dot(units.base, predictions.y_true) / float(units.base.sum())
-        return ModelView(predictions.y_true, np.full(predictions.n, mean), None, None, None), units.base
-    assert baseline.totals is not None
-    held = np.flatnonzero(baseline.totals)
-    code = predictions.positive_code if predictions.task == "binary" else None
-    proba = np.tile(baseline.shares, (len(held), 1))
-    tied = ModelView(held, None, proba, None, code, np.zeros(len(held)), mean_weight=units.mean_weight)
-    return tied, baseline.totals[held]
+        held = np.flatnonzero(baseline.totals)
+        code = predictions.positive_code if predictions.task == "binary" else None
+        proba = np.tile(baseline.shares, (len(held), 1))
+        tied = ModelView(held, None, proba, None, code, np.zeros(len(held)), mean_weight=units.mean_weight)
+        return tied, baseline.totals[held]
 
 
 COUNTS = ("TP", "FP", "FN", "TN")
 
 
-def filled_in(estimate: Estimate, code: int | None) -> str | None:
+def filled_in(estimate: Estimate) -> str | None:
     """Write the formula with counts, or None where the metric is no function of a few counts.
-
-    Parameters
-    ----------
-    estimate
-        With its table.
-    code
-        The class that counts as positive; None for metrics of the whole table.
 
     Examples
     --------
@@ -416,19 +432,19 @@ def filled_in(estimate: Estimate, code: int | None) -> str | None:
     """
     if estimate.table is None or estimate.quantity.average is not None:
         return None
-    table, outside = estimate.table.counts, estimate.table.outside
+    code, margins, outside = estimate.table.code, estimate.table.margins, estimate.table.outside
     if isinstance(estimate.metric.computation, ClassCounts) and code is not None:
-        margins, negatives = margins_of(table), estimate.metric.computation.negatives
-        if negatives and outside and len(table) == 3:
+        negatives = estimate.metric.computation.negatives
+        if negatives and outside and margins.shape[-1] == 3:
             of_class = two_classes(margins, code, by_answer=negatives == "answers")
         else:
             of_class = Counts(*(part[code] for part in one_vs_rest(margins)))
-        counts = dict(zip(COUNTS, of_class, strict=True)) | {"n": table.sum()}
+        counts = dict(zip(COUNTS, of_class, strict=True)) | {"n": margins[1].sum()}
     elif (
         isinstance(estimate.metric.computation, Margins)
         and estimate.metric.computation.proportion is not None
     ):
-        right, n = np.trace(table), table.sum()
+        right, n = margins[0].sum(), margins[1].sum()
         counts = {"right": right, "wrong": n - right, "n": n}
     else:
         return None

@@ -28,21 +28,32 @@ class Table:
     ----------
     counts
         (K, K) summed weights, rows true, columns predicted.
+    margins
+        Its margins, (3, K).
     outside
         1 where the last class holds the predictions that are missing and count as wrong, else 0.
-    of_margins
-        The metric as a function of margins (m, 3, K) -> (m,).
+    of_margins, slopes
+        The metric as a function of margins (..., 3, K) -> (...), and its derivatives by them (..., 3, K).
     rows, labels
         The classes whose examples the metric tells apart, and the labels that these may have, for made-up examples: all
         classes of the task, or of a metric of one class that one and another. A mean over the classes that the truth
         holds has these for ``rows``.
+    code
+        The class that a metric of one class is about, as it is numbered in this table.
+    collapsed
+        The code of that class among all of the task, where this table has it for the first class and all others as the
+        second; else None.
     """
 
     counts: Floats
+    margins: Floats
     outside: int
     of_margins: Callable[[Floats], Floats]
+    slopes: Callable[[Floats], Floats]
     rows: tuple[int, ...]
     labels: tuple[int, ...]
+    code: int | None = None
+    collapsed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import OverDatasets
-from evalreport.metrics.label_estimates import LabelTables, table_function
+from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.replicates import ColumnBlock
 from evalreport.metrics.row_data import all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.sampling import Fits, Influence
+from evalreport.metrics.table_functions import TableFunctions
 from evalreport.metrics.units import FOLDED, Layout, Parts
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
@@ -138,9 +139,10 @@ def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:
     tables = LabelTables.of(sample.predictions, sample.units, parts) if labelled else None
     if tables is None:
         return {}
+    at = [TableFunctions(tables.point(j), sample.predictions) for j in range(len(tables.models))]
     return {
-        (name, quantity): table_function(quantity, sample.predictions)(tables.point(j))
-        for j, name in enumerate(tables.models)
+        (name, quantity): of_model.value(quantity)
+        for name, of_model in zip(tables.models, at, strict=True)
         for quantity in labelled
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -16,21 +16,29 @@ from evalreport.engine.counts import (
     distinct_cells,
     few_a_cell,
     margin_columns,
-    one_vs_rest,
-    two_classes,
+    margins_of,
 )
-from evalreport.engine.distributions import gradient, ratio, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import Array, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.evidence import EffectiveProportion, Proportion, Table, WeightedF1
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
-from evalreport.metrics.sampling import Influence
+from evalreport.metrics.sampling import Influence, Sampling
+from evalreport.metrics.table_functions import TableFunctions, by_margins, class_code
 from evalreport.metrics.units import Parts, Units, within
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 
 Key = tuple[str, Quantity]
+
+Resampled = Callable[[Estimate], bool]
+"""Says of an estimate whether it gets bootstrap replicates."""
+
+
+def everything(_: Estimate) -> bool:
+    """Give every estimate its replicates."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +116,26 @@ class LabelTables:
 
     def point(self, model: int) -> Floats:
         """Return the margins (parts, 3, K) of one model on the data themselves."""
-        ones = np.ones(self.columns[model].shape[0]) if self.cells is None else self.cells.counts
-        whole: Floats = self.margins(model, ones[None, :])[0]
+        whole: Floats = self.margins(model, self.units_an_atom[None, :])[0]
         return whole
 
-    def influence(self, model: int, slope: Floats) -> tuple[Floats, Floats]:
-        """Return derivatives by the multiplicity of a unit, and how many units share each."""
-        by_atom = np.asarray(self.columns[model] @ slope.ravel())
+    def influence(self, model: int, slopes: Floats) -> Floats:
+        """Return derivatives (atoms,) by the multiplicity of a unit, of slopes (parts, 3, K)."""
+        by_atom = np.asarray(self.columns[model] @ slopes.ravel())
         if self.cells is None:
-            return self.units.centred(by_atom), np.ones(len(by_atom))
+            return self.units.centred(by_atom)
         if self.units.strata is not None:
             by_atom = within(by_atom, self.cells.counts, self.cells.true)
-        return by_atom, self.cells.counts
+        return by_atom
 
-    def by_example(self, model: int, slopes: Floats) -> Callable[[], Floats] | None:
-        """Return a function that makes the derivatives (n,) by the weight of one example; None without clusters."""
-        if not self.rows:
-            return None
-        return lambda: np.asarray(self.rows[model] @ slopes.ravel())
+    @property
+    def units_an_atom(self) -> Floats:
+        """How many units share each derivative, (atoms,)."""
+        return np.ones(self.columns[0].shape[0]) if self.cells is None else self.cells.counts
+
+    def by_example(self, model: int, slopes: Floats) -> Floats:
+        """Return derivatives (n,) by the weight of one example, where clusters are drawn."""
+        return np.asarray(self.rows[model] @ slopes.ravel())
 
     def by_part(self, model: int, slopes: Floats) -> Floats:
         """Return derivatives (units, parts) by the multiplicity of a unit in one part, of slopes (parts, 3, K)."""
@@ -153,84 +163,6 @@ def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> F
     return table
 
 
-def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
-    """Return the function of margins (..., 3, K) -> (...) that a label quantity is."""
-    metric = definition(quantity)
-    if isinstance(metric.computation, Margins):
-        return metric.computation.function
-    if quantity.average is None:
-        counts = counts_of(quantity, predictions)
-        return lambda m: metric.computation.function(counts(m))
-    if quantity.average == "micro":
-        return lambda m: metric.computation.function(Counts(*(part.sum(-1) for part in one_vs_rest(m))))
-
-    n_classes = len(predictions.classes)
-
-    def averaged(m: Floats) -> Floats:
-        values = zero_where_undefined(metric.computation.function(one_vs_rest(m)))
-        if quantity.average == "macro":
-            return np.asarray(values[..., :n_classes].mean(-1))
-        return ratio((values * m[..., 1, :]).sum(-1), m[..., 1, :].sum(-1))
-
-    return averaged
-
-
-def table_slopes(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Floats]:
-    """Return the function that differentiates a label quantity by its margins, (..., 3, K) -> (..., 3, K).
-
-    A metric of one class against the rest has four derivatives for any number of classes. Where it is
-    undefined, it is 0 by convention and so is its derivative.
-    """
-    metric = definition(quantity)
-    if isinstance(metric.computation, Margins) or answers_outside(quantity, predictions):
-        function = table_function(quantity, predictions)
-        return lambda m: slopes_at(lambda moved: zero_where_undefined(function(moved)), m, 2)
-
-    def slopes(m: Floats) -> Floats:
-        """Return the derivatives at margins m (..., 3, K), by the same entries."""
-        counts = one_vs_rest(m)
-        if quantity.average is None:
-            chosen: slice | list[int] = [class_code(quantity, predictions)]
-        else:
-            chosen = slice(len(predictions.classes) if quantity.average == "macro" else None)
-        own = Counts(*(part[..., chosen] for part in counts))
-        pooled = (
-            Counts(*(part.sum(-1, keepdims=True) for part in own)) if quantity.average == "micro" else own
-        )
-        value = zero_where_undefined(metric.computation.function(pooled))
-        by_count = slopes_at(
-            lambda c: zero_where_undefined(
-                metric.computation.function(Counts(*(c[..., j] for j in range(4))))
-            ),
-            np.stack(pooled, axis=-1),
-            1,
-        )
-        share = {
-            "macro": 1 / len(predictions.classes),
-            "weighted": m[..., 1, :] / m[..., 1, :].sum(-1, keepdims=True),
-        }
-        weight = share.get(str(quantity.average), 1.0)
-        tp, fp, fn, tn = (by_count[..., j] * weight for j in range(4))
-        found = np.zeros_like(m)
-        found[..., 0, chosen] = tp - fp - fn + tn
-        found[..., 1, chosen] = fn - tn
-        found[..., 2, chosen] = fp - tn
-        # Every example, of any class, is one more true negative of the others.
-        classes = m.shape[-1] if quantity.average == "micro" else 1
-        found[..., 1, :] += classes * tn.sum(-1, keepdims=True)
-        if quantity.average == "weighted":
-            total = m[..., 1, :].sum(-1, keepdims=True)
-            found[..., 1, :] += (value - (value * weight).sum(-1, keepdims=True)) / total
-        return found
-
-    return slopes
-
-
-def class_code(quantity: Quantity, predictions: Predictions) -> int:
-    """Return the code of the class that a class-wise quantity is about."""
-    return predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
-
-
 def label_estimates(
     predictions: Predictions,
     units: Units,
@@ -238,168 +170,235 @@ def label_estimates(
     quantities: Sequence[Quantity],
     n_resamples: int,
     seed: int,
+    resampled: Resampled = everything,
 ) -> tuple[LabelTables | None, dict[Key, Estimate]]:
-    """Count the models' predictions, and estimate every label quantity of every label model from one set of draws."""
+    """Count the models' predictions, and estimate every label quantity of every label model from one set of draws.
+
+    Parameters
+    ----------
+    resampled
+        Says of an estimate whether it gets bootstrap replicates.
+    """
     tables = LabelTables.of(predictions, units, parts) if quantities else None
     if tables is None:
         return None, {}
-    functions = {quantity: table_function(quantity, predictions) for quantity in quantities}
-    drawn: dict[Key, list[Floats]] = {(name, q): [] for name in tables.models for q in quantities}
-    points = {name: tables.point(j) for j, name in enumerate(tables.models)}
-    # What counts 0 in the data by convention does so in every replicate; else a replicate of 0/0 is left out.
-    by_convention = {(name, q): bool(np.isnan(functions[q](points[name])).any()) for name, q in drawn}
-    for multiplicities in tables.draws(n_resamples, seed=seed):
+    estimates: dict[Key, Estimate] = {}
+    for j, name in enumerate(tables.models):
+        of_model = _OfModel.of(predictions, tables, j)
+        estimates |= {(name, quantity): of_model.estimate(quantity) for quantity in quantities}
+    drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if resampled(e)}
+    for multiplicities in tables.draws(n_resamples, seed=seed) if drawn else ():
         for j, name in enumerate(tables.models):
-            block = tables.margins(j, multiplicities)
-            for quantity, function in functions.items():
-                values = function(block)
-                filled = zero_where_undefined(values) if by_convention[name, quantity] else values
-                drawn[name, quantity].append(filled.mean(axis=1))
+            functions = TableFunctions(tables.margins(j, multiplicities), predictions)
+            for key in [(name, quantity) for quantity in quantities if (name, quantity) in drawn]:
+                values = functions.value(key[1])
+                # What counts 0 in the data by convention does so in every replicate; else one of 0/0 is left out.
+                by_convention = estimates[key].reason is not None
+                drawn[key].append((zero_where_undefined(values) if by_convention else values).mean(axis=1))
     return tables, {
-        (name, quantity): _estimate(predictions, tables, j, quantity, function, drawn[name, quantity])
-        for j, name in enumerate(tables.models)
-        for quantity, function in functions.items()
+        key: replace(e, replicates=np.concatenate(drawn[key])) if key in drawn else e
+        for key, e in estimates.items()
     }
 
 
-def _estimate(
-    predictions: Predictions,
-    tables: LabelTables,
-    model: int,
-    quantity: Quantity,
-    function: Callable[[Floats], Floats],
-    replicates: Sequence[Floats],
-) -> Estimate:
-    point = tables.point(model)
-    values = function(point)
-    low, high = value_range(definition(quantity), predictions)
-    value = min(max(float(zero_where_undefined(values).mean()), low), high)  # sums of weights are rounded
-    undefined = bool(np.isnan(values).any())
-    slopes = _slopes(function, point) / tables.parts
-    derivative, counts = tables.influence(model, slopes)
-    by_fit = None if predictions.design != "seeds" else lambda: tables.by_part(model, slopes)
-    return Estimate(
-        model=tables.models[model],
-        quantity=quantity,
-        value=value,
-        reason=definition(quantity).scale.undefined if undefined else None,
-        range=(low, high),
-        sampling=tables.units.sampling(predictions.n_examples),
-        evidence=_evidence(quantity, tables, model, value, predictions),
-        influence=Influence(derivative, counts, by_fit, tables.by_example(model, slopes)),
-        replicates=np.concatenate(replicates),
-    )
+@dataclass(frozen=True, slots=True)
+class _OfModel:
+    """One model's counts and what the estimates of its quantities share.
 
+    Attributes
+    ----------
+    at
+        Values and derivatives at the margins (parts, 3, K) of the data.
+    margins
+        (3, K) of the counts over all rows, each with its weight.
+    held
+        The classes that the truth holds.
+    """
 
-def _slopes(function: Callable[[Floats], Floats], point: Floats) -> Floats:
-    """Return the derivatives (parts, 3, K) of a function of margins, part by part."""
-    return np.stack([gradient(function, part) for part in point])
+    predictions: Predictions
+    tables: LabelTables
+    model: int
+    sampling: Sampling
+    at: TableFunctions
+    margins: Floats
+    held: tuple[int, ...]
 
+    @classmethod
+    def of(cls, predictions: Predictions, tables: LabelTables, model: int) -> _OfModel:
+        """Take one model's counts."""
+        counts = tables.tables[model]
+        held = tuple(k for k in range(len(predictions.classes)) if counts[k].any())
+        sampling = tables.units.sampling(predictions.n_examples)
+        at = TableFunctions(tables.point(model), predictions)
+        return cls(predictions, tables, model, sampling, at, margins_of(counts), held)
 
-def _evidence(
-    quantity: Quantity, tables: LabelTables, model: int, value: float, predictions: Predictions
-) -> Table | Proportion | EffectiveProportion | WeightedF1:
-    """Return the counts of a proportion or of weighted F1, effective trials, or the table alone."""
-    point, units = tables.point(model), tables.units
-    table = _table(quantity, tables.tables[model], predictions)
-    trials_of = _successes_and_trials(quantity, predictions)
-    if units.plain and tables.parts == 1:
-        if trials_of is not None:
-            successes, trials = (float(count) for count in trials_of(point[0]))
+    def estimate(self, quantity: Quantity) -> Estimate:
+        """Estimate a quantity, without replicates."""
+        tables, model, metric = self.tables, self.model, definition(quantity)
+        values = self.at.value(quantity)
+        low, high = value_range(metric, self.predictions)
+        value = min(max(float(zero_where_undefined(values).mean()), low), high)  # sums of weights are rounded
+        slopes = self._slopes(quantity)
+        return Estimate(
+            model=tables.models[model],
+            quantity=quantity,
+            value=value,
+            reason=metric.scale.undefined if np.isnan(values).any() else None,
+            range=(low, high),
+            sampling=self.sampling,
+            evidence=self._evidence(quantity, value),
+            influence=Influence(
+                # Of single classes there may be very many, and few are compared.
+                tables.influence(model, slopes())
+                if quantity.label is None
+                else lambda: tables.influence(model, slopes()),
+                tables.units_an_atom,
+                (lambda: tables.by_part(model, slopes())) if self.predictions.design == "seeds" else None,
+                (lambda: tables.by_example(model, slopes())) if tables.rows else None,
+            ),
+        )
+
+    def _slopes(self, quantity: Quantity) -> Callable[[], Floats]:
+        """Return a function that makes the derivatives (parts, 3, K) of the mean over the parts."""
+        parts = self.tables.parts
+        if quantity.label is None:
+            slopes = self.at.slopes(quantity) / parts
+            return lambda: slopes
+        by_count, shape = self.at.by_count(quantity) / parts, self.at.margins.shape
+        code = class_code(quantity, self.predictions)
+        return lambda: by_margins(by_count[..., None, :], shape, slice(code, code + 1))
+
+    def _evidence(
+        self, quantity: Quantity, value: float
+    ) -> Table | Proportion | EffectiveProportion | WeightedF1:
+        """Return the counts of a proportion or of weighted F1, effective trials, or the table alone."""
+        tables, units, table = self.tables, self.tables.units, self._table(quantity)
+        shares = _successes_and_trials(quantity)
+        if units.plain and tables.parts == 1:
+            if shares is None:
+                return table
+            successes, trials = (float(count[0]) for count in shares(*self._counted(quantity)))
             return Proportion(successes, trials, table)
-        return table
-    if tables.cells is not None and tables.cells.weight is not None:
-        found_f1 = _weighted_f1(quantity, tables, model, predictions, table)
-        if found_f1 is not None:
-            return found_f1
-    by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
-    if units.order is not None and trials_of is not None:
-        assert units.trials_effective is not None
-        return EffectiveProportion(units.trials_effective, table)
-    if units.task is not None or trials_of is None or not by_weight:
-        return table
-    by_unit, times = tables.influence(model, _slopes(lambda margins: trials_of(margins)[1], point))
-    return EffectiveProportion(units.effective(by_unit, times), table)
+        if tables.cells is not None and tables.cells.weight is not None:
+            found_f1 = self._weighted_f1(quantity, table)
+            if found_f1 is not None:
+                return found_f1
+        by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
+        if units.order is not None and shares is not None:
+            assert units.trials_effective is not None
+            return EffectiveProportion(units.trials_effective, table)
+        if units.task is not None or shares is None or not by_weight:
+            return table
+        of_trials = self._influence_of(quantity, lambda *counted: shares(*counted)[1])
+        return EffectiveProportion(units.effective(of_trials, tables.units_an_atom), table)
+
+    def _counted(self, quantity: Quantity) -> tuple[Array, ...]:
+        """Return what a proportion is counted from, (parts,) each: TP, FP, FN, TN of the class, else right and n."""
+        if _is_of_a_class(quantity):
+            return tuple(self.at.of_class(quantity))
+        return self.at.margins[:, 0].sum(-1), self.at.margins[:, 1].sum(-1)
+
+    def _influence_of(self, quantity: Quantity, function: Callable[..., Array]) -> Floats:
+        """Return derivatives (atoms,) of a function of what a proportion is counted from."""
+        shape = self.at.margins.shape
+        if quantity.label is None and _is_of_a_class(quantity):
+            # Of two classes there may be answers outside both.
+            def of_margins(m: Array) -> Array:
+                return function(*TableFunctions(m, self.predictions).of_class(quantity))
+
+            return self.tables.influence(self.model, slopes_at(of_margins, self.at.margins, 2, exact=True))
+        counted = np.stack(self._counted(quantity), axis=-1)
+        slopes = slopes_at(
+            lambda c: function(*(c[..., j] for j in range(c.shape[-1]))), counted, 1, exact=True
+        )
+        if quantity.label is not None:
+            code = class_code(quantity, self.predictions)
+            by_margin = by_margins(slopes[:, None, :], shape, slice(code, code + 1))
+        else:
+            by_margin = np.zeros(shape)
+            by_margin[:, :2] = slopes[:, :, None]
+        return self.tables.influence(self.model, by_margin)
+
+    def _weighted_f1(self, quantity: Quantity, table: Table) -> WeightedF1 | None:
+        """Return the effective number of weighted examples behind F1 of one class; None of other metrics, and for 0/0.
+
+        It is the smaller of Kish's number of the examples in TP + FP + FN, d^2 / sum w^2, and of Korn and Graubard's
+        J (1 - J) / V, with V = n / (n - 1) sum (w ([in TP] - J [in TP + FP + FN]) / d)^2. J of 0 or 1 has the first
+        alone.
+        """
+        computation, units, cells = definition(quantity).computation, self.tables.units, self.tables.cells
+        below = computation.monotone_of if isinstance(computation, ClassCounts) else None
+        assert cells is not None
+        assert cells.weight is not None
+        if below is None or quantity.average is not None or units.n_effective is None:
+            return None
+        base = METRICS[below[0]].computation
+        assert isinstance(base, ClassCounts)
+        assert base.proportion is not None
+        proportion = base.proportion
+
+        def of_counts(*counts: Array, which: int) -> Array:
+            return np.asarray(proportion(Counts(*counts))[which])
+
+        right, total = (float(of_counts(*self._counted(quantity), which=which)[0]) for which in (0, 1))
+        if not total:
+            return None
+        # Each example's weight where it is counted, else 0.
+        of_right, of_total = (
+            self._influence_of(quantity, partial(of_counts, which=which)) for which in (0, 1)
+        )
+        times, jaccard = cells.counts, right / total
+        kish_number = total**2 / float((times * of_total**2).sum())
+        n = float(times[cells.weight > 0].sum())
+        squares = float((times * ((of_right - jaccard * of_total) / total) ** 2).sum())
+        trials = kish_number
+        if 0 < jaccard < 1 and n > 1:
+            trials = min(kish_number, jaccard * (1 - jaccard) / (n / (n - 1) * squares))
+        return WeightedF1(jaccard, trials, units.n_effective, table)
+
+    def _table(self, quantity: Quantity) -> Table:
+        """Return the table of counts; of one of several classes that of the class against the rest, where it serves."""
+        computation, predictions = definition(quantity).computation, self.predictions
+        counts, margins, outside = self.tables.tables[self.model], self.margins, predictions.outside
+        rows = labels = tuple(range(len(predictions.classes)))
+        code = collapsed = None
+        if quantity.label is not None and self.tables.units.plain and self.tables.parts == 1:
+            tp, fp, fn, tn = (float(count[0]) for count in self._counted(quantity))
+            counts, outside, rows, labels = np.array([[tp, fn], [fp, tn]]), 0, (0, 1), (0, 1)
+            margins, code, collapsed = margins_of(counts), 0, class_code(quantity, predictions)
+        elif isinstance(computation, ClassCounts) and quantity.average is None:
+            code = class_code(quantity, predictions)
+            rows = labels = (code, *(other for other in labels if other != code))[:2]
+        elif isinstance(computation, Margins) and computation.recall_slope:
+            rows = self.held
+
+        def at(m: Array) -> TableFunctions:
+            return TableFunctions(m, predictions, collapsed=collapsed is not None)
+
+        return Table(
+            counts, margins, outside, lambda m: at(m).value(quantity), lambda m: at(m).slopes(quantity),
+            rows, labels, code, collapsed,
+        )  # fmt: skip
 
 
-def _weighted_f1(
-    quantity: Quantity, tables: LabelTables, model: int, predictions: Predictions, table: Table
-) -> WeightedF1 | None:
-    """Return the effective number of weighted examples behind F1 of one class; None of other metrics, and for 0/0.
+def _is_of_a_class(quantity: Quantity) -> bool:
+    """Say whether a quantity is of one class against the rest, and no average."""
+    return quantity.average is None and isinstance(definition(quantity).computation, ClassCounts)
 
-    It is the smaller of Kish's number of the examples in TP + FP + FN, d^2 / sum w^2, and of Korn and Graubard's
-    J (1 - J) / V, with V = n / (n - 1) sum (w ([in TP] - J [in TP + FP + FN]) / d)^2. J of 0 or 1 has the first alone.
+
+def _successes_and_trials(quantity: Quantity) -> Callable[..., tuple[Array, Array]] | None:
+    """Return the function that gives successes and trials; None if the quantity is no proportion.
+
+    It is of the counts TP, FP, FN and TN of one class, else of the right answers and n.
     """
-    computation, units = definition(quantity).computation, tables.units
-    below = computation.monotone_of if isinstance(computation, ClassCounts) else None
-    assert tables.cells is not None
-    assert tables.cells.weight is not None
-    if below is None or quantity.average is not None or units.n_effective is None:
-        return None
-    base, counts, point = METRICS[below[0]].computation, counts_of(quantity, predictions), tables.point(model)
-    assert isinstance(base, ClassCounts)
-    assert base.proportion is not None
-    proportion = base.proportion
-    right, total = (float(sums) for sums in proportion(counts(point[0])))
-    if not total:
-        return None
-    # Each example's weight where it is counted, else 0.
-    of_right = tables.influence(model, _slopes(lambda margins: proportion(counts(margins))[0], point))[0]
-    of_total = tables.influence(model, _slopes(lambda margins: proportion(counts(margins))[1], point))[0]
-    times, jaccard = tables.cells.counts, right / total
-    kish_number = total**2 / float((times * of_total**2).sum())
-    n = float(times[tables.cells.weight > 0].sum())
-    squares = float((times * ((of_right - jaccard * of_total) / total) ** 2).sum())
-    trials = kish_number
-    if 0 < jaccard < 1 and n > 1:
-        trials = min(kish_number, jaccard * (1 - jaccard) / (n / (n - 1) * squares))
-    return WeightedF1(jaccard, trials, units.n_effective, table)
-
-
-def _table(quantity: Quantity, counts: Floats, predictions: Predictions) -> Table:
-    computation = definition(quantity).computation
-    rows = labels = tuple(range(len(predictions.classes)))
-    if isinstance(computation, ClassCounts) and quantity.average is None:
-        code = class_code(quantity, predictions)
-        rows = labels = (code, *(other for other in labels if other != code))[:2]
-    elif isinstance(computation, Margins) and computation.recall_slope:
-        rows = tuple(k for k in rows if counts[k].any())
-    return Table(counts, predictions.outside, table_function(quantity, predictions), rows, labels)
-
-
-def counts_of(quantity: Quantity, predictions: Predictions) -> Callable[[Floats], Counts]:
-    """Return the function of margins (..., 3, K) that counts a class against the rest."""
-    code = class_code(quantity, predictions)
-    negatives = answers_outside(quantity, predictions)
-    if negatives:
-        return lambda m: two_classes(m, code, by_answer=negatives == "answers")
-    return lambda m: Counts(*(part[..., code] for part in one_vs_rest(m)))
-
-
-def answers_outside(quantity: Quantity, predictions: Predictions) -> Literal["", "truth", "answers"]:
-    """Return which negatives a metric of one of two classes counts where some examples have no prediction at all.
-
-    Empty where every example has one, or no true negatives are counted.
-    """
-    computation = definition(quantity).computation
-    outside = predictions.outside > 0 and predictions.task == "binary"
-    return computation.negatives if outside and isinstance(computation, ClassCounts) else ""
-
-
-def _successes_and_trials(
-    quantity: Quantity, predictions: Predictions
-) -> Callable[[Floats], tuple[Floats, Floats]] | None:
-    """Return the function of margins (..., 3, K) that counts successes and trials; None if it is no proportion."""
     computation = definition(quantity).computation
     assert isinstance(computation, ClassCounts | Margins)
-    proportion = computation.proportion
     # Every example is one TP, or one FP and one FN: micro precision, recall and F1 are accuracy.
-    micro_is_accuracy = isinstance(computation, ClassCounts) and computation.micro_is_accuracy
-    if quantity.average == "micro" and micro_is_accuracy:
-        return lambda m: (m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
+    if quantity.average == "micro" and isinstance(computation, ClassCounts) and computation.micro_is_accuracy:
+        return lambda right, n: (right, n)
+    proportion = computation.proportion
     if proportion is None or quantity.average is not None:
         return None
     if isinstance(computation, Margins):
-        return lambda m: proportion(m[..., 0, :].sum(-1), m[..., 1, :].sum(-1))
-    counts = counts_of(quantity, predictions)
-    return lambda m: proportion(counts(m))
+        return proportion
+    return lambda *counts: proportion(Counts(*counts))

@@ -48,6 +48,29 @@ def _wrong_over_pairs(view: ModelView) -> float:
     return 1.0 - _right_over_pairs(view)
 
 
+def _by_sums(margins: Floats, right: Floats, true: Floats, predicted: Floats) -> Floats:
+    """Put derivatives by the margins, each (..., K) or (..., 1), together; 0 where they are undefined."""
+    found = np.empty(margins.shape)
+    for j, slopes in enumerate((right, true, predicted)):
+        found[..., j, :] = slopes
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _sums(margins: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return how many are right, (..., 1), the totals by true and by predicted class, and n, (..., 1)."""
+    right, true = margins[..., 0, :].sum(-1, keepdims=True), margins[..., 1, :]
+    return right, true, margins[..., 2, :], true.sum(-1, keepdims=True)
+
+
+def _accuracy_slopes(margins: Floats) -> Floats:
+    right, _, _, n = _sums(margins)
+    return _by_sums(margins, ratio(1.0, n), ratio(-right, n**2), np.zeros_like(n))
+
+
+def _error_slopes(margins: Floats) -> Floats:
+    return -_accuracy_slopes(margins)
+
+
 def _accuracy_of_counts(c: Counts) -> Array:
     return ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn)
 
@@ -64,6 +87,7 @@ def _mcc_of_counts(c: Counts) -> Array:
 @table(
     "Accuracy",
     "right / n",
+    derivative=_accuracy_slopes,
     proportion=_right,
     test="mcnemar_midp",
     per_example=_right_labels,
@@ -83,6 +107,7 @@ def accuracy(margins: Array) -> Array:
     "Error rate",
     "wrong / n",
     greater_is_better=False,
+    derivative=_error_slopes,
     proportion=_wrong,
     test="mcnemar_midp",
     per_example=_wrong_labels,
@@ -100,9 +125,20 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
     return np.where(held, margins[..., 0, :] / np.where(held, margins[..., 1, :], 1), 0), held
 
 
+def _balanced_slopes(margins: Floats) -> Floats:
+    recalls, held = _class_recalls(margins)
+    share = ratio(held / np.where(held, margins[..., 1, :], 1), held.sum(-1, keepdims=True))
+    return _by_sums(margins, share, -recalls * share, np.zeros_like(share))
+
+
+def _class_error_slopes(margins: Floats) -> Floats:
+    return -_balanced_slopes(margins)
+
+
 @table(
     "Balanced accuracy",
     "mean of the class recalls",
+    derivative=_balanced_slopes,
     test="score_recalls",
     recall_slope=1.0,
     of_counts=_balanced_accuracy_of_counts,
@@ -118,6 +154,7 @@ def balanced_accuracy(margins: Array) -> Array:
     "Mean per-class error",
     "mean of (1 - class recall)",
     greater_is_better=False,
+    derivative=_class_error_slopes,
     test="score_recalls",
     recall_slope=-1.0,
 )
@@ -126,11 +163,29 @@ def mean_per_class_error(margins: Array) -> Array:
     return np.asarray(1 - balanced_accuracy(margins))
 
 
+def _mcc_slopes(margins: Floats) -> Floats:
+    right, true, predicted, n = _sums(margins)
+    spreads = [n**2 - (margin**2).sum(-1, keepdims=True) for margin in (true, predicted)]
+    if not are_whole(margins):
+        spreads = [without_rounding(spread, n**2) for spread in spreads]
+    of_true, of_predicted = spreads
+    product = of_true * of_predicted
+    root = np.sqrt(np.where(product > 0, product, 0))
+    value = right * n - (true * predicted).sum(-1, keepdims=True)
+    # The value is numerator / root; n is the sum of the totals by true class.
+    by_product = ratio(-value, 2 * root * product)
+    by_true = ratio(right - predicted, root)
+    by_true = by_true + by_product * 2 * (of_predicted * (n - true) + of_true * n)
+    by_predicted = ratio(-true, root) - by_product * 2 * of_true * predicted
+    return _by_sums(margins, ratio(n, root), by_true, by_predicted)
+
+
 @table(
     "MCC",
     "(right n - sum true_k predicted_k) / sqrt((n^2 - sum predicted_k^2) (n^2 - sum true_k^2))",
     range=(-1.0, 1.0),
     undefined=Message("undefined.mcc"),
+    derivative=_mcc_slopes,
     of_counts=_mcc_of_counts,
     headline=True,
     source="Gorodkin (2004), Comput Biol Chem 28:367, equation 8; Matthews (1975) for two classes",
@@ -153,11 +208,41 @@ def _chance_corrected(margins: Array, chance: Array) -> Array:
     return ratio(accuracy(margins) - chance, rest if are_whole(margins) else without_rounding(rest, 1.0))
 
 
+def _chance_corrected_slopes(
+    margins: Floats, chance: Floats, by_true: Floats, by_predicted: Floats
+) -> Floats:
+    """Return the derivatives of (p_o - p_e) / (1 - p_e) from those of p_e."""
+    right, _, _, n = _sums(margins)
+    rest = 1 - chance
+    rest = rest if are_whole(margins) else without_rounding(rest, 1.0)
+    by_chance = ratio(ratio(right, n) - 1, rest**2)
+    by_right = ratio(1 / n, rest)
+    return _by_sums(
+        margins, by_right, by_chance * by_true - by_right * ratio(right, n), by_chance * by_predicted
+    )
+
+
+def _kappa_slopes(margins: Floats) -> Floats:
+    _, true, predicted, n = _sums(margins)
+    chance = ratio((true * predicted).sum(-1, keepdims=True), n**2)
+    by_true = ratio(predicted, n**2) - 2 * ratio(chance, n)
+    return _chance_corrected_slopes(margins, chance, by_true, ratio(true, n**2))
+
+
+def _pi_slopes(margins: Floats) -> Floats:
+    _, true, predicted, n = _sums(margins)
+    both = true + predicted
+    chance = ratio((both**2).sum(-1, keepdims=True), (2 * n) ** 2)
+    by_predicted = ratio(both, 2 * n**2)
+    return _chance_corrected_slopes(margins, chance, by_predicted - 2 * ratio(chance, n), by_predicted)
+
+
 @table(
     "Cohen's kappa",
     "(p_o - p_e) / (1 - p_e), p_e = sum true_k predicted_k / n^2",
     range=(-1.0, 1.0),
     undefined=Message("undefined.chance"),
+    derivative=_kappa_slopes,
     source="Cohen (1960), Educ Psychol Meas 20:37",
 )
 def cohen_kappa(margins: Array) -> Array:
@@ -172,6 +257,7 @@ def cohen_kappa(margins: Array) -> Array:
     "(p_o - p_e) / (1 - p_e), p_e = sum ((true_k + predicted_k) / 2n)^2",
     range=(-1.0, 1.0),
     undefined=Message("undefined.chance"),
+    derivative=_pi_slopes,
     source="Scott (1955), Public Opin Q 19:321",
 )
 def scott_pi(margins: Array) -> Array:
@@ -453,7 +539,19 @@ def rule_lift(c: Counts) -> Array:
     return ratio(precision(c), prevalence(c))
 
 
-@table("Macro accuracy", "mean over classes of (TP_k + TN_k) / n", tasks=("multiclass",))
+def _macro_accuracy_slopes(margins: Floats) -> Floats:
+    right, _, predicted, n = _sums(margins)
+    size = margins.shape[-1] * n
+    wrong = n + predicted.sum(-1, keepdims=True) - 2 * right
+    return _by_sums(margins, ratio(2.0, size), ratio(wrong, size * n) - ratio(1.0, size), ratio(-1.0, size))
+
+
+@table(
+    "Macro accuracy",
+    "mean over classes of (TP_k + TN_k) / n",
+    tasks=("multiclass",),
+    derivative=_macro_accuracy_slopes,
+)
 def macro_accuracy(margins: Array) -> Array:
     """Mean of the one-vs-rest accuracies of the classes; equal to their micro average, and above the accuracy.
 

@@ -77,6 +77,8 @@ class Margins:
     ----------
     function
         Maps margins (..., 3, K), the diagonal, the totals by true class and by predicted class, to values (...).
+    derivative
+        Its closed form: maps margins (..., 3, K) to the derivatives by them, (..., 3, K). None where there is none.
     of_counts
         The same for two classes as a function of ``Counts``, where that is faster.
     proportion
@@ -92,6 +94,7 @@ class Margins:
     """
 
     function: Function
+    derivative: Function | None = None
     of_counts: Function | None = None
     proportion: Function | None = None
     per_example: Function | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -42,13 +42,16 @@ from evalreport.predictions.arrays import Floats
 
 
 def with_replicates(
-    data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
+    data: RowData, estimates: Mapping[Key, Estimate], drawn: Collection[Key], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
-    """Give estimates their replicates, all from the same draws; a histogram needs no states for them."""
+    """Give some estimates their replicates, all from the same draws; a histogram needs no states for them."""
     keys = [
         key
         for key, e in estimates.items()
-        if definition(key[1]).inference.resampled and not np.isnan(e.value) and data.is_resampled(key)
+        if key in drawn
+        and definition(key[1]).inference.resampled
+        and not np.isnan(e.value)
+        and data.is_resampled(key)
     ]
     if not keys:
         return dict(estimates)

@@ -43,6 +43,8 @@ def row_estimates(
     ranked = [q for q in quantities if isinstance(definition(q).computation, Ranks)]
     estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
+    # The same arrays for all quantities: what they give is remembered by them.
+    weights = [data.units.base[rows][None, :] for rows in _rows_of(data.layout.ranked)]
 
     def of_moments(key: Key) -> dict[Key, Estimate]:
         return {key: _of_moments(predictions, data, key)}
@@ -51,7 +53,7 @@ def row_estimates(
         return _of_ranks(predictions, data, name, ranked, rarest)
 
     def of_rows(key: Key) -> dict[Key, Estimate]:
-        return {key: _of_rows(predictions, data, key, rarest)}
+        return {key: _of_rows(predictions, data, key, weights, rarest)}
 
     # The longest first, and metric by metric: two threads would otherwise compute the shared parts of a model twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
@@ -198,7 +200,9 @@ def _rows_of(parts: Parts) -> Sequence[Indices | slice]:
     return [slice(None)] if parts.count == 1 else parts.rows()
 
 
-def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | None) -> Estimate:
+def _of_rows(
+    predictions: Predictions, data: RowData, key: Key, weights: Sequence[Floats], rarest: float | None
+) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
     computation = metric.computation
     assert isinstance(computation, RowWise)
@@ -207,10 +211,9 @@ def _of_rows(predictions: Predictions, data: RowData, key: Key, rarest: float | 
         None if computation.derivative is None else np.zeros(predictions.n),
     )
     for j, (rows, state) in enumerate(zip(_rows_of(data.layout.ranked), states, strict=True)):
-        weights = data.units.base[rows][None, :]
-        values[j] = computation.function(state, weights)[0]
+        values[j] = computation.function(state, weights[j])[0]
         if computation.derivative is not None and slopes is not None and np.isfinite(values[j]):
-            slopes[rows] = computation.derivative(state, weights)[0]
+            slopes[rows] = computation.derivative(state, weights[j])[0]
     values[~np.isfinite(values)] = np.nan
     value = float(mean_of_parts(values, data.layout))
     if np.isnan(value):

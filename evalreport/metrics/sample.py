@@ -18,7 +18,7 @@ from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
 from evalreport.metrics.judged import judged_estimates
-from evalreport.metrics.label_estimates import LabelTables, label_estimates
+from evalreport.metrics.label_estimates import LabelTables, Resampled, everything, label_estimates
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
@@ -110,6 +110,7 @@ def estimate_all(
     seed: int,
     exact: bool = False,
     average: AverageOverTasks = "tasks",
+    resampled: Resampled = everything,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -125,6 +126,8 @@ def estimate_all(
         Take the replicates of rank metrics from the rows themselves, however many.
     average
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
+    resampled
+        Says of an estimate whether it gets bootstrap replicates.
     """
     layout = layout_of(predictions, average=average)
     if units.weight is not None and not units.weight.any():
@@ -141,7 +144,9 @@ def estimate_all(
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
     labelled = of_family(quantities, ClassCounts, Margins)
-    tables, labels = label_estimates(predictions, units, layout.pooled, labelled, n_resamples, seed)
+    tables, labels = label_estimates(
+        predictions, units, layout.pooled, labelled, n_resamples, seed, resampled
+    )
     grouped = of_family(quantities, Contingency)
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
@@ -150,15 +155,16 @@ def estimate_all(
     rows = prepare_rows(predictions, by_row, units, layout)
     source = source_of_replicates(predictions.n, one_by_one=rows.one_by_one, exact=exact)
     # Counts of labels need neither scores nor bins.
-    wanted = n_resamples and source != "rows" and (rows.columns or rows.orders)
+    by_rows = row_estimates(predictions, rows, by_row)
+    drawn = {key for key, e in by_rows.items() if resampled(e)}
+    wanted = n_resamples and drawn and source != "rows" and (rows.columns or rows.orders)
     bins = _bins(rows, predictions) if wanted else {}
     if source == "histograms" and not bins:
         source = "rows"
-    by_rows = row_estimates(predictions, rows, by_row)
     # The states of many rows are large, and no replicates need them.
     states = {} if source == "histograms alone" else rows.states
     rows = replace(rows, source=source, bins=bins, states=states)
-    found |= with_replicates(rows, by_rows, n_resamples=n_resamples, seed=seed)
+    found |= with_replicates(rows, by_rows, drawn, n_resamples=n_resamples, seed=seed)
     return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
 

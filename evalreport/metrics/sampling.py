@@ -78,8 +78,9 @@ class Influence:
 
     Attributes
     ----------
-    values
-        (u,) derivatives, by atom: distinct cell, row or cluster. What is 0/0 and counts 0 has none.
+    made
+        (u,) derivatives, by atom: distinct cell, row or cluster. What is 0/0 and counts 0 has none. Or a function that
+        makes them at each use, where they are many and seldom needed.
     counts
         (u,) units in each atom.
     by_fit
@@ -89,10 +90,15 @@ class Influence:
         and of questions with attempts.
     """
 
-    values: Floats
+    made: Floats | Callable[[], Floats]
     counts: Floats
     by_fit: Callable[[], Floats] | None = None
     by_example: Callable[[], Floats] | None = None
+
+    @property
+    def values(self) -> Floats:
+        """The derivatives (u,) by atom."""
+        return self.made() if callable(self.made) else self.made
 
     @cached_property
     def powers(self) -> tuple[float, float, float, float]:

@@ -385,9 +385,9 @@ def _metric_records(
     of_gates: GateLevel | None,
 ) -> list[MetricRecord]:
     found = [
-        replace(record, slice=group.name, formula=None)
+        record
         for sample in group.samples
-        for record in metric_records(sample, options, of_gates=of_gates)
+        for record in metric_records(sample, options, within=group.name, of_gates=of_gates)
     ]
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")

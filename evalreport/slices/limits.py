@@ -276,6 +276,12 @@ def _by_cells(sample: Sample, estimate: Estimate) -> bool:
     return estimate.table is not None and sample.tables is not None and sample.tables.cells is not None
 
 
+def _counts(sample: Sample, estimate: Estimate) -> Floats:
+    """Return a model's whole table of counts (K, K), also for a metric of one class."""
+    assert sample.tables is not None
+    return sample.tables.tables[sample.tables.models.index(estimate.model)]
+
+
 def _matrix(sample: Sample, estimate: Estimate) -> Floats:
     """Return the derivatives by an example's weight, by (true, predicted), (K, K); 0 where nothing weighs."""
     tables = sample.tables
@@ -306,11 +312,9 @@ def _of_tables(
     """
     (part, other), (of_part, of_other) = samples, estimates
     mine, theirs, within = _matrix(part, of_part), _matrix(other, of_other), outside is None
-    assert of_part.table is not None
-    assert of_other.table is not None
     if whole.units.weight is None:
-        own = of_part.table.counts
-        rest = of_other.table.counts - (own if within else 0)
+        own = _counts(part, of_part)
+        rest = _counts(other, of_other) - (own if within else 0)
         n = part.predictions.n_examples
         own_df, rest_df = freedom(n), freedom(other.predictions.n_examples - (n if within else 0))
     else:

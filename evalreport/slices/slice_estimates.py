@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.calibration.risks import Risks
 from evalreport.errors import UsageError
-from evalreport.intervals.choice import leading
+from evalreport.intervals.choice import leading, needs_replicates
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
@@ -157,7 +157,13 @@ def sampled_alone(
     part = replace(part, notes=Notes(part.found))
     if not part.models:
         return ()
-    return tuple(_pooled(sample) for sample in estimate_models(part, quantities, options))
+    primary = quantities[0]
+
+    def resampled(estimate: Estimate) -> bool:
+        # The primary metric is compared, too.
+        return estimate.quantity == primary or needs_replicates(estimate, options.intervals, in_slice=True)
+
+    return tuple(_pooled(sample) for sample in estimate_models(part, quantities, options, resampled))
 
 
 def _pooled(sample: Sample) -> Sample:

@@ -20,8 +20,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from research.benchmarks import labels, page, programs, reading, runs, scale, scores, stress
-    from research.benchmarks.timing import Cost
+    from research.benchmarks import labels, page, programs, reading, runs, scale, scores, shapes, stress
+    from research.benchmarks.timing import Cost, Exponent
 
     rows: dict[str, Any] = {
         "labels": labels.resampling,
@@ -38,6 +38,8 @@ def main() -> int:
         "default": runs.default_runs,
         "counts": runs.from_counts,
         "sizes": runs.by_size,
+        "shapes": shapes.beside_scikit_learn,
+        "growth": shapes.exponents,
     }
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
@@ -54,7 +56,10 @@ def main() -> int:
     if not given.quick and not given.only:
         runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))
         PAGE.write_text(page.page(measured), encoding="utf-8")
-    return 0
+    too_fast = [row for row in measured if isinstance(row, Exponent) and not row.met]
+    for row in too_fast:
+        print(f"the cost grows faster than in proportion: {page.line(row)}", file=sys.stderr)
+    return 1 if too_fast and not given.quick else 0
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import evalreport
-from research.benchmarks.timing import Accuracy, Cost, Course, Row, Timed
+from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Row, Timed
 
 HEAD = """\
 # Speed
@@ -40,7 +40,12 @@ RUNS = """\
 Seconds by the clock of the program on the example (5 models, 3,000 rows, B = 2,000), by stage.
 """
 
-Measured = Row | Accuracy | Cost | Course
+GROWTH = """\
+CPU seconds of a default run against the number of classes, models, rows and slices, and the power of that number with
+which they grow over two decades; above 1.15 `make bench` fails.
+"""
+
+Measured = Row | Accuracy | Cost | Course | Exponent
 
 
 def page(rows: Sequence[Measured]) -> str:
@@ -50,7 +55,25 @@ def page(rows: Sequence[Measured]) -> str:
     costs, courses = ([row for row in rows if isinstance(row, kind)] for kind in (Cost, Course))
     stages = f"{STAGES}\n{_by_stage('n', costs)}\n\n" if costs else ""
     runs = f"{RUNS}\n{_by_stage('formats', courses)}\n\n" if courses else ""
-    return f"{HEAD}\n{table}\n\n{stages}{runs}{_circumstances()}\n"
+    powers = [row for row in rows if isinstance(row, Exponent)]
+    growth = f"{GROWTH}\n{_growth(powers)}\n\n" if powers else ""
+    return f"{HEAD}\n{table}\n\n{growth}{stages}{runs}{_circumstances()}\n"
+
+
+def _growth(rows: Sequence[Exponent]) -> str:
+    """Return the table of powers, one row for each number that grows."""
+    heads = ("number of", "seconds by size", "power", "goal", "met")
+    cells = [
+        (
+            row.of,
+            "; ".join(f"{size:,}: {_seconds(seconds)}" for size, seconds in row.seconds),
+            f"{row.power:.2f}",
+            f"≤ {row.most:g}",
+            "yes" if row.met else "**no**",
+        )
+        for row in rows
+    ]
+    return _table(heads, cells)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -104,6 +127,8 @@ def _goal(row: Row) -> str:
 
 def line(row: Measured) -> str:
     """Return one row as a line for a terminal."""
+    if isinstance(row, Exponent):
+        return f"cost against the number of {row.of}: power {row.power:.2f}"
     if isinstance(row, Course):
         return f"the program on the example, {row.formats}: {_seconds(row.total)}"
     if isinstance(row, Cost):

@@ -76,6 +76,29 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True)
+class Exponent:
+    """How the cost of a run grows with one number: as its power, by the least and the greatest of some sizes.
+
+    Attributes
+    ----------
+    of
+        What grows: the classes, the models, the rows, the slices.
+    seconds
+        By size, ascending.
+    """
+
+    of: str
+    seconds: tuple[tuple[int, float], ...]
+    power: float
+    most: float
+
+    @property
+    def met(self) -> bool:
+        """Whether it grows no faster than in proportion, but for a margin."""
+        return self.power <= self.most
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """CPU seconds of one default run, by stage."""
 

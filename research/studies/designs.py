@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.counts import margins_of
-from evalreport.metrics.label_estimates import table_function
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.table_functions import table_function
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 

@@ -10,7 +10,7 @@ from research.benchmarks import page, programs
 from research.benchmarks.data import binary_models, labels, truth
 from research.benchmarks.labels import f1_along, packed_codes
 from research.benchmarks.runs import cost
-from research.benchmarks.timing import Accuracy, Cost, Course, Row, Timed, scaled
+from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:
@@ -93,3 +93,12 @@ def test_the_stages_of_the_program_add_up() -> None:
     text = page.page([found, Course("html, json", {"imports": 0.25, "writing": 0.5})])
     assert "| html, json | 0 | 0.25 | 0 | 0 | 0 | 0 | 0.5 | 0.75 |" in text
     assert "| json | " in text
+
+
+def test_a_cost_that_grows_too_fast_is_shown() -> None:
+    """The power stands beside its goal, missed ones in bold."""
+    text = page.page([Exponent("classes", ((10, 0.5), (1_000, 80.0)), 1.1, 1.15)])
+    assert "| classes | 10: 500 ms; 1,000: 80 s | 1.10 | ≤ 1.15 | yes |" in text
+    missed = Exponent("rows", ((10, 0.5), (1_000, 200.0)), 1.3, 1.15)
+    assert not missed.met
+    assert "**no**" in page.page([missed])

@@ -36,8 +36,13 @@ from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
 
 MOST_PAPER_CLASSES = 60
-"""Rows of single classes in a PDF; a page shows all."""
+"""Rows of single classes in a PDF."""
+MOST_CLASSES = 100
+"""Classes whose values a page shows, the most frequent ones."""
 MOST_TEST_ROWS = 300
+
+RuleValues = dict[MetricKey, dict[str, float]]
+"""By metric what each rule that needs no model reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,23 @@ def describe(view: View) -> Metrics | None:
         return None
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     rules = tuple(dict.fromkeys(r.name for r in view.results.baselines))
+    rule_values: RuleValues = {}
+    for rule in view.results.baselines:
+        rule_values.setdefault(MetricKey(rule.metric, rule.average, rule.label), {})[rule.name] = rule.value
+    classes, left = _classes_shown(view)
     labelled = dict.fromkeys(
-        key_of(r) for r in view.results.metrics if r.label is not None and r.slice is None
+        key_of(r) for r in view.results.metrics if r.label in classes and r.slice is None
     )
     notes = [say("metrics.note", level=numbers.percent(view.confidence)), _rules(view)]
     return Metrics(
-        families=_families(view, [key for key in keys if key in valued], rules),
-        classes=Family("", "", tuple(_row(view, key, rules) for key in labelled)) if labelled else None,
+        families=_families(view, [key for key in keys if key in valued], rules, rule_values),
+        classes=Family(
+            "",
+            say("metrics.classes_cut", shown=len(classes), n=left) if left else "",
+            tuple(_row(view, key, rules, rule_values) for key in labelled),
+        )
+        if labelled
+        else None,
         rules=tuple(named("metrics.rule", name, visible(name)) for name in rules),
         tests=tuple(_all_tests(view)),
         note=" ".join(filter(None, notes)),
@@ -131,7 +146,22 @@ def describe(view: View) -> Metrics | None:
     )
 
 
-def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tuple[Family, ...]:
+def _classes_shown(view: View) -> tuple[frozenset[str], int]:
+    """Return the most frequent classes, and how many others there are."""
+    classes, results = view.results.classes, view.results
+    if len(classes) <= MOST_CLASSES:
+        return frozenset(classes), 0
+    sizes = dict.fromkeys(classes, 0.0)
+    for cell in results.confusion:
+        if cell.model == results.confusion[0].model:
+            sizes[cell.true] = sizes.get(cell.true, 0.0) + cell.count
+    shown = sorted(classes, key=lambda label: -sizes[label])[:MOST_CLASSES]
+    return frozenset(shown), len(classes) - len(shown)
+
+
+def _families(
+    view: View, keys: list[MetricKey], rules: tuple[str, ...], rule_values: RuleValues
+) -> tuple[Family, ...]:
     """Group the metrics by what they are given, the primary metric's family first, headline metrics before others."""
     found: dict[str, list[MetricKey]] = {}
     for key in keys:
@@ -144,7 +174,7 @@ def _families(view: View, keys: list[MetricKey], rules: tuple[str, ...]) -> tupl
             say(f"metrics.family.{name}"),
             say(f"metrics.family_note.{name}"),
             tuple(
-                _row(view, key, rules, is_key=key in shown_first)
+                _row(view, key, rules, rule_values, is_key=key in shown_first)
                 for key in sorted(own, key=lambda key: not _is_headline(key))
             ),
         )
@@ -180,14 +210,19 @@ def _rules(view: View) -> str:
     return say("metrics.rules", rules="; ".join(rules)) if rules else ""
 
 
-def _row(view: View, key: MetricKey, rules: tuple[str, ...], *, is_key: bool = False) -> MetricRow:
+def _row(
+    view: View,
+    key: MetricKey,
+    rules: tuple[str, ...],
+    rule_values: RuleValues,
+    *,
+    is_key: bool = False,
+) -> MetricRow:
     known = entry("metric", key.metric)
     decimals = metric_decimals(view, key)
     label = view.label(key)
     by_model = records_of(view, key)
-    of_rule = {
-        r.name: r.value for r in view.results.baselines if MetricKey(r.metric, r.average, r.label) == key
-    }
+    of_rule = rule_values.get(key, {})
     leading = dict.fromkeys(
         r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], decimals)
     )

@@ -1,0 +1,176 @@
+"""The default run in every shape of data: beside a loop of scikit-learn's metrics, and how its cost grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.analysis import evaluate
+from evalreport.options import Options
+from evalreport.predictions.table import Column, Labels, ModelOutputs, Predictions
+from evalreport.schema.results import to_json
+from research.benchmarks.data import binary_models, labels, probabilities, regressions, truth
+from research.benchmarks.timing import Exponent, Row, Timed, best_of, in_turn, scaled
+
+RESAMPLES = 2_000
+MEASURED = 5
+"""Replicates of the loop that are timed."""
+MOST_EXPONENT = 1.15
+
+
+def classes(n: int, k: int, *, count: int, seed: int = 0, with_probabilities: bool = False) -> Predictions:
+    """Return n examples of k classes, the first ones more frequent, and models that are right in seven of ten."""
+    random = np.random.default_rng(seed)
+    share = 1 / (np.arange(k) + 5.0)
+    true = random.choice(k, size=n, p=share / share.sum()).astype(np.int32)
+    models = []
+    for j in range(count):
+        proba = None
+        if with_probabilities:
+            logits = random.normal(size=(n, k))
+            logits[np.arange(n), true] += 1.6 + 0.1 * j
+            proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            said = proba.argmax(axis=1)
+        else:
+            said = np.where(random.random(n) < 0.7 + 0.02 * j, true, random.integers(0, k, n))
+        models.append(ModelOutputs(f"model{j:02}", y_pred=said.astype(np.int32), proba=proba))
+    return Predictions(
+        task="multiclass",
+        design="test-set",
+        ids=np.arange(n),
+        example=np.arange(n),
+        y_true=true,
+        models=tuple(models),
+        labels=Labels(classes=tuple(f"class {c:04}" for c in range(k))),
+    )
+
+
+def sliced(n: int, *values: int, count: int = 3) -> Predictions:
+    """Return binary models with one column of so many values for each number."""
+    random = np.random.default_rng(1)
+    metadata = {
+        f"column{j}": Column(
+            random.integers(0, v, n).astype(np.int32), tuple(f"value {i:03}" for i in range(v))
+        )
+        for j, v in enumerate(values)
+    }
+    return replace(binary_models(n, count=count), metadata=metadata)
+
+
+def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
+    """Time the default run of each shape beside a loop of what a user would write with scikit-learn."""
+    part = 20 if quick else 1
+    shapes: list[tuple[str, Predictions, Options]] = [
+        ("3 binary models x 20,000, slices of 8, 5 and 4 values", sliced(20_000 // part, 8, 5, 4),
+         Options(slices=("column0", "column1", "column2"))),
+        ("20 binary models x 5,000", binary_models(5_000 // part, count=20), Options()),
+        ("3 models x 20,000, 10 classes with probabilities",
+         classes(20_000 // part, 10, count=3, with_probabilities=True), Options()),
+        ("3 models x 5,000, 50 classes", classes(5_000 // part, 50, count=3), Options()),
+        ("2 models x 4,000, 200 classes", classes(4_000 // part, 200, count=2), Options()),
+        ("2 models x 4,000, 1,000 classes", classes(4_000 // part, 1_000 // part, count=2), Options()),
+        ("3 binary models x 1,000,000", binary_models(1_000_000 // part, count=3), Options()),
+    ]  # fmt: skip
+    for work, predictions, options in shapes:
+        yield _row(work, partial(_run, predictions, options), _loop(predictions))
+    for n in (20_000, 200_000):
+        with TemporaryDirectory() as folder:
+            true, said = regressions(n // part, Path(folder))
+            work = f"3 regressions x {n:,}, from CSV files"
+            yield _row(work, partial(_run, Path(folder), Options()), _of_values(true, said))
+
+
+def _run(source: Predictions | Path, options: Options) -> bytes:
+    return to_json(evaluate(source, options=options))
+
+
+def _row(work: str, run: Callable[[], object], replicate: Callable[[], None]) -> Row:
+    ours, theirs = in_turn(lambda: best_of(run, 1), lambda: scaled(replicate, MEASURED, RESAMPLES), rounds=2)
+    return Row(f"default run: {work}", "scikit-learn resampling loop", ours, theirs, remark=_METRICS)
+
+
+_METRICS = "macro F1, accuracy; log loss and one-vs-rest AUC of probabilities; MAE, RMSE and R² of values"
+
+
+def _loop(predictions: Predictions) -> Callable[[], None]:
+    """Return one replicate: draw rows, score each model by accuracy and macro F1, with probabilities by two more."""
+    from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
+
+    random, true = np.random.default_rng(1), truth(predictions)
+    codes = np.arange(len(predictions.classes))
+    said = labels(predictions)
+    proba = [None if m.proba is None else np.asarray(m.proba) for m in predictions.models]
+    scores = probabilities(predictions) if predictions.task == "binary" else None
+
+    def replicate() -> None:
+        rows = random.integers(0, len(true), len(true))
+        drawn = true[rows]
+        for j, label in enumerate(said):
+            accuracy_score(drawn, label[rows])
+            f1_score(drawn, label[rows], average="macro", zero_division=0)
+            p = proba[j]
+            if scores is not None:
+                log_loss(drawn, scores[j][rows], labels=codes)
+                roc_auc_score(drawn, scores[j][rows])
+            elif p is not None:
+                log_loss(drawn, p[rows], labels=codes)
+                roc_auc_score(drawn, p[rows], multi_class="ovr", labels=codes)
+
+    return replicate
+
+
+def _of_values(true: npt.NDArray[np.float64], said: list[npt.NDArray[np.float64]]) -> Callable[[], None]:
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    random = np.random.default_rng(1)
+
+    def replicate() -> None:
+        rows = random.integers(0, len(true), len(true))
+        for values in said:
+            for loss in (mean_absolute_error, root_mean_squared_error, r2_score):
+                loss(true[rows], values[rows])
+
+    return replicate
+
+
+def exponents(*, quick: bool) -> Iterator[Exponent]:
+    """Measure how the cost grows with the classes, the models (pairs apart), the rows and the slices."""
+    small = 10 if quick else 1
+    to_one = Options(baseline="model00", metrics=("accuracy", "f1_macro"))
+    yield _exponent(
+        "classes",
+        [k // small for k in (10, 100, 1_000)],
+        lambda k: (classes(20_000 // small, k, count=1), Options()),
+    )
+    yield _exponent(
+        "models, each against a baseline",
+        [max(k // small, 2) for k in (2, 20, 200)],
+        lambda k: (classes(2_000, 3, count=k), to_one),
+    )
+    yield _exponent(
+        "rows",
+        [n // small for n in (20_000, 200_000, 2_000_000)],
+        lambda n: (binary_models(n, count=1), Options()),
+    )
+    yield _exponent(
+        "slices",
+        [max(v // small, 2) for v in (2, 20, 200)],
+        lambda v: (sliced(100 * v, v, count=1), Options(slices=("column0",))),
+    )
+
+
+def _exponent(name: str, sizes: list[int], of_size: Callable[[int], tuple[Predictions, Options]]) -> Exponent:
+    times: list[tuple[int, Timed]] = []
+    for size in dict.fromkeys(sizes):
+        predictions, options = of_size(size)
+        times.append((size, best_of(partial(_run, predictions, options), 1)))
+    (first, shortest), (last, longest) = times[0], times[-1]
+    slope = math.log(longest.seconds / shortest.seconds) / math.log(last / first)
+    return Exponent(name, tuple((size, timed.seconds) for size, timed in times), slope, MOST_EXPONENT)

@@ -1,0 +1,62 @@
+"""Label quantities as functions of margins: their derivatives, and what quantities share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evalreport.engine.counts import margins_of
+from evalreport.engine.distributions import gradient, zero_where_undefined
+from evalreport.metrics.metric import ClassCounts, Margins
+from evalreport.metrics.quantities import available
+from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.table_functions import TableFunctions, table_function
+from evalreport.predictions.table import Labels, Predictions
+
+TABLE = np.array([[30.0, 5, 2, 1], [4, 20, 3, 0], [1, 2, 9, 2], [0, 1, 1, 3]])
+EMPTY = np.array([[30.0, 5, 0, 0], [4, 20, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+PREDICTIONS = Predictions(
+    task="multiclass",
+    design="test-set",
+    ids=np.arange(1),
+    example=np.arange(1),
+    y_true=np.zeros(1, np.int32),
+    models=(),
+    labels=Labels(classes=tuple("abcd")),
+)
+QUANTITIES = [
+    q for q in available(PREDICTIONS) if isinstance(definition(q).computation, ClassCounts | Margins)
+]
+
+
+@pytest.mark.parametrize("table", [TABLE, EMPTY, TABLE / 3], ids=["full", "empty classes", "weights"])
+@pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda q: q.spelled)
+def test_slopes_are_the_derivatives_of_the_value(quantity: Quantity, table: np.ndarray) -> None:
+    """Closed forms, and derivatives by four counts, are those of the complex step by every margin.
+
+    Both round: to 1e-12 of the largest derivative.
+    """
+    margins = margins_of(table)
+    function = table_function(quantity, PREDICTIONS)
+    expected = gradient(lambda m: zero_where_undefined(function(m)), margins)
+    found = TableFunctions(margins, PREDICTIONS).slopes(quantity)
+    assert found == pytest.approx(expected, abs=1e-12 * np.abs(expected).max(initial=1e-3))
+
+
+def test_every_function_of_margins_has_its_derivative_in_closed_form() -> None:
+    """Without one the complex step takes as many evaluations as there are margins, and each is of all of them."""
+    of_margins = {name: m.computation for name, m in METRICS.items() if isinstance(m.computation, Margins)}
+    assert [name for name, computation in of_margins.items() if computation.derivative is None] == []
+
+
+def test_one_class_is_that_of_the_collapsed_table() -> None:
+    """The class against the rest in a table of two classes has the value and the derivatives of the whole table."""
+    whole = TableFunctions(margins_of(TABLE), PREDICTIONS)
+    rest = TABLE.sum() - TABLE[0].sum() - TABLE[1:, 0].sum()
+    two = np.array([[TABLE[0, 0], TABLE[0, 1:].sum()], [TABLE[1:, 0].sum(), rest]])
+    collapsed = TableFunctions(margins_of(two), PREDICTIONS, collapsed=True)
+    for name, metric in METRICS.items():
+        if isinstance(metric.computation, ClassCounts) and "multiclass" in metric.tasks:
+            quantity = Quantity(name, label="a")
+            assert collapsed.value(quantity) == pytest.approx(whole.value(quantity), rel=1e-13)
+            assert collapsed.by_count(quantity) == pytest.approx(whole.by_count(quantity), rel=1e-12)
