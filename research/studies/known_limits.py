@@ -54,6 +54,7 @@ FEW_POSITIVES = (
 )
 FEW_EFFECTIVE = "under these weights 200 examples count as about 74; `weighted_t` is short for a skewed value"
 FEW_DRAWS = "{} data sets of an earlier seed; the study of [tests](tests.md) found {}"
+ALIKE = "few examples that are much alike do not show how much: a longer series does"
 FEW_SEEDS = "three seeds say too little of the spread of training; with five [tests](tests.md) found 5.1 %"
 
 FAR_RUNS = (
@@ -80,6 +81,21 @@ _PROMISES: Mapping[str, tuple[str, ...]] = {
         f"weights, log-normal, n = 200: {what}" for what in ("mcc", "cohen_kappa", "balanced_accuracy")
     ),
     FEW_SEEDS: ("an equally good one, 3 seeds named alike: decided",),
+    ALIKE: (
+        "AR(1) of 0.5, n = 100: rmse",
+        *(
+            f"AR(1) of 0.8, n = 100: {what}"
+            for what in (
+                "mean_outcome",
+                "difference of mean_outcome",
+                "rmse",
+                "difference of rmse",
+                "f1",
+                "roc_auc",
+            )
+        ),
+        "AR(1) of 0.8, n = 500: rmse",
+    ),
     FEW_DRAWS.format(200, "4.2 %"): ("40 slices x 60, none differs: any flagged",),
     FEW_DRAWS.format(200, "3.2 %"): ("twelve models, accuracy: any called better",),
     FEW_DRAWS.format(60, "3.3 %, by the swap test, which led"): ("twelve models, F1: any called better",),
