@@ -21,6 +21,9 @@ from evalreport.schema.results import Results
 from evalreport.sources.database import one_database
 from tests.samples.prediction_files import Write, arrays_of
 
+collect_ignore = ["portable"]
+"""What takes system calls away on import, for a process of its own."""
+
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 
 
