@@ -157,7 +157,7 @@ def percent(fraction: float) -> str:
 
     Examples
     --------
-    >>> percent(0.95), percent(0.9921210), percent(1 - 1.08e-6)
+    >>> percent(0.95), percent(0.99212103), percent(1 - 1.08e-6)
     ('95 %', '99.21 %', '99.99989 %')
     """
     text = f"{100 * fraction:.10g}"

@@ -221,7 +221,8 @@ def _of_cells(
     found = np.concatenate(differences)
     if not studentised:
         return Swapped(found, None, swaps.weights, swaps.discordant)
-    errors = np.sqrt(sample.units.factors * np.concatenate(squares))
+    # Squares that are multiplied out may fall below 0 by rounding.
+    errors = np.sqrt(sample.units.factors * np.maximum(np.concatenate(squares), 0.0))
     if swaps.weights is not None:
         # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
         half = len(found) // 2

@@ -340,7 +340,7 @@ class Estimate(Sampled):
             quantity=replace(self.quantity, metric=scale.of),
             value=scale.back(self.value),
             range=(min(low, high), max(low, high)),
-            evidence=rescaled(self.evidence, scale.back),
+            evidence=rescaled(self.evidence, scale.back, scale.slope),
             influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
             replicates=None if self.replicates is None else scale.back(self.replicates),
             fits=None if fits is None else replace(fits, values=scale.back(fits.values)),

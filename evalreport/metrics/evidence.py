@@ -356,13 +356,17 @@ def scaled(evidence: Evidence, factor: float) -> Evidence:
     return evidence
 
 
-def rescaled(evidence: Evidence, back: Callable[[Floats], Floats]) -> Evidence:
-    """Return the evidence of a value on another scale: ``back`` maps the values of the function of the table."""
+def rescaled(evidence: Evidence, back: Callable[[Floats], Floats], slope: float) -> Evidence:
+    """Return the evidence of a value on another scale: ``back`` maps values there, and slopes are divided by ``slope``."""
     if isinstance(evidence, Table):
-        of_margins = evidence.of_margins
-        return replace(evidence, of_margins=lambda margins: back(of_margins(margins)))
+        of_margins, slopes = evidence.of_margins, evidence.slopes
+        return replace(
+            evidence,
+            of_margins=lambda margins: back(of_margins(margins)),
+            slopes=lambda margins: slopes(margins) / slope,
+        )
     if isinstance(evidence, Proportion | EffectiveProportion | OverDatasets) and evidence.table is not None:
-        table = rescaled(evidence.table, back)
+        table = rescaled(evidence.table, back, slope)
         assert isinstance(table, Table)
         return replace(evidence, table=table)
     return evidence

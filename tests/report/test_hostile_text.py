@@ -162,7 +162,8 @@ def folder(simulate: Callable[..., Results], tmp_path_factory: pytest.TempPathFa
     """Give a whole report, charts and PDF too, of three hostile names and texts."""
     target = tmp_path_factory.mktemp("hostile") / "out"
     results = results_with(simulate, DRAWN, ['"><img src=x onerror=alert(1)>', "file:///etc/passwd", "=1+1"])
-    render(results, target, options=OutputOptions(title="<a href='http://example.org'>x</a>", detail="full"))
+    title = "<a href='http://example.org'>x</a>"
+    render(results, target, options=OutputOptions(title=title, detail="full", figures="svg"))
     return target
 
 

@@ -16,10 +16,7 @@ from evalreport.options import OutputOptions
 from evalreport.report import pdf, render
 from evalreport.schema.results import Results, to_json
 
-ALL = {
-    *("report.html", "report.pdf", "results.json", "summary.md"),
-    *("pr.svg", "roc.svg"),
-}
+ALL = {"report.html", "report.pdf", "results.json", "summary.md"}
 
 
 def test_pdf_carries_the_results_and_an_outline(simulate: Callable[..., Results], tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ def hostile(simulate: Callable[..., Results]) -> Results:
 def folder(hostile: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with the report of hostile results."""
     target = tmp_path_factory.mktemp("hostile") / "out"
-    render(hostile, target, options=OutputOptions(formats=("html", "md"), title="<i>title</i>"))
+    render(
+        hostile, target, options=OutputOptions(formats=("html", "md"), title="<i>title</i>", figures="svg")
+    )
     return target
 
 

@@ -163,10 +163,10 @@ def test_text_of_very_many_kinds_is_left_out_unless_it_is_named(
     for module in (reading, binary):
         monkeypatch.setattr(module, "MOST_TEXTS", 5)
     path = tmp_path / f"m.{suffix}"
-    numbers, texts = "i * 1.5 AS latency", "'prompt ' || i AS prompt, 'p' || i % 3 AS part_of"
+    numbers, texts = "i * 1.5 AS height", "'prompt ' || i AS prompt, 'p' || i % 3 AS part_of"
     write(path, f"i AS id, i % 2 AS y_true, i % 3 % 2 AS y_pred, {numbers}, {texts}", 8)
     left = load(path)
-    assert set(left.metadata) == {"latency", "part_of"}
+    assert set(left.metadata) == {"height", "part_of"}
     said = [warning.text for warning in left.warnings if warning.code == "unused_column"]
     assert len(said) == 1
     assert "'prompt' of" in said[0]
