@@ -449,7 +449,7 @@ _AT_ONCE = 1 << 18
 """Numbers at which a function is differentiated at once (8 MB): bounds memory where there are many classes."""
 
 
-def ratio(numerator: Array, denominator: Array) -> Array:
+def ratio(numerator: Array | float, denominator: Array) -> Array:
     """Divide element by element; nan where the denominator is 0 (undefined; the caller gives the reason).
 
     Works on real and on complex arrays, so that metrics written with it can be differentiated.
@@ -530,7 +530,7 @@ def slopes_at(
     found = np.empty_like(points)
     step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
     for index in np.ndindex(points.shape[points.ndim - axes :]):
-        moved = points.astype(np.clongdouble if exact else np.complex128)
+        moved: Array = points.astype(np.clongdouble if exact else np.complex128)
         moved[(..., *index)] += 1j * step
         with np.errstate(all="ignore"):
             found[(..., *index)] = np.asarray(function(moved)).imag / step

@@ -136,7 +136,7 @@ def _of_tables(first: Table, second: Table, cells: Cells, difference: float, lev
     a, b = (_at(table, _with_made_up(table, right=added * others, wrong=added)) for table in (first, second))
     true, answers = cells.true, cells.predicted
     if first.collapsed is not None:
-        true, answers = (np.int32(codes != first.collapsed) for codes in (true, answers))
+        true, answers = ((codes != first.collapsed).astype(np.int32) for codes in (true, answers))
     observed = a.slopes[true, answers[0]] - b.slopes[true, answers[1]]
     rows, labels = np.array(first.rows), np.array(first.labels)
     wrong = rows[:, None] != labels

@@ -357,7 +357,7 @@ def scaled(evidence: Evidence, factor: float) -> Evidence:
 
 
 def rescaled(evidence: Evidence, back: Callable[[Floats], Floats], slope: float) -> Evidence:
-    """Return the evidence of a value on another scale: ``back`` maps values there, and slopes are divided by ``slope``."""
+    """Return the evidence of a value on another scale: ``back`` maps values there, ``slope`` divides slopes."""
     if isinstance(evidence, Table):
         of_margins, slopes = evidence.of_margins, evidence.slopes
         return replace(
