@@ -36,7 +36,7 @@ SERVICES: Mapping[str, str] = {
     "options of an aggregate": "evalreport.scale.aggregates:under_manifest",
     "engine elsewhere": "evalreport.scale.engines:elsewhere",
     "aggregate below": "evalreport.scale.aggregates:aggregate_below",
-    "looks of a run": "evalreport.looks.series:begun",
+    "looks of a run": "evalreport.looks.series:session_of",
     "options with criteria": "evalreport.looks.criteria:with_criteria",
     "criteria of a run": "evalreport.looks.criteria:followed",
     "digest of criteria": "evalreport.looks.criteria:digest_of",

@@ -206,7 +206,7 @@ class Remembered:
 Session = Counted | Remembered
 
 
-def begun(options: Options) -> Session | None:
+def session_of(options: Options) -> Session | None:
     """Return what tells a run its look and keeps it; None without ``--looks``."""
     if options.looks is None:
         return None

@@ -1,0 +1,53 @@
+"""Net benefit over declared thresholds, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evalreport as er
+
+P = {"a": [0.05, 0.15, 0.3, 0.6, 0.8, 0.1], "b": [0.2, 0.05, 0.4, 0.5, 0.9, 0.3]}
+Y = [0, 0, 1, 1, 1, 0]
+
+
+def results(**options: object) -> er.Results:
+    """Return a run of two models with thresholds."""
+    source = {name: {"id": list("uvwxyz"), "y_true": Y, "p_1": p} for name, p in P.items()}
+    return er.evaluate(source, resamples=20, thresholds="0.1:0.5", **options)
+
+
+def test_net_benefit_is_that_of_vickers_and_elkin() -> None:
+    """TP / n less the odds of the threshold times FP / n; treat all beside it, and what is saved."""
+    y = np.array(Y)
+    for record in results().decision_curves:
+        flagged, odds = (
+            np.array(P[record.model]) >= record.threshold,
+            record.threshold / (1 - record.threshold),
+        )
+        expected = (flagged & (y == 1)).sum() / 6 - odds * (flagged & (y == 0)).sum() / 6
+        everyone = 0.5 - odds * 0.5
+        assert record.net_benefit == pytest.approx(expected)
+        assert record.treat_all == pytest.approx(everyone)
+        assert record.minus_all == pytest.approx(expected - everyone)
+        assert record.avoided == pytest.approx((expected - everyone) / odds)
+        assert record.standardised == pytest.approx(expected / 0.5)
+
+
+def test_differences_are_those_of_the_curves() -> None:
+    """A minus b at each threshold, inside its limits, and no p-value."""
+    found = results()
+    at = {(r.model, r.threshold): r.net_benefit for r in found.decision_curves}
+    assert found.decision_curve_differences
+    for record in found.decision_curve_differences:
+        expected = at[record.a, record.threshold] - at[record.b, record.threshold]
+        assert record.difference == pytest.approx(expected)
+        assert record.low is not None
+        assert record.high is not None
+        assert record.low <= record.difference <= record.high
+
+
+def test_no_thresholds_and_no_probabilities_have_no_curve() -> None:
+    """Nothing is guessed."""
+    source = {"a": {"id": list("uvwxyz"), "y_true": Y, "y_pred": Y}}
+    assert er.evaluate(source, resamples=20, thresholds="0.1:0.5").decision_curves == ()
