@@ -102,7 +102,7 @@ def test_a_wrong_template_names_file_and_line_and_leaves_the_other_outputs(
     assert "no report.html was made: template" in str(raised.value)
     assert "base.html.j2" in str(raised.value)
     assert raised.value.exit_code == 4
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"results.json", "summary.md", "figures"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"results.json", "summary.md"}
 
 
 def test_a_mistake_in_a_section_is_found_in_that_section(
