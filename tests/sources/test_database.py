@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ def test_a_memory_limit_makes_duckdb_sort_on_disk_and_changes_no_byte(
 
     opened = record_connections(monkeypatch)
     monkeypatch.setattr(ordering, "_other_than_before", watching)
-    within = load(two_models, memory_limit=100 * MEGABYTE)
+    # In a context of its own, without the database that the tests of this process share.
+    within = Context().run(load, two_models, memory_limit=100 * MEGABYTE)
     assert watched, "the ids were not sorted by DuckDB"
     held = max(memory for memory, _ in watched)
     assert max(spilled for _, spilled in watched) > 50 * MEGABYTE
