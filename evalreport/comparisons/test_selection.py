@@ -9,7 +9,7 @@ from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_LABELS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.intervals import recommended
-from evalreport.intervals.leaders import situation
+from evalreport.intervals.leaders import ORDERED, OWN_TEST_SETS, situation
 from evalreport.metrics.evidence import Judged, TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
 
@@ -20,9 +20,9 @@ DRAWN: Mapping[str, Callable[[Pair], bool]] = {
     "5x2 cross-validation": lambda pair: _of_fits(pair, "5x2cv"),
     "data sets": lambda pair: _of_fits(pair, "datasets"),
     "training seeds": lambda pair: pair.difference.of_seeds,
-    "test sets of their own": lambda pair: pair.independent,
+    OWN_TEST_SETS: lambda pair: pair.independent,
     "tasks": lambda pair: pair.difference.sampling.tasks is not None,
-    "examples in order of time": lambda pair: pair.difference.sampling.order is not None,
+    ORDERED: lambda pair: pair.difference.sampling.order is not None,
     "clusters": lambda pair: pair.difference.sampling.clusters is not None,
     "weighted examples": lambda pair: pair.difference.sampling.weighted,
 }
@@ -100,15 +100,15 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("5x2cv_f", "5x2 cross-validation"),
     LeadingTest("wilcoxon", "data sets"),
     LeadingTest("seeds_t", "training seeds", where=its_interval_leads),
-    LeadingTest("hac_t", "examples in order of time", where=its_interval_leads),
-    LeadingTest("bootstrap_difference", "examples in order of time"),
+    LeadingTest("hac_t", ORDERED, where=its_interval_leads),
+    LeadingTest("bootstrap_difference", ORDERED),
     LeadingTest("weighted_t", "weighted examples", where=its_interval_leads),
     LeadingTest("suite_t", "tasks", where=its_interval_leads),
     LeadingTest("cluster_t", "clusters", where=its_interval_leads),
     LeadingTest("cr2_t", "clusters", where=its_interval_leads),
     LeadingTest("ppi", of=Judged, where=its_interval_leads),
-    LeadingTest("two_proportions_z", "test sets of their own", TwoProportions),
-    LeadingTest("bootstrap_difference", "test sets of their own"),
+    LeadingTest("two_proportions_z", OWN_TEST_SETS, TwoProportions),
+    LeadingTest("bootstrap_difference", OWN_TEST_SETS),
     LeadingTest("bootstrap_difference", "weighted examples", where=applies),
     LeadingTest("permutation", "weighted examples", where=applies),
     LeadingTest("permutation", "clusters", where=applies),

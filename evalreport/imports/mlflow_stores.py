@@ -28,6 +28,7 @@ TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
 """The tag that mlflow.genai.evaluate gives a trace: a digest of the inputs, or with ``predict_fn`` a random text."""
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
+_SERVED = "the answer of a server of MLflow"
 _SOURCE_RUN = "mlflow.sourceRun"
 _SOURCE_INPUTS = "mlflow.traceInputs"
 _JUDGED_IN = "mlflow.assessment.sourceRunId"
@@ -433,7 +434,7 @@ def _span_inputs(address: str, traces: Sequence[Record]) -> dict[str, str]:
         text = _answer(address, f"api/3.0/mlflow/traces/batchGet?{asked}", None)
         if text is None:
             break
-        content = parsed(text, Path(address), None, "the answer of a server of MLflow")
+        content = parsed(text, Path(address), None, _SERVED)
         given = content.get("traces") if isinstance(content, dict) else None
         for one in given if isinstance(given, list) else []:
             spans = one.get("spans") if isinstance(one, dict) else None
@@ -483,7 +484,7 @@ def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[di
         text = _answer(address, f"api/{endpoint}", json.dumps(page).encode())
         if text is None:
             raise InputError(f"it has no {endpoint}", file=address, expected="a server of MLflow 3")
-        content = parsed(text, Path(address), None, "the answer of a server of MLflow")
+        content = parsed(text, Path(address), None, _SERVED)
         found = content.get(name, []) if isinstance(content, dict) else None
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise InputError("no answer of MLflow", file=address, expected="a server of MLflow 3")

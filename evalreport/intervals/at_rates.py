@@ -85,6 +85,10 @@ def _tango(first: float, second: float, n: float, level: float) -> tuple[float, 
     return d, low, high, (first + second) / n - d * d
 
 
+ZOU = "Zou (2007), Psychol Methods 12:399; the combination was chosen by simulation"
+SCANS = "Scans of both models, combined"
+
+
 @interval(
     "Wilson's of both shares, combined",
     of=Scores,
@@ -255,10 +259,10 @@ def _holding(value: float, limits: tuple[float, float]) -> Limited:
 
 
 @interval(
-    "Scans of both models, combined",
+    SCANS,
     of=PairedScores,
     needs=OWN,
-    source="Zou (2007), Psychol Methods 12:399; the combination was chosen by simulation",
+    source=ZOU,
 )
 def at_fpr_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two recalls at a false positive rate from both models' limits and their correlation."""
@@ -354,10 +358,10 @@ def _share_flagged(score: Floats, total: Floats, flagged: float) -> Floats:
 
 
 @interval(
-    "Scans of both models, combined",
+    SCANS,
     of=PairedScores,
     needs=OWN,
-    source="Zou (2007), Psychol Methods 12:399; the combination was chosen by simulation",
+    source=ZOU,
 )
 def at_rate_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two precisions at a rate of flags from both models' limits and their correlation."""

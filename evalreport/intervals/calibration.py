@@ -32,6 +32,10 @@ def _bounds(limits: Limits, risks: Risks) -> Bounds:
     return Bounds(None, None, ONE_CLUSTER if alone else Message("limits.outcomes_vary"))
 
 
+COX = "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's"
+KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation"
+
+
 @interval(
     "Score, with dispersion",
     of=Risks,
@@ -51,7 +55,7 @@ def score_ratio(estimate: Estimate, level: float) -> Bounds:
     "Shift -+ the larger error",
     of=Risks,
     needs=OWN,
-    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+    source=COX,
 )
 def in_the_large(estimate: Estimate, level: float) -> Bounds:
     """Shift of the log odds plus or minus z times the larger of the robust and the model's error; clusters by t."""
@@ -63,7 +67,7 @@ def in_the_large(estimate: Estimate, level: float) -> Bounds:
     "Slope -+ the larger error",
     of=Risks,
     needs=OWN,
-    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+    source=COX,
 )
 def line_slope(estimate: Estimate, level: float) -> Bounds:
     """Slope plus or minus z times the larger of the robust and the model's error; clusters by t."""
@@ -74,7 +78,7 @@ def line_slope(estimate: Estimate, level: float) -> Bounds:
     "Intercept -+ the larger error",
     of=Risks,
     needs=OWN,
-    source="Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's",
+    source=COX,
 )
 def line_intercept(estimate: Estimate, level: float) -> Bounds:
     """Intercept plus or minus z times the larger of the robust and the model's error; clusters by t."""
@@ -85,7 +89,7 @@ def line_intercept(estimate: Estimate, level: float) -> Bounds:
     "Debiased squares",
     of=Risks,
     needs=(*OWN, "independent", "equal_weights"),
-    source="Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation",
+    source=KUMAR,
 )
 def debiased_squares(estimate: Estimate, level: float) -> Bounds:
     """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
@@ -132,7 +136,7 @@ def described_difference(difference: Difference) -> float:
     "Difference of debiased squares",
     of=PairedRisks,
     needs=(*OWN, "independent", "equal_weights"),
-    source="Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation",
+    source=KUMAR,
 )
 def difference_of_squares(difference: Difference, level: float) -> Bounds:
     """Limits of the difference of two squared calibration errors on the same examples."""

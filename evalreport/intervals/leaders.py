@@ -27,14 +27,17 @@ from evalreport.metrics.evidence import (
 from evalreport.metrics.registry import METRICS
 from evalreport.registry import summary_of
 
+OWN_TEST_SETS, ORDERED = "test sets of their own", "examples in order of time"
+"""Words of the tables for two kinds of sampling."""
+
 DRAWN: Mapping[str, Callable[[Value], bool]] = {
     "": lambda _: True,
     "folds": lambda e: e.of_folds,
     "training seeds": lambda e: e.of_seeds,
     "data sets": lambda e: e.over_datasets,
-    "test sets of their own": lambda e: e.sampling.two_sets,
+    OWN_TEST_SETS: lambda e: e.sampling.two_sets,
     "tasks": lambda e: e.sampling.tasks is not None,
-    "examples in order of time": lambda e: e.sampling.order is not None,
+    ORDERED: lambda e: e.sampling.order is not None,
     "clusters": lambda e: e.sampling.clusters is not None,
     "weighted examples": lambda e: e.sampling.weighted,
 }
@@ -117,8 +120,8 @@ LEADERS: tuple[Leader, ...] = (
     Leader("corrected_t", "folds"),
     Leader("seeds_t", "training seeds"),
     Leader("hodges_lehmann", "data sets", Difference),
-    Leader("hac_t", "examples in order of time"),
-    Leader(general, "examples in order of time"),
+    Leader("hac_t", ORDERED),
+    Leader(general, ORDERED),
     Leader("newcombe_independent", of=TwoProportions),
     Leader(first_of_metric, of=Risks),
     Leader(of_difference, of=PairedRisks),
@@ -133,7 +136,7 @@ LEADERS: tuple[Leader, ...] = (
     Leader("cr2_t", "clusters"),
     Leader("ppi", of=Judged),
     Leader("t", "data sets"),
-    Leader(general, "test sets of their own"),
+    Leader(general, OWN_TEST_SETS),
     Leader(general, "weighted examples"),
     Leader(general, "tasks"),
     Leader(general, "clusters"),

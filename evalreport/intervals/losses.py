@@ -25,6 +25,7 @@ ONE_EXAMPLE = Bounds(None, None, Message("limits.one_example"))
 NO_VARIATION = Bounds(None, None, Message("limits.no_variation"))
 HALL = "Hall (1992), J R Stat Soc B 54:221, the monotone cubic transformation"
 KURTOSIS = "degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull 2:110"
+OUTER_LIMITS = f"{HALL}; {KURTOSIS}; the outer limits of both are our own combination (docs/coverage.md)"
 OF_LOSSES = (*EXAMPLES_ALIKE, "one_set", "no_difference_of_roots", "losses")
 
 
@@ -51,7 +52,7 @@ def hall_df(estimate: Estimate, level: float) -> Bounds:
     "Student's t, or with skewness and tails",
     of=Estimate,
     needs=OF_LOSSES,
-    source=f"{HALL}; {KURTOSIS}; the outer limits of both are our own combination (docs/coverage.md)",
+    source=OUTER_LIMITS,
 )
 def t_or_hall_df(estimate: Estimate, level: float) -> Bounds:
     """Mean of losses: the outer limits of Student's t and of Hall's map with degrees of freedom by the kurtosis."""
@@ -228,7 +229,7 @@ OF_DIFFERENCE = (*EXAMPLES_ALIKE, "one_set", "influence", "its_difference")
     "Student's t by the kurtosis, or skewness removed",
     of=Difference,
     needs=OF_DIFFERENCE,
-    source=f"{HALL}; {KURTOSIS}; the outer limits of both are our own combination (docs/coverage.md)",
+    source=OUTER_LIMITS,
 )
 def t_or_hall(difference: Difference, level: float) -> Bounds:
     """Difference of mean losses, or of R²: the outer limits of Student's t by the kurtosis and of Hall's map.

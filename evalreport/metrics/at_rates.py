@@ -48,6 +48,7 @@ def _probabilities(view: ModelView) -> Scored:
     )
 
 
+OVER_COUNTS = "own combination: Wilson's limits over all counts that agree with the rate"
 AT: Fields = {
     "tasks": ("binary",),
     "scored": lambda state: (state.score, state.y),
@@ -139,7 +140,7 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
     smooth=False,
     intervals=("at_rate_scan",),
     difference_interval="at_rate_mover",
-    source="own combination: Wilson's limits over all counts that agree with the rate",
+    source=OVER_COUNTS,
     **AT,
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
@@ -162,7 +163,7 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     undefined=Message("undefined.no_positive"),
     intervals=("at_rate_scan",),
     difference_interval="",
-    source="own combination: Wilson's limits over all counts that agree with the rate",
+    source=OVER_COUNTS,
     **AT,
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:

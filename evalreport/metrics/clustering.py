@@ -126,11 +126,14 @@ def ami(o: Overlap) -> Array:
     return ratio(mutual - o.expected, np.where(np.abs(beyond.real) > ROUNDING, beyond, 0))
 
 
+ROSENBERG = "Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420"
+
+
 @contingency(
     "Homogeneity",
     "I(true; groups) / H(true)",
     undefined=Message("undefined.one_true_group"),
-    source="Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420",
+    source=ROSENBERG,
 )
 def homogeneity(o: Overlap) -> Array:
     """How far each group holds examples of one true group only; smaller groups make it rise."""
@@ -142,7 +145,7 @@ def homogeneity(o: Overlap) -> Array:
     "Completeness",
     "I(true; groups) / H(groups)",
     undefined=Message("undefined.one_model_group"),
-    source="Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420",
+    source=ROSENBERG,
 )
 def completeness(o: Overlap) -> Array:
     """How far each true group lies within one group; larger groups make it rise."""
@@ -154,7 +157,7 @@ def completeness(o: Overlap) -> Array:
     "V-measure",
     "2 homogeneity completeness / (homogeneity + completeness)",
     of="nmi",
-    source="Rosenberg and Hirschberg (2007), EMNLP-CoNLL, pages 410-420",
+    source=ROSENBERG,
 )
 def v_measure(of_nmi: float) -> float:
     """Harmonic mean of homogeneity and completeness: the same number as NMI by the arithmetic mean."""

@@ -20,6 +20,7 @@ UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".rds", ".rdata"
 
 
 _PICKLED = "in Python, where you trust the file: pd.read_pickle('m.pkl').to_parquet('m.parquet')"
+_OF_SHEETS = "save it as .xlsx, or as CSV in UTF-8"
 _OF_R = "in R: write.csv(readRDS('m.rds'), 'm.csv') writes a data frame as CSV"
 
 
@@ -36,8 +37,8 @@ CONVERTED = {
     ".arrows": "write a file in place of a stream: frame.write_ipc('m.arrow') of polars",
     ".txt": "call it .csv or .tsv, where commas or tabs separate its columns; in R: write.csv(x, 'm.csv')",
     ".zip": "unpack it, or compress it with gzip (.csv.gz)",
-    ".xls": "save it as .xlsx, or as CSV in UTF-8",
-    ".ods": "save it as .xlsx, or as CSV in UTF-8",
+    ".xls": _OF_SHEETS,
+    ".ods": _OF_SHEETS,
 }
 """How the predictions in a file that is not read are written as one that is."""
 
