@@ -165,24 +165,14 @@ def evaluate(
             None if look is None else (deciding.confidence, quantities_in_gates(predictions, options))
         )
         at_half = tuple(m.name for m in predictions.models if m.cut_at_half)
-        results = Results(
-            signature=signature(predictions, options),
-            options=plain_options(options),
-            task=predictions.task,
-            design=predictions.design,
-            n=predictions.n_examples,
-            classes=predictions.classes,
-            positive=predictions.positive,
+        results = replace(
+            without_figures(predictions, options),
             suite=() if predictions.tasks is None else predictions.tasks.categories or (),
-            models=tuple(model.name for model in predictions.models),
             primary_metric=None if blocked else primary.spelled,
             usual_metric=None if options.metrics else default.usual_unless_primary,
             primary_because=None if options.metrics else default.because,
             value_columns=predictions.origin.judged_in,
             labels_at_half=at_half,
-            baseline=options.baseline,
-            inputs=predictions.inputs,
-            environment=dict(environment()),
             found=(
                 *predictions.found,
                 *joined(histograms_found(s) for s in samples),
@@ -216,14 +206,7 @@ def evaluate(
             attempt_variance=joined(attempt_variance_records(s, options.baseline) for s in samples),
             ranking=() if blocked else ranking_records(samples, decisions, primary, options),
             rank_sets=rank_set_records(decisions, family_rows, deciding),
-            decomposition=algorithms.decomposition,
-            example_variance=algorithms.example_variance,
-            replicate_predictions=algorithms.replicate_predictions,
-            error_estimates=algorithms.error_estimates,
-            chosen_parameters=algorithms.chosen_parameters,
-            criterion_choices=algorithms.criterion_choices,
-            learning_curves=algorithms.learning_curves,
-            learning_fits=algorithms.learning_fits,
+            **algorithms.by_field,
             effects=effect_sizes,
             agreement=agreement_records(family),
             disagreements=disagreements(predictions),
@@ -256,6 +239,24 @@ def evaluate(
         results = replace(results, costs=with_undominated(spent.costs, quality_of(results)))
         say("done", 1.0)
         return with_headline(results)
+
+
+def without_figures(predictions: Predictions, options: Options) -> Results:
+    """Return results that say what is compared, under which options and from which files, and nothing else yet."""
+    return Results(
+        signature=signature(predictions, options),
+        options=plain_options(options),
+        task=predictions.task,
+        design=predictions.design,
+        n=predictions.n_examples,
+        classes=predictions.classes,
+        positive=predictions.positive,
+        models=tuple(model.name for model in predictions.models),
+        primary_metric=None,
+        baseline=options.baseline,
+        inputs=predictions.inputs,
+        environment=dict(environment()),
+    )
 
 
 def resampled(estimate: Estimate, *, options: Options) -> bool:

@@ -11,6 +11,7 @@ import errno
 import os
 import signal
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ class Replies:
         self._reader.shutdown(wait=True)
 
 
-def _fcntl() -> Any | None:
+def _fcntl() -> ModuleType | None:
     try:
         import fcntl
     except ImportError:
@@ -240,7 +241,7 @@ def _fcntl() -> Any | None:
     return fcntl
 
 
-def _msvcrt() -> Any | None:
+def _msvcrt() -> ModuleType | None:
     try:
         import msvcrt
     except ImportError:
@@ -248,7 +249,7 @@ def _msvcrt() -> Any | None:
     return msvcrt
 
 
-def _resource() -> Any | None:
+def _resource() -> ModuleType | None:
     try:
         import resource
     except ImportError:

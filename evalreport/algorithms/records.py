@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class AlgorithmRecords:
     criterion_choices: tuple[CriterionChoiceRecord, ...] = ()
     learning_curves: tuple[LearningPointRecord, ...] = ()
     learning_fits: tuple[LearningFitRecord, ...] = ()
+
+    @property
+    def by_field(self) -> dict[str, Any]:
+        """The lists by the field of the results that holds them, which has the same name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def algorithm_records(

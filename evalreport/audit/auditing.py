@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from evalreport.analysis import analysed, evaluate
+from evalreport.analysis import analysed, evaluate, without_figures
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
@@ -34,7 +34,7 @@ from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options, Task
 from evalreport.predictions.table import Predictions
-from evalreport.provenance import environment, plain_options, signature
+from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
@@ -193,21 +193,8 @@ def _known_task(history: History, before: Standing) -> KnownTask | None:
 
 def scores_alone(predictions: Predictions, options: Options, past: Past) -> Results:
     """Compare a run without true values with the accepted run by its answers; nothing is said about quality."""
-    results = Results(
-        signature=signature(predictions, options),
-        options=plain_options(options),
-        task=predictions.task,
-        design=predictions.design,
-        n=predictions.n_examples,
-        classes=predictions.classes,
-        positive=predictions.positive,
-        models=tuple(model.name for model in predictions.models),
-        primary_metric=None,
-        baseline=options.baseline,
-        inputs=predictions.inputs,
-        environment=dict(environment()),
-        found=predictions.found,
-        warnings=predictions.warnings,
+    results = replace(
+        without_figures(predictions, options), found=predictions.found, warnings=predictions.warnings
     )
     now = Present(results, predictions, options)
     results = warned(replace(now, results=data_changed(now, past)), past)

@@ -133,7 +133,7 @@ def _head_of_model(model: ModelOutputs) -> JsonObject:
     }
 
 
-def _heads(columns: Mapping[str, Column]) -> list[Any]:
+def _heads(columns: Mapping[str, Column]) -> list[list[object]]:
     return [[name, None if c.categories is None else list(c.categories)] for name, c in columns.items()]
 
 

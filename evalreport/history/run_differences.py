@@ -83,19 +83,32 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    low: float | None = None
-    high: float | None = None
+    limits: tuple[float | None, float | None] = (None, None)
     method: str | None = None
     test: str | None = None
     p_value: float | None = None
-    paired: bool = False
     how: Text = ""
     reason: Text | None = None
     sizes: tuple[int, int] | None = None
     same_answers: bool = False
     """Whether the model gives the same answers to the same examples."""
     n: int | None = None
-    """The number of examples that were compared pair by pair."""
+    """The number of examples that were compared pair by pair; None: there are no pairs."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower limit of the difference."""
+        return self.limits[0]
+
+    @property
+    def high(self) -> float | None:
+        """Upper limit of the difference."""
+        return self.limits[1]
+
+    @property
+    def paired(self) -> bool:
+        """Whether the same examples were compared pair by pair."""
+        return self.n is not None
 
     @property
     def explanation(self) -> Text:
@@ -210,7 +223,7 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     how = Message("since.paired", n=today.n_examples)
     if changed:
         how = parts(how, Message("since.truths_changed", n=changed))
-    found = _of(compare(sample, [quantity], plain)[0], plain, values, how=how, paired=True)
+    found = _of(compare(sample, [quantity], plain)[0], plain, values, how=how)
     alike = not changed and _same_answers(today.models[0], earlier.models[0])
     return replace(found, same_answers=alike, n=today.n_examples)
 
@@ -241,25 +254,21 @@ def _as_samples(
     how = Message("since.overlapping", **sizes, n=shared) if shared else Message("since.apart", **sizes)
     if why is not None:
         how = parts(how, why)
-    found = _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how, paired=False)
+    found = _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how)
     return replace(found, sizes=(sizes["then"], sizes["now"]) if why is None else None)
 
 
-def _of(
-    comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text, paired: bool
-) -> ModelChange:
+def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text) -> ModelChange:
     row = with_recommended_interval(records(comparison, options)[0])
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
     return ModelChange(
         value,
         reference_value,
         row.difference,
-        row.low,
-        row.high,
+        (row.low, row.high),
         row.interval_method,
         row.test,
         row.p_value,
-        paired,
         how,
         row.reason if row.difference is None or row.low is None or row.high is None else None,
     )
@@ -298,7 +307,7 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> Model
     (-0.05, 0.05)
     """
     return ModelChange(
-        now[0], then[0], now[0] - then[0], *difference_limits(now, then), SQUARE_AND_ADD, how=how
+        now[0], then[0], now[0] - then[0], difference_limits(now, then), SQUARE_AND_ADD, how=how
     )
 
 

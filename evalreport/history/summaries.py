@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from evalreport.files import with_each_key_once
 from evalreport.schema.inputs import JsonObject
@@ -76,7 +75,7 @@ def read_summary(text: object) -> JsonObject:
     except ValueError as error:
         raise ValueError(f"its summary is no JSON ({str(error)[:80]})") from None
     require_types(found, Summary, "summary")
-    evidence: dict[str, Any] = found.get("evidence") or {}
+    evidence: JsonObject = found.get("evidence") or {}
     numbers = [part for kept in (evidence.get("models") or {}).values() for part in kept[1:3]]
     counts = (evidence.get("look", 0), evidence.get("compared", 0), evidence.get("horizon") or 1)
     if (

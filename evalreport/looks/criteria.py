@@ -29,6 +29,7 @@ from evalreport.options import (
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Predictions
 from evalreport.registry import unknown_name
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.looks import DeclaredRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
@@ -47,7 +48,7 @@ _KEYS: Mapping[str, Key] = {key.name: key for key in KEYS if key.field in DECLAR
 class Criteria:
     """Declared criteria: the keys of the file, as plain values."""
 
-    keys: Mapping[str, Any]
+    keys: JsonObject
 
     @property
     def options(self) -> dict[str, Any]:

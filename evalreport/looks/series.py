@@ -20,6 +20,7 @@ from evalreport.looks.levels import Declared, Level, are_spent, next_level, plan
 from evalreport.options import MOST_LOOKS, SPENT, Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.looks import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.lookups import comparison_between, is_metric
 from evalreport.schema.recorded import require_types
@@ -302,7 +303,7 @@ def series_of(content: bytes, name: str) -> Series:
     return series
 
 
-def _taken(found: Mapping[str, Any]) -> TakenLook:
+def _taken(found: JsonObject) -> TakenLook:
     decided = tuple(KeptVerdict(**{**one, "about": tuple(one["about"])}) for one in found.get("decided", ()))
     return TakenLook(**{**found, "decided": decided})
 

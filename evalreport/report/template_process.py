@@ -38,7 +38,7 @@ The last one returns bytes."""
 
 
 def made_within_limits(
-    documents: Callable[..., Documents], arguments: Sequence[Any], names: Sequence[str], *, seconds: float
+    documents: Callable[..., Documents], arguments: Sequence[object], names: Sequence[str], *, seconds: float
 ) -> dict[str, bytes | OutputError]:
     """Make documents in a process with limits; give each one's content, or why it could not be made.
 

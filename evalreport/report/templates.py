@@ -84,7 +84,7 @@ def template_folder() -> Path:
     raise FileNotFoundError(f"the built-in templates are missing beside {package}: install evalreport again")
 
 
-def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None = None) -> Sandbox:
+def environment(user_folder: Path | None, finalize: Callable[[object], object] | None = None) -> Sandbox:
     """Make the environment that every template is rendered in.
 
     Parameters
@@ -118,7 +118,7 @@ def environment(user_folder: Path | None, finalize: Callable[[Any], Any] | None 
     return made
 
 
-def _visible(value: Any) -> Any:
+def _visible(value: object) -> object:
     """Make plain text visible; mark-up of our own (it has ``__html__``) is left as it is."""
     return visible(value) if isinstance(value, (str, Message)) and not hasattr(value, "__html__") else value
 

@@ -10,13 +10,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from evalreport.errors import InputError, UsageError, without_login
 from evalreport.files import content_of, with_each_key_once
 from evalreport.loading.counts import MOST_EXAMPLES
 from evalreport.options import KEYS, OF_AGGREGATES, Options, check_ranges, check_types, filled
-from evalreport.schema.inputs import InputRecord
+from evalreport.schema.inputs import InputRecord, JsonObject
 from evalreport.sources.files import AGGREGATE, COUNTS, digest
 from evalreport.texts.visible import escaped_json
 from evalreport.version import __version__
@@ -145,7 +144,7 @@ def no_manifest(folder: Path) -> InputError:
     return InputError.of("no_manifest", file=str(folder / MANIFEST), schema=SCHEMA)
 
 
-def _read(content: dict[str, Any]) -> Manifest:
+def _read(content: JsonObject) -> Manifest:
     """Take a manifest out of JSON.
 
     Raises
@@ -191,7 +190,7 @@ def _read(content: dict[str, Any]) -> Manifest:
     return found
 
 
-def _input(row: dict[str, Any], models: Sequence[str]) -> InputRecord:
+def _input(row: JsonObject, models: Sequence[str]) -> InputRecord:
     record = InputRecord(
         path=_text(row["path"]),
         sha256=_text(row["sha256"]),

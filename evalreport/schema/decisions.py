@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Text
 
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
@@ -112,5 +112,5 @@ class HeadlineRecord:
 
     text: Text
     code: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: JsonObject = field(default_factory=dict)
     tone: Tone

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from evalreport.schema.decisions import CUT, Verdict
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Text
 
 Rule = Literal["added", "other"]
@@ -68,7 +69,7 @@ class DeclaredRecord:
     declared: str
     digest: str
     changed: tuple[Text, ...] = ()
-    criteria: Mapping[str, Any] = field(default_factory=dict)
+    criteria: JsonObject = field(default_factory=dict)
 
     @property
     def date(self) -> str:

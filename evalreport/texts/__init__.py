@@ -167,7 +167,7 @@ class Message:
     def __contains__(self, part: str | Message) -> bool:
         return (part._english() if isinstance(part, Message) else part) in self._english()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _message, (self.code, self.params)
 
 

@@ -128,12 +128,12 @@ def verify_command(
 
 def _lines(found: Verification, most: int | None) -> list[Text]:
     lines: list[Text] = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
-    agreeing = found.exact + found.rounded
-    if agreeing or found.differences:
-        facts = {"figures": agreeing, "words": found.words}
+    if found.figures or found.differences:
+        facts = {"figures": found.figures, "words": found.agreeing["words"]}
+        rounded = found.agreeing["rounded"]
         lines.append(
-            Message("verify.agree_but_for_rounding", **facts, rounded=found.rounded)
-            if found.rounded
+            Message("verify.agree_but_for_rounding", **facts, rounded=rounded)
+            if rounded
             else Message("verify.agree", **facts)
         )
         lines.append(f"differ: {len(found.differences):,}")
@@ -159,7 +159,7 @@ def _lines(found: Verification, most: int | None) -> list[Text]:
 def _scope(found: Verification) -> Message:
     """Say in one line what was and what was not checked."""
     page = found.page
-    read = found.exact + found.rounded + len(found.differences) > 0
+    read = found.figures + len(found.differences) > 0
     checked = [Message("verify.scope.inputs", n=len(found.inputs))] if found.inputs else []
     checked += [Message("verify.scope.results")] if read else []
     not_checked: list[Message] = [] if read else [Message("verify.scope.results")]

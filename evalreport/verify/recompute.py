@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -166,10 +166,9 @@ class Verification:
 
     Attributes
     ----------
-    exact, rounded
-        The number of figures that agree to the last bit, and up to rounding.
-    words
-        The number of texts and flags that agree.
+    agreeing
+        The number of values that agree, by how: figures to the last bit (``exact``), figures up to rounding
+        (``rounded``), texts and flags (``words``).
     differences
         Values that do not agree.
     worded
@@ -191,9 +190,7 @@ class Verification:
     name: str
     inputs: tuple[InputState, ...]
     versions: Mapping[str, tuple[str | None, str | None]]
-    exact: int = 0
-    rounded: int = 0
-    words: int = 0
+    agreeing: Mapping[str, int] = field(default_factory=Counter)
     differences: tuple[Leaf, ...] = ()
     worded: tuple[Leaf, ...] = ()
     unchecked: tuple[Text, ...] = ()
@@ -201,6 +198,11 @@ class Verification:
     counted: bool | None = None
     page: ShownPage | None = None
     attached: bool = False
+
+    @property
+    def figures(self) -> int:
+        """The number of figures that agree."""
+        return self.agreeing["exact"] + self.agreeing["rounded"]
 
     @property
     def outcome(self) -> Outcome:
@@ -412,9 +414,7 @@ def _checked(
         name=recorded.name,
         inputs=inputs,
         versions=versions,
-        exact=counts["exact"],
-        rounded=counts["rounded"],
-        words=counts["words"],
+        agreeing=counts,
         differences=tuple(differences),
         worded=tuple(worded),
         unchecked=unchecked,

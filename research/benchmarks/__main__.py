@@ -20,7 +20,18 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 
 def main() -> int:
     """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
-    from research.benchmarks import labels, page, programs, reading, runs, scale, scores, shapes, stress
+    from research.benchmarks import (
+        designs,
+        labels,
+        page,
+        programs,
+        reading,
+        runs,
+        scale,
+        scores,
+        shapes,
+        stress,
+    )
     from research.benchmarks.timing import Cost, Exponent
 
     rows: dict[str, Any] = {
@@ -39,6 +50,7 @@ def main() -> int:
         "counts": runs.from_counts,
         "sizes": runs.by_size,
         "shapes": shapes.beside_scikit_learn,
+        "designs": designs.beside_scikit_learn,
         "growth": shapes.exponents,
     }
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)

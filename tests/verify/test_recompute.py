@@ -249,7 +249,7 @@ def test_python_has_records_of_the_same(copy):
     assert (found.outcome, len(found.differences)) == ("differs", 1)
     assert found.differences[0].recorded == 0.5
     assert [state.state for state in found.inputs] == ["unchanged", "unchanged"]
-    assert found.exact > 500
+    assert found.agreeing["exact"] > 500
     recorded, here = found.versions["numpy"]
     assert recorded == here
 

@@ -62,7 +62,7 @@ class Section:
     """
 
     name: str
-    describe: Callable[[View], Any | None]
+    describe: Callable[[View], object]
     brief: bool = True
     brief_heading: str | None = None
     appendix: bool = False
@@ -134,7 +134,7 @@ def describe(view: View, *, brief: bool = False, full: bool = False) -> tuple[De
     """
     described: list[Described] = []
     for section in SECTIONS:
-        content = section.describe(view) if section.brief or not brief else None
+        content: Any = section.describe(view) if section.brief or not brief else None
         if content is None or (brief and not getattr(content, "in_brief", True)):
             continue
         if full and section.full_figures is not None:
@@ -150,7 +150,7 @@ def describe(view: View, *, brief: bool = False, full: bool = False) -> tuple[De
     return tuple(described)
 
 
-def figures_of(content: object) -> Iterator[Figure]:
+def figures_of(content: Any) -> Iterator[Figure]:
     """Yield the figures of a section's content: those in its field ``figure`` or ``figures``."""
     for candidate in (getattr(content, "figure", None), *(getattr(content, "figures", None) or ())):
         if candidate is not None:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from evalreport import numbers
 from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
@@ -16,6 +15,7 @@ from evalreport.plots.pictures import Figure
 from evalreport.report.naming import find_key, label_of, listed, metric_label
 from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of, unless_decided
 from evalreport.schema.algorithms import ErrorEstimateRecord, LearningFitRecord, LearningPointRecord
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
 from evalreport.texts.visible import visible
@@ -136,7 +136,7 @@ def _together(tables: tuple[Table, ...]) -> tuple[Table, ...]:
 def _label(name: str, own: dict[tuple[str, str], ErrorEstimateRecord]) -> str:
     """Name an estimator, with the number of folds, hold-outs or replicates."""
     label = named("estimates.estimator", name)
-    details: dict[str, Any] = next((dict(r.details) for (_, other), r in own.items() if other == name), {})
+    details: JsonObject = next((dict(r.details) for (_, other), r in own.items() if other == name), {})
     folds, repeats = details.get("n_folds"), details.get("n_repeats", 1)
     if name in ("cv", "stratified_cv", "nested_cv") and folds:
         each = folds // max(repeats, 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 from evalreport import numbers
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.options import Options
 from evalreport.report.view import View
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
 
@@ -70,7 +70,7 @@ def describe_reproducibility(view: View) -> Reproducibility:
     )
 
 
-def command(options: Mapping[str, Any], models: Sequence[str]) -> str:
+def command(options: JsonObject, models: Sequence[str]) -> str:
     """Write the command that gives these results: every option that differs from its default."""
     # A gate about an earlier run needs a history, and so an audit.
     audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
