@@ -23,6 +23,7 @@ from scipy import special, stats
 import evalreport as er
 from evalreport.comparisons.sample_size import examples_for_paired_accuracies
 from evalreport.comparisons.score_tests import pooled_f1
+from evalreport.comparisons.spending import look_levels
 from evalreport.looks.levels import Declared, next_level
 
 Floats = npt.NDArray[np.float64]
@@ -54,12 +55,9 @@ def sizes(looks: int, steps: str) -> list[int]:
 
 
 def levels(n: Sequence[int], n_max: int | None) -> list[float]:
-    """Return the level of each look."""
+    """Return the level of each look, all at once; that runs take the same is checked through the public interface."""
     declared = Declared(looks=len(n), n_max=n_max, pushes=False, alpha=ALPHA)
-    taken: list[Any] = []
-    for size in n:
-        taken.append(next_level(taken, size, declared, added=True))
-    return [one.level for one in taken]
+    return look_levels(n, [declared.share(k, size) for k, size in enumerate(n, 1)], ALPHA)
 
 
 # --- data and p-values ----------------------------------------------------------------------------------------------
@@ -215,11 +213,12 @@ def decided_share(p: Mapping[int, Floats], n: Sequence[int], level: Sequence[flo
 
 def errors(sets: int, seed: int) -> list[dict[str, object]]:
     """Measure how often two equally good models are decided."""
-    every = sorted({size for _, _, _, n, _ in schedules() for size in n})
+    all_schedules = list(schedules())
+    every = sorted({size for _, _, _, n, _ in all_schedules for size in n})
     found: list[dict[str, object]] = []
     for test in TESTS:
         p = p_values(test, every, sets, seed)
-        for looks, steps, share, n, level in schedules():
+        for looks, steps, share, n, level in all_schedules:
             count, _ = decided_share(p, n, level)
             found.append(_row("error", test, looks, steps, share, count, sets, seed))
         print(f"measured the errors of {test}", flush=True)
@@ -231,10 +230,11 @@ def powers(sets: int, seed: int) -> list[dict[str, object]]:
     gap = next(
         d for d in np.arange(0.02, 0.08, 0.0005) if examples_for_paired_accuracies(d, 0.15, ALPHA, 0.8) <= N
     )
-    every = sorted({size for _, _, _, n, _ in schedules() for size in n})
+    all_schedules = list(schedules())
+    every = sorted({size for _, _, _, n, _ in all_schedules for size in n})
     p = p_values("McNemar mid-p", every, sets, seed + 1, float(gap))
     found = []
-    for looks, steps, share, n, level in schedules():
+    for looks, steps, share, n, level in all_schedules:
         count, mean = decided_share(p, n, level)
         found.append(_row("power", "McNemar mid-p", looks, steps, share, count, sets, seed + 1, mean))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import Units
@@ -98,13 +98,12 @@ def _population(
     metric: str, prevalence: float, d: float, model: str, logits: Callable[[str, Floats], Floats]
 ) -> float:
     """Return a metric's value in the population by quadrature over the score."""
-    positive, negative = stats.norm(d, 1), stats.norm(0, 1)
 
     def integrand(s: float) -> float:
-        plus, minus = prevalence * positive.pdf(s), (1 - prevalence) * negative.pdf(s)
+        plus, minus = prevalence * _density(s - d), (1 - prevalence) * _density(s)
         if metric == "average_precision":
-            above = prevalence * positive.sf(s)
-            return float(positive.pdf(s) * above / (above + (1 - prevalence) * negative.sf(s)))
+            above = prevalence * special.ndtr(d - s)
+            return float(_density(s - d) * above / (above + (1 - prevalence) * special.ndtr(-s)))
         x = float(logits(model, np.asarray(s)))
         if metric == "log_loss":
             return float(plus * np.logaddexp(0, -x) + minus * np.logaddexp(0, x))
@@ -112,6 +111,11 @@ def _population(
         return float(plus * (1 - p) ** 2 + minus * p**2)
 
     return float(integrate.quad(integrand, -12, 12 + d, epsabs=1e-12, limit=500)[0])
+
+
+def _density(z: float) -> float:
+    """Return the density of the standard normal distribution."""
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def score_designs() -> list[Design]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from evalreport.looks.levels import Declared, next_level
 from research.studies.looks import (
     LIMIT,
     LOOKS,
@@ -72,3 +73,8 @@ def test_the_levels_are_those_of_the_package() -> None:
         0.0423,
     ]
     assert levels([500, 1000], 1000) == levels([500, 1000], None)
+    for n_max in (None, 1000):
+        declared, taken = Declared(looks=5, n_max=n_max, pushes=False, alpha=0.05), []
+        for size in sizes(5, "late"):
+            taken.append(next_level(taken, size, declared, added=True))
+        assert levels(sizes(5, "late"), n_max) == [look.level for look in taken]
