@@ -571,9 +571,11 @@ def confusion(
 
 
 def _write_cells(axes: Axes, counts: NDArray[np.float64], shares: NDArray[np.float64], colour: str) -> None:
+    from matplotlib.patches import Rectangle
+
     for i, j in np.ndindex(counts.shape):
-        cell = axes.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colour, linewidth=0)
-        cell.set_alpha(round(float(PALEST + DEPTH * shares[i, j]), 3))
+        alpha = round(float(PALEST + DEPTH * shares[i, j]), 3)
+        axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, linewidth=0, alpha=alpha))
         axes.text(j, i, f"{counts[i, j]:,.0f}", ha="center", va="center", color=INK, clip_on=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -99,13 +99,22 @@ def environment(user_folder: Path | None, finalize: Callable[[object], object] |
     UsageError
         When the user's folder does not exist.
     """
+    if user_folder is None:
+        return _of_built_in(finalize)
+    check_templates(user_folder)
+    return _sandbox((OwnFolder(user_folder),), finalize)
+
+
+@lru_cache
+def _of_built_in(finalize: Callable[[Any], Any] | None) -> Sandbox:
+    """Make the environment of the built-in templates alone; it keeps them compiled for the next document."""
+    return _sandbox((), finalize)
+
+
+def _sandbox(first: Sequence[jinja2.BaseLoader], finalize: Callable[[Any], Any] | None) -> Sandbox:
     built_in = jinja2.FileSystemLoader(template_folder())
-    loaders: list[jinja2.BaseLoader] = [built_in, jinja2.PrefixLoader({"evalreport": built_in})]
-    if user_folder is not None:
-        check_templates(user_folder)
-        loaders.insert(0, OwnFolder(user_folder))
     made = Sandbox(
-        loader=jinja2.ChoiceLoader(loaders),
+        loader=jinja2.ChoiceLoader([*first, built_in, jinja2.PrefixLoader({"evalreport": built_in})]),
         autoescape=finalize is None,
         finalize=finalize or _visible,
         undefined=jinja2.StrictUndefined,

@@ -50,7 +50,7 @@ def test_forest_marks_zero_and_shades_the_margin(simulate: Callable[..., Results
 def test_confusion_shares_sum_to_one_by_row(simulate: Callable[..., Results]) -> None:
     """The darkness of a row's cells adds up: each cell is 0.04 + 0.56 x its share."""
     axes = confusion(simulate(), "forest", Canvas().subplots())
-    alphas = [cell.get_alpha() for cell in axes.collections]
+    alphas = [cell.get_alpha() for cell in axes.patches]
     assert sum(alphas[:2]) == pytest.approx(0.08 + 0.56, abs=0.002)  # each rounded to three decimals
 
 

@@ -18,7 +18,7 @@ from evalreport.schema.results import Results, to_json
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, floats_within, ids
 
 FEW_EXAMPLES = settings(
-    max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
@@ -124,8 +124,9 @@ def test_many_classes_and_models() -> None:
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_any_small_test_set_is_sound(task: str, data: st.DataObject) -> None:
-    """Any drawn test set from one example upwards gives sound results, with all tests and intervals."""
-    assert_sound(evaluate(data.draw(WITH_GROUPS[task]()), task, tests=("all",), intervals=("all",)))
+    """Any drawn test set gives sound results, with all tests and intervals; of one and two examples above."""
+    source = data.draw(WITH_GROUPS[task](least=3))
+    assert_sound(evaluate(source, task, tests=("all",), intervals=("all",)))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -181,13 +182,18 @@ def write(path: Path, columns: dict[str, Any]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+# Every order but the given one, and more than one thread.
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(source=TASKS["binary"](models=3, least=5), order=st.permutations(range(3)), jobs=st.integers(1, 4))
+@given(
+    source=TASKS["binary"](models=3, least=5),
+    order=st.sampled_from([[1, 2, 0], [2, 1, 0], [2, 0, 1], [1, 0, 2], [0, 2, 1]]),
+    jobs=st.integers(2, 4),
+)
 def test_same_bytes_for_any_order_of_files_and_jobs(
     tmp_path: Path, source: Source, order: list[int], jobs: int
 ) -> None:

@@ -15,7 +15,7 @@ from evalreport.metrics.registry import METRICS
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, same, values
 
 FEW_EXAMPLES = settings(
-    max_examples=7, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=5, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -43,6 +43,10 @@ SOURCES: dict[str, Callable[[], Results]] = {
 }
 
 
+NOT_DRAWN = {"credit-default/models", "5x2cv/predictions", "single"}
+"""Their reports have no section that those of ``binary`` and ``folds`` have not, which are drawn twice."""
+
+
 @pytest.fixture(scope="module")
 def schema() -> jsonschema.Draft202012Validator:
     """The schema that is shipped, itself checked against its dialect."""
@@ -65,7 +69,10 @@ def test_the_schema_is_the_one_of_the_records() -> None:
 def test_results_fit_the_schema_and_come_back_the_same(
     name: str, schema: jsonschema.Draft202012Validator
 ) -> None:
-    """Every golden input and every example: valid, and drawn again from the file the same bytes of every document."""
+    """Every golden input and every example: valid, and drawn again from the file the same bytes of every document.
+
+    Of every section that there is: where two inputs have the same, one is drawn.
+    """
     results = SOURCES[name]()
     data = to_json(results)
     found = sorted(
@@ -74,6 +81,8 @@ def test_results_fit_the_schema_and_come_back_the_same(
     assert found == []
     again = results_of(parsed(data, name))
     assert to_json(again) == data
+    if name in NOT_DRAWN:
+        return
     (first, failed), (second, also) = (_made(each, DRAWN, data) for each in (results, again))
     assert not failed
     assert not also

@@ -26,17 +26,17 @@ def test_miscalibration_is_said_with_its_size_by_one_test():
     p = random.beta(1, 24, size=4000)
     truth = (random.random(4000) < p).astype(int)
     models = {"high": rows(truth, p_1=1.5 * p / (1 + 0.5 * p)), "fair": rows(truth, p_1=p)}
-    said = heading_of(evaluated(models))
+    said = heading_of(evaluated(models, metrics=("log_loss",)))
     assert re.fullmatch(r"high is too high: .* predicted, .* observed \(1.\d\d times, 1.\d\d to .*\)", said)
     p = random.uniform(0.02, 0.98, size=800)
     truth = (random.random(800) < p).astype(int)
     models = {"flat": rows(truth, p_1=0.5 + (p - 0.5) / 3), "fair": rows(truth, p_1=p)}
-    assert heading_of(evaluated(models)).startswith("flat is underconfident: slope ")
+    assert heading_of(evaluated(models, metrics=("log_loss",))).startswith("flat is underconfident: slope ")
     # A probability of 1 that did not happen cannot be right.
     models = {"fair": rows(truth, p_1=p), "sure": rows(truth, p_1=np.where(p > 0.9, 1.0, p))}
-    said = heading_of(evaluated(models))
+    said = heading_of(evaluated(models, metrics=("log_loss",)))
     assert re.fullmatch("sure gives probability 1 to .* events? that did not happen", said)
-    said = heading_of(evaluated({"fair": models["fair"]}))
+    said = heading_of(evaluated({"fair": models["fair"]}, metrics=("log_loss",)))
     assert said.startswith("No miscalibration shows in level, spread or curvature: fair ")
 
 
@@ -51,7 +51,7 @@ def loans(**options: object) -> Results:
         "high": given | {"p_1": (1.6 * p / (1 + 0.6 * p)).tolist()},
         "fair": given | {"p_1": p.tolist()},
     }
-    return evalreport.evaluate(models, resamples=50, **options)
+    return evalreport.evaluate(models, metrics="log_loss", resamples=50, **options)
 
 
 def test_grades_are_the_banks_own_or_deciles_of_risk():
@@ -99,7 +99,7 @@ def animals(k: int = 4, n: int = 3000, **options: object) -> Results:
         | {f"p_c{code}": column.tolist() for code, column in enumerate((own / own.sum(1)[:, None]).T)}
         for name, own in (("fair", p), ("high", high))
     }
-    return evalreport.evaluate(models, resamples=50, **options)
+    return evalreport.evaluate(models, metrics="log_loss", resamples=50, **options)
 
 
 def test_several_classes_are_judged_class_by_class():
@@ -124,7 +124,7 @@ def test_the_largest_factor_leads_whether_too_high_or_too_low():
     sharp = p**1.6 / (p**1.6).sum(axis=1)[:, None]
     model = {"id": [str(i) for i in range(3000)], "y_true": [f"c{code}" for code in truth]}
     model |= {f"p_c{code}": column.tolist() for code, column in enumerate(sharp.T)}
-    results = evalreport.evaluate({"sharp": model}, resamples=50)
+    results = evalreport.evaluate({"sharp": model}, metrics="log_loss", resamples=50)
     assert heading_of(results).startswith("sharp on “c2” is too low: ")
 
 
@@ -146,6 +146,6 @@ def test_none_of_several_classes_is_off():
     truth = [random.choice(4, p=row) for row in p]
     model = {"id": [str(i) for i in range(2000)], "y_true": [f"c{code}" for code in truth]}
     model |= {f"p_c{code}": column.tolist() for code, column in enumerate(p.T)}
-    said = heading_of(evalreport.evaluate({"fair": model}, resamples=50))
+    said = heading_of(evalreport.evaluate({"fair": model}, metrics="log_loss", resamples=50))
     none = "No miscalibration shows in level, spread or curvature on any of four classes; the smallest p is that of "
     assert said.startswith(none + "fair on “c")
