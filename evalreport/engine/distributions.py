@@ -259,8 +259,15 @@ class Pieces:
 
 def piece_sums(columns: Sequence[Pieces], multiplicities: Floats) -> Floats:
     """Return the sums (b, p) of columns (n,) under multiplicities (b, n), whole numbers, each rounded once."""
-    parts = column_sums([numbers for column in columns for numbers in column.whole], multiplicities.T)
-    found = np.empty((len(multiplicities), len(columns)))
+    return piece_sums_of_tiles(columns, [(slice(None), multiplicities.T)])
+
+
+def piece_sums_of_tiles(columns: Sequence[Pieces], tiles: Sequence[tuple[slice, Array]]) -> Floats:
+    """Return the same under counts that come in tiles: some rows, and how often each was drawn, (rows, b)."""
+    whole = [numbers for column in columns for numbers in column.whole]
+    of_tiles = (column_sums([numbers[rows] for numbers in whole], counts) for rows, counts in tiles)
+    parts = np.asarray(sum(of_tiles))
+    found = np.empty((tiles[0][1].shape[1], len(columns)))
     first = 0
     for j, column in enumerate(columns):
         last = first + len(column.units)

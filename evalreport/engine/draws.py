@@ -299,6 +299,24 @@ def in_floats(tiles: Sequence[Tile]) -> Iterator[Floats]:
         yield weights.T
 
 
+def weights_of_rows(tiles: Sequence[Tile], rows: Indices) -> Iterator[Floats]:
+    """Yield how often some rows (m,) were drawn, (b', m) float64, few replicates at a time.
+
+    Examples
+    --------
+    >>> tiles = [(slice(0, 2), np.array([[1], [2]], np.uint8)), (slice(2, 3), np.array([[5]], np.uint8))]
+    >>> [weights.tolist() for weights in weights_of_rows(tiles, np.array([2, 0]))]
+    [[[5.0, 1.0]]]
+    """
+    tile, size = np.searchsorted([own.stop for own, _ in tiles], rows, side="right"), tiles[0][1].shape[1]
+    step = max(1, _CELLS_IN_A_BLOCK // max(len(rows), 1))
+    for start in range(0, size, step):
+        weights = np.empty((len(rows), min(step, size - start)))
+        for number, (own, counts) in enumerate(tiles):
+            weights[tile == number] = counts[rows[tile == number] - own.start, start : start + step]
+        yield np.ascontiguousarray(weights.T)
+
+
 def bootstrap_clusters(n_clusters: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks (b, G) of the multiplicities of whole clusters: multinomial(G, 1/G)."""
     yield from _uniform_multinomial(n_clusters, n_resamples, seed=seed, purpose="bootstrap clusters")

@@ -30,7 +30,7 @@ from evalreport.engine.distributions import (
     running_sums,
     shared,
 )
-from evalreport.engine.draws import TILE_ROWS, Bytes, Tile, in_floats, of_row_bytes, tiles_of
+from evalreport.engine.draws import TILE_ROWS, Bytes, Tile, of_row_bytes, tiles_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order, group_weights
 from evalreport.engine.sorting import rows_by_digits
@@ -394,21 +394,19 @@ class RowSamples:
         How many samples b.
     columns
         (p, b) sums of each column.
+    tiles
+        How often each row was drawn; empty where that is not asked for.
     """
 
     size: int
     columns: Floats
+    tiles: Sequence[Tile]
     _bins: Sequence[Bins]
     _sums: Sequence[CodeSums]
-    _tiles: Sequence[Tile]
 
     def histograms(self, j: int) -> Iterator[BinWeights]:
         """Yield what the samples give each bin of a model, few samples at once."""
         return few_at_a_time(self._sums[j].total(), self._bins[j])
-
-    def weights(self) -> Iterator[Floats]:
-        """Yield how often each row was drawn, (b', n), few samples at once."""
-        return in_floats(self._tiles)
 
 
 def of_row_samples(
@@ -419,7 +417,7 @@ def of_row_samples(
     n_resamples: int,
     *,
     seed: int,
-    with_weights: bool,
+    with_tiles: bool,
 ) -> Iterator[T]:
     """Yield a function of bootstrap samples of n rows, block by block.
 
@@ -427,8 +425,8 @@ def of_row_samples(
     ----------
     bins, columns
         The histograms, one for each model, and the columns (n,) that are added up.
-    with_weights
-        Whether the function also looks at ``weights``.
+    with_tiles
+        Whether the function also looks at ``tiles``.
     """
 
     def of_tile(rows: slice) -> list[Cells]:
@@ -437,16 +435,16 @@ def of_row_samples(
     cells = list(mapped(of_tile, tiles_of(n)))
 
     def of_tiles(size: int, tiles: Iterable[Tile]) -> T:
-        drawn = list(tiles) if with_weights else []
+        drawn = list(tiles) if with_tiles else []
         sums, added = [CodeSums(one, size) for one in bins], np.zeros((len(columns), size))
         for of_models, (rows, counts) in zip(cells, drawn or tiles, strict=True):
             for of_model, own in zip(sums, of_models, strict=True):
                 of_model.add(own, counts)
             if columns:
                 added += column_sums([column[rows] for column in columns], counts)
-        return function(RowSamples(size, added, bins, sums, drawn))
+        return function(RowSamples(size, added, drawn, bins, sums))
 
-    return of_row_bytes(of_tiles, n, n_resamples, seed=seed, kept=with_weights)
+    return of_row_bytes(of_tiles, n, n_resamples, seed=seed, kept=with_tiles)
 
 
 def bin_weights(weights: npt.NDArray[np.float32], bins: Bins) -> BinWeights:

@@ -542,27 +542,47 @@ def weighted_median(table: Sorted, weights: Floats) -> Floats:
     >>> weighted_median(table, np.array([[1.0, 1, 1], [2, 1, 1], [0, 1, 1]]))
     array([2. , 2.5, 1.5])
     """
-    n = len(table.values)
-    half = int(STANDARD_ERRORS * np.sqrt(n) / 2) + 1
-    low, high = max(n // 2 - half, 0), min(n // 2 + half + 1, n)
-    found = _median_between(table, weights, low, high)
+    totals, near = weights.sum(axis=1), near_median(table)
+    below = weighted_sums(weights, below_median(table))
+    found = median_among(table, near, totals, below, weights[:, table.rows[near]])
     outside = np.isnan(found)
     if outside.any():
-        found[outside] = _median_between(table, weights[outside], 0, n)
+        everything, some = slice(0, len(table.rows)), weights[outside][:, table.rows]
+        found[outside] = median_among(table, everything, totals[outside], np.zeros(len(some)), some)
     return found
 
 
-def _median_between(table: Sorted, weights: Floats, low: int, high: int) -> Floats:
-    """Return the medians that lie among the sorted values low to high; nan for the others."""
-    goal = weights.sum(axis=1) / 2
+def near_median(table: Sorted) -> slice:
+    """Return the sorted values within eight standard errors of the median, where medians of bootstrap samples lie."""
+    n = len(table.values)
+    half = int(STANDARD_ERRORS * np.sqrt(n) / 2) + 1
+    return slice(max(n // 2 - half, 0), min(n // 2 + half + 1, n))
+
+
+def below_median(table: Sorted) -> Floats:
+    """Return a column (n,) of ones where a row's value comes before all of ``near_median``, else of zeros."""
     below = np.zeros(len(table.values))
-    below[table.rows[:low]] = 1
-    reached = np.cumsum(weights[:, table.rows[low:high]], axis=1) + weighted_sums(weights, below)[:, None]
+    below[table.rows[: near_median(table).start]] = 1
+    return below
+
+
+def median_among(table: Sorted, near: slice, totals: Floats, below: Floats, weights: Floats) -> Floats:
+    """Return the medians (b,) that lie among some of the sorted values; nan for the others.
+
+    Parameters
+    ----------
+    near, weights
+        Which of the sorted values, and the weights of their rows, (b, m).
+    totals, below
+        (b,) weights of all rows, and of those that come before.
+    """
+    goal = totals / 2
+    reached = np.cumsum(weights, axis=1) + below[:, None]
     slack = 1e-12 * goal
     first = (reached >= (goal - slack)[:, None]).argmax(axis=1)
     second = (reached > (goal + slack)[:, None]).argmax(axis=1)
-    values = (table.values[low:high][first] + table.values[low:high][second]) / 2
-    inside = (reached[:, -1] > goal + slack) & ((reached[:, 0] < goal - slack) | (low == 0))
+    values = (table.values[near][first] + table.values[near][second]) / 2
+    inside = (reached[:, -1] > goal + slack) & ((reached[:, 0] < goal - slack) | (near.start == 0))
     return np.where(inside, values, np.nan)
 
 

@@ -202,6 +202,10 @@ def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:
         For each of these models, the first row.
     """
     array = rows.labels("y_pred")
+    numbers = floats(as_numbers(truth))
+    # Unlike numbers are unlike labels, however they are spelled.
+    if len(np.unique(numbers[np.isfinite(numbers)])) > 2:
+        return
     labels = set(one_spelling(truth.to_pylist()).values())
     if (
         array is None
@@ -497,13 +501,12 @@ def _refuse_several_labels(rows: Rows) -> None:
 
 
 def _holds_several(text: str, every: set[str]) -> bool:
-    if _LIST.fullmatch(text.strip()):
+    if "[" in text and _LIST.fullmatch(text.strip()):
         return True
-    for separator in _SEPARATORS:
-        parts = [part.strip() for part in text.split(separator)]
-        if len(parts) > 1 and every.issuperset(parts):
-            return True
-    return False
+    return any(
+        separator in text and every.issuperset(part.strip() for part in text.split(separator))
+        for separator in _SEPARATORS
+    )
 
 
 def _refuse_numbers_for_text(rows: Rows) -> None:

@@ -213,6 +213,25 @@ class Ranks:
     mean_over_positives: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Middle:
+    """How replicates of a function of rows follow from few sums, and from the rows near a median or a mean.
+
+    Attributes
+    ----------
+    columns
+        Maps the state to columns (n,), of which only weighted sums are needed.
+    rows
+        Maps the state to the rows (m,) whose own weights are needed.
+    function
+        Maps the state, the sums (b, p) and the weights (b, m) of those rows to values (b,); nan where others matter.
+    """
+
+    columns: Function
+    rows: Function
+    function: Function
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWise:
     """A function of a prepared state and the weights of the rows, for metrics outside the other families.
@@ -231,6 +250,8 @@ class RowWise:
         Whether it is a function of the order of the scores, so that swaps exchange ranks.
     binned
         Maps ``BinWeights`` to values (b,), for replicates of very many rows.
+    middle
+        The same function of few sums and rows, for replicates of many rows. None where it depends on every row.
     proportion
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     why_undefined
@@ -251,6 +272,7 @@ class RowWise:
     averages: tuple[Average, ...] = ()
     by_ranks: bool = False
     binned: Function | None = None
+    middle: Middle | None = None
     proportion: Function | None = None
     why_undefined: Function | None = None
     risks: Function | None = None

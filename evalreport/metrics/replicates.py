@@ -16,9 +16,11 @@ from evalreport.engine.distributions import (
     Whole,
     dot,
     piece_sums,
+    piece_sums_of_tiles,
     weighted_sums,
     whole_numbers,
 )
+from evalreport.engine.draws import MANY_ROWS, Tile, in_floats, of_row_bytes, weights_of_rows
 from evalreport.engine.histograms import (
     NEGLIGIBLE_SHARE,
     Bins,
@@ -34,7 +36,7 @@ from evalreport.engine.histograms import (
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.metric import Moments, Ranks
+from evalreport.metrics.metric import Middle, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import Key, RowData, mean_of_parts
 from evalreport.metrics.units import Layout, Parts, Units
@@ -75,34 +77,75 @@ class FromRows:
     """Replicates from draws of units: every metric is a function of the weights of the rows.
 
     Of very many rows that are clustered, or weigh differently, rank metrics are functions of their bins.
+
+    Attributes
+    ----------
+    columns
+        What is summed.
+    middle
+        Functions of rows that are given sums of columns and the weights of few rows, where draws come in tiles.
+    by_row
+        The quantities that need the weights of all rows.
     """
 
     data: RowData
     columns: ColumnBlock
+    middle: Mapping[Key, Middle]
     by_row: Sequence[Key]
 
     @classmethod
     def of(cls, data: RowData, keys: Sequence[Key]) -> FromRows:
         """Prepare the replicates of quantities."""
+        middle = {key: found for key in keys if _in_tiles(data) and (found := _middle(key)) is not None}
         columns = {key: data.columns[key] for key in keys if key in data.columns}
+        columns |= {key: one.columns(data.states[key][0]) for key, one in middle.items()}
         block = ColumnBlock.of(columns, data.units, data.layout)
-        return cls(data, block, [key for key in keys if key not in columns])
+        return cls(data, block, middle, [key for key in keys if key not in columns])
 
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
         """Yield each quantity's values (b,) under one block of draws after the other."""
-        yield from mapped(self.values, self.data.units.unit_draws(n_resamples, seed=seed))
+        if _in_tiles(self.data):
+            n = self.data.units.n
+            yield from of_row_bytes(
+                lambda _, drawn: self.of_tiles([*drawn]), n, n_resamples, seed=seed, kept=True
+            )
+        else:
+            yield from mapped(self._values, self.data.units.unit_draws(n_resamples, seed=seed))
 
-    def values(self, multiplicities: Floats) -> dict[Key, Floats]:
+    def _values(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under multiplicities of units (b, units)."""
-        sums = self.columns.sums(multiplicities)
-        found = {key: definition(key[1]).computation.function(s).mean(axis=1) for key, s in sums.items()}
+        found = _of_sums(self.columns.sums(multiplicities))
         if self.by_row:
-            found |= self._by_row(self.data.units.expand(multiplicities))
+            found |= self._by_row(self.by_row, self.data.units.expand(multiplicities))
         return found
 
-    def _by_row(self, weights: Floats) -> dict[Key, Floats]:
+    def of_tiles(self, drawn: Sequence[Tile]) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under draws of rows that come in tiles."""
+        sums = self.columns.sums_of_tiles(drawn)
+        found = _of_sums({key: s for key, s in sums.items() if key not in self.middle})
+        for key, one in self.middle.items():
+            found[key] = self._of_middle(key, one, sums[key][:, 0], drawn)
+        if self.by_row:
+            blocks = [self._by_row(self.by_row, weights) for weights in in_floats(drawn)]
+            found |= {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+        return found
+
+    def _of_middle(self, key: Key, middle: Middle, sums: Floats, tiles: Sequence[Tile]) -> Floats:
+        """Return values (b,) from sums (b, p) and the weights of few rows; of all rows where these do not do."""
+        state, values = self.data.states[key][0], np.empty(len(sums))
+        done = 0
+        for weights in weights_of_rows(tiles, middle.rows(state)):
+            some = slice(done, done + len(weights))
+            values[some] = middle.function(state, sums[some], weights)
+            done = some.stop
+        for lacking in np.flatnonzero(np.isnan(values)).tolist():
+            own = [(rows, counts[:, lacking : lacking + 1]) for rows, counts in tiles]
+            values[lacking] = self._by_row([key], next(in_floats(own)))[key][0]
+        return values
+
+    def _by_row(self, keys: Sequence[Key], weights: Floats) -> dict[Key, Floats]:
         """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
-        data, keys = self.data, self.by_row
+        data = self.data
         rows_of_parts = data.layout.ranked.rows()
         found: dict[Key, list[Floats]] = {key: [] for key in keys}
         exact = {
@@ -133,6 +176,21 @@ class FromRows:
                 else:
                     values.append(metric.computation.function(data.states[key][j], part))
         return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
+
+
+def _in_tiles(data: RowData) -> bool:
+    """Say whether draws come in tiles: of many rows that are drawn one by one."""
+    return data.one_by_one and data.units.n >= MANY_ROWS
+
+
+def _middle(key: Key) -> Middle | None:
+    computation = definition(key[1]).computation
+    return computation.middle if isinstance(computation, RowWise) else None
+
+
+def _of_sums(sums: Mapping[Key, Floats]) -> dict[Key, Floats]:
+    """Return functions (b,) of sums (b, parts, p): the mean over the parts."""
+    return {key: definition(key[1]).computation.function(s).mean(axis=1) for key, s in sums.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +262,9 @@ class FromHistogram:
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
         """Yield each quantity's values (b,) under one block of draws after the other."""
         bins, columns = [*self.bins.values()], [column for column, _ in self.inside.values()]
-        with_weights = self.others is not None
+        with_tiles = self.others is not None
         yield from of_row_samples(
-            self._values, bins, columns, self.n, n_resamples, seed=seed, with_weights=with_weights
+            self._values, bins, columns, self.n, n_resamples, seed=seed, with_tiles=with_tiles
         )
 
     def _values(self, drawn: RowSamples) -> dict[Key, Floats]:
@@ -219,8 +277,7 @@ class FromHistogram:
         for (key, (_, unit)), of_column in zip(self.inside.items(), drawn.columns, strict=True):
             found[key] = found[key] + unit * of_column
         if self.others is not None:
-            blocks = [self.others.values(weights) for weights in drawn.weights()]
-            found |= {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+            found |= self.others.of_tiles(drawn.tiles)
         return found
 
     def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
@@ -317,13 +374,24 @@ class ColumnBlock:
 
     def sums(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return the weighted sums (b, parts, p) of each quantity under multiplicities (b, units), whole numbers."""
+        dense = piece_sums(self.pieces, multiplicities) if self.pieces else None
+        return self._by_key(dense, None if self.table is None else np.asarray(multiplicities @ self.table))
+
+    def sums_of_tiles(self, tiles: Sequence[Tile]) -> dict[Key, Floats]:
+        """Return the same under draws of rows that come in tiles."""
+        dense = piece_sums_of_tiles(self.pieces, tiles) if self.pieces else None
+        table = self.table
+        if table is None:
+            return self._by_key(dense, None)
+        return self._by_key(dense, np.concatenate([np.asarray(w @ table) for w in in_floats(tiles)]))
+
+    def _by_key(self, dense: Floats | None, sparse_sums: Floats | None) -> dict[Key, Floats]:
         found: dict[Key, Floats] = {}
-        if self.pieces:
-            sums = piece_sums(self.pieces, multiplicities)
-            found |= {key: sums[:, None, own] for key, own in self.dense.items()}
-        if self.table is not None:
-            sums, shape = np.asarray(multiplicities @ self.table), (len(multiplicities), self.parts, -1)
-            found |= {key: sums[:, low:high].reshape(shape) for key, (low, high) in self.joined.items()}
+        if dense is not None:
+            found |= {key: dense[:, None, own] for key, own in self.dense.items()}
+        if sparse_sums is not None:
+            shape = (len(sparse_sums), self.parts, -1)
+            found |= {key: sparse_sums[:, a:b].reshape(shape) for key, (a, b) in self.joined.items()}
         return found
 
 
