@@ -15,7 +15,7 @@ from evalreport.texts import Message
 SAID_FROM = 10.0
 """Seconds from which on a run says what it will cost."""
 
-A_ROW, A_ROW_OF_VALUES = 4e-6, 4e-5
+A_ROW, A_ROW_OF_VALUES = 4e-6, 8e-6
 """Seconds for each row of a model; of values whose medians and ranks have no histogram up to ``MOST_VALUES`` rows."""
 
 MOST_VALUES = 200_000

@@ -26,8 +26,8 @@ from evalreport.comparisons.unit_swaps import (
     MOST_ENUMERATED,
     Moved,
     is_plain_mean,
-    looked_up,
     of_units,
+    sums_by_bits,
     swap_patterns,
 )
 from evalreport.engine.counts import class_ranks, few_a_cell, margin_columns
@@ -293,7 +293,7 @@ def _swapped_weights(
     found = np.zeros((2, n_swaps, len(starts)))
     if len(sizes) > len(starts) and few_a_cell(sizes):
         rows = np.add.reduceat(sizes, starts)
-        for own, sums in looked_up(np.repeat(both, sizes, axis=0), rows, n_swaps, seed):
+        for own, sums in sums_by_bits(np.repeat(both, sizes, axis=0), rows, n_swaps, seed):
             found[:, :, own] += sums.T
         return (found[0], found[1]), None
     generator = stream(seed, "swap cells", 0)

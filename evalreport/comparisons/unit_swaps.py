@@ -6,14 +6,23 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.comparisons.registry import Swapped
-from evalreport.engine.distributions import Array, dot, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import (
+    Array,
+    Pieces,
+    column_sums,
+    dot,
+    parts_of,
+    rounded_sums,
+    slopes_at,
+    zero_where_undefined,
+)
 from evalreport.engine.draws import random_bytes, stream
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.metric import Moments
@@ -245,8 +254,8 @@ def _moved(
     return Moved(sums, np.concatenate([np.asarray(swapped @ change) for swapped in patterns]), weights, n)
 
 
-_TABLES = 64
-"""Tables of eight units' sums looked up at once, so that they stay in the processor's cache."""
+_EIGHTS = 64
+"""Eights of units whose sums are taken at once, so that their bits stay in the processor's cache."""
 
 _MOST_FOURTH_POWERS = 1 / 128
 """Where the fourth powers of a sum's parts add up to no more, its variance being 1, the sum is drawn as normal.
@@ -254,6 +263,9 @@ _MOST_FOURTH_POWERS = 1 / 128
 Its excess kurtosis is -2 times that: the distribution function is right to 0.0004 (Edgeworth's next term), a tenth of
 the Monte Carlo error of 2,000 swaps.
 """
+_SHARE_ALONE = 64
+"""One unit in so many, those of the greatest leverage, may swap by bits of their own while the rest is normal."""
+
 _MANY_UNITS = 512
 """With this many units, half of unlike sizes, a sum takes so fine a grid of values that its steps, too, are below
 0.0004: on a lattice of span d the standard deviation is 1,000 d at least. Twice as many are looked at."""
@@ -263,8 +275,7 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
     """Return the sums (b, p) of the rows of a table (units, p) that change sides in each of b random swaps.
 
     Units that add to the same columns are taken together. The sum of many is normal, with their exact mean and
-    covariance. Few are taken eight at a time: a byte of random bits says which of them swap, and their sum is looked
-    up among the 256 possible ones.
+    covariance. Few are added up by the random bits that say which of them swap.
     """
     filled = np.diff(change.indptr)
     found = np.zeros((n_swaps, change.shape[1]))
@@ -273,31 +284,59 @@ def swapped_sums(change: sparse.csr_array, n_swaps: int, seed: int) -> Floats:
         columns, pattern = _patterns(alike.indices.reshape(-1, k))
         values = alike.data.reshape(-1, k).take(np.argsort(pattern, kind="stable"), axis=0)
         sizes = np.bincount(pattern)
-        ends, few = np.cumsum(sizes), np.ones(len(sizes), dtype=np.bool_)
+        ends, singly = np.cumsum(sizes), np.ones(len(values), dtype=np.bool_)
         for own in np.flatnonzero(sizes >= _MANY_UNITS).tolist():
-            units = values[ends[own] - sizes[own] : ends[own]]
-            root = _root_of_products(units)
-            if root is not None:
-                normal = stream(seed, f"swap many units, {k} columns", own).standard_normal(
+            its_rows = slice(ends[own] - sizes[own], ends[own])
+            units = values[its_rows]
+            normal = _normal_part(units)
+            if normal is not None:
+                many, root = normal
+                drawn = stream(seed, f"swap many units, {k} columns", own).standard_normal(
                     (n_swaps, len(root))
                 )
-                found[:, columns[own]] += (units.sum(axis=0) + np.einsum("br,rk->bk", normal, root)) / 2
-                few[own] = False
-        left = np.flatnonzero(few)
-        for own, sums in looked_up(values[np.repeat(few, sizes)], sizes[few], n_swaps, seed):
+                middle = units[many].sum(axis=0)
+                found[:, columns[own]] += (middle + np.einsum("br,rk->bk", drawn, root)) / 2
+                singly[its_rows] = ~many
+        numbers = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[singly], minlength=len(sizes))
+        left = np.flatnonzero(numbers)
+        for own, sums in sums_by_bits(values[singly], numbers[left], n_swaps, seed):
             found[:, columns[left[own]]] += sums
     return found
 
 
-def _root_of_products(values: Floats) -> Floats | None:
-    """Return R (r, k) whose R' R are the sums of products of columns (m, k); None where their sums are not normal.
+def _normal_part(values: Floats) -> tuple[npt.NDArray[np.bool_], Floats] | None:
+    """Return which units (m, k) have sums that are normal, all or all but the few of greatest leverage, and their root.
 
-    They are not where few rows make much of them, or where a column has few values, as losses of 0 and 1 have: but a
-    column of ones counts rows, and is smooth beside others. Of any combination of the columns the fourth powers add
-    up to at most the greatest leverage of a row, and to at most the sum of squared leverages. Gram and Schmidt's way,
-    since LAPACK's last digits depend on the processor.
+    None where neither has.
     """
-    columns = np.ascontiguousarray(values.T)
+    kept, own, factors = _proportional(values)
+    columns = np.ascontiguousarray(values.T[kept])
+    many = np.ones(len(values), dtype=np.bool_)
+    found = _root_of_products(columns)
+    if found is not None and not _is_normal(found[1]):
+        few = len(values) // _SHARE_ALONE
+        many[np.argpartition(found[1], -few)[-few:]] = False
+        found = _root_of_products(np.ascontiguousarray(columns[:, many]))
+    if found is None or not _is_normal(found[1]):
+        return None
+    return many, found[0][:, own] * factors
+
+
+def _is_normal(leverage: Floats) -> bool:
+    """Say whether sums are normal, from the rows' leverages (m,).
+
+    Of any combination of the columns the fourth powers add up to at most the greatest leverage, and to at most the
+    sum of squared leverages.
+    """
+    return min(float(leverage.max()), dot(leverage, leverage)) <= _MOST_FOURTH_POWERS
+
+
+def _root_of_products(columns: Floats) -> tuple[Floats, Floats] | None:
+    """Return R (r, k) whose R' R are the sums of products of columns (k, m), and each row's leverage (m,).
+
+    None where a column has few values, as losses of 0 and 1 have: but a column of ones counts rows, and is smooth
+    beside others. Gram and Schmidt's way, since LAPACK's last digits depend on the processor.
+    """
     sizes = np.abs(columns)
     scale, some = sizes.max(axis=1), sizes[:, : 2 * _MANY_UNITS]
     kinds = np.array([len(np.unique(column)) for column in some])
@@ -305,42 +344,82 @@ def _root_of_products(values: Floats) -> Floats | None:
         return None
     scaled = columns / scale[:, None]
     left, root = scaled.copy(), []
-    leverage = np.zeros(len(values))
-    for whole, column in zip(scaled, left, strict=True):
+    leverage = np.zeros(columns.shape[1])
+    for j, (whole, column) in enumerate(zip(scaled, left, strict=True)):
         size = math.sqrt(dot(column, column))
         if size > 1e-10 * math.sqrt(dot(whole, whole)):
-            unit = column / size
-            slopes = np.einsum("km,m->k", left, unit)
-            left -= slopes[:, None] * unit
+            unit, slopes = column / size, np.zeros(len(columns))
+            slopes[j:] = np.einsum("km,m->k", left[j:], unit)
+            left[j + 1 :] -= slopes[j + 1 :, None] * unit
             leverage += unit * unit
             root.append(slopes * scale)
-    fourth_powers = min(float(leverage.max()), dot(leverage, leverage))
-    return np.array(root) if fourth_powers <= _MOST_FOURTH_POWERS else None
+    return np.array(root), leverage
 
 
-def looked_up(values: Floats, sizes: Indices, n_swaps: int, seed: int) -> Iterator[tuple[int, Floats]]:
+def sums_by_bits(values: Floats, sizes: Indices, n_swaps: int, seed: int) -> Iterator[tuple[int, Floats]]:
     """Yield the sums (b, k) of the units (m, k) that swap, by pattern in order, given each pattern's number."""
+    kept, own, factors = _proportional(values)
     eights = -(-sizes // 8)
-    # Every pattern's units begin a new table of eight; what is missing of its last one adds nothing.
+    # Every pattern's units begin a new byte; what is missing of its last one adds nothing.
     first = 8 * (np.cumsum(eights) - eights) - (np.cumsum(sizes) - sizes)
-    padded = np.zeros((int(eights.sum()) * 8, values.shape[1]))
-    padded[np.arange(len(values)) + np.repeat(first, sizes)] = values
+    padded = np.zeros((len(kept), int(eights.sum()) * 8))
+    padded[:, np.arange(len(values)) + np.repeat(first, sizes)] = values.T[kept]
+    columns = [Pieces.of(column) for column in padded]
     owner = np.repeat(np.arange(len(sizes)), eights)
-    of_tables = partial(_of_tables, padded.reshape(-1, 8, values.shape[1]), owner, n_swaps, seed)
-    for sums in mapped(of_tables, range(0, len(owner), _TABLES)):
-        yield from sums
+    purpose = f"swap units by eights, {values.shape[1]} columns"
+    of_eights = partial(_of_eights, columns, owner, n_swaps, seed, purpose)
+    parts: Floats | None = None
+    before = 0
+    for pattern, added in chain.from_iterable(mapped(of_eights, range(0, len(owner), _EIGHTS))):
+        if parts is not None and pattern != before:
+            yield before, rounded_sums(columns, parts)[:, own] * factors
+            parts = None
+        parts, before = added if parts is None else parts + added, pattern
+    if parts is not None:
+        yield before, rounded_sums(columns, parts)[:, own] * factors
 
 
-def _of_tables(
-    values: Floats, owner: Indices, n_swaps: int, seed: int, start: int
+def _of_eights(
+    columns: Sequence[Pieces], owner: Indices, n_swaps: int, seed: int, purpose: str, start: int
 ) -> list[tuple[int, Floats]]:
-    """Return the sums (b, k) of those units (m, 8, k) of some tables that swap, by the pattern they have."""
-    some = owner[start : start + _TABLES]
-    generator = stream(seed, f"swap units by eights, {values.shape[2]} columns", start)
-    drawn = random_bytes(generator, len(some) * n_swaps).reshape(-1, n_swaps)
-    looked_up = _sums_of_eights(values[start : start + len(some)], drawn)
+    """Return the sums (q, b) of the whole numbers of those units of some eights that swap, by their pattern."""
+    some = owner[start : start + _EIGHTS]
+    drawn = random_bytes(stream(seed, purpose, start), len(some) * n_swaps).reshape(-1, 1, n_swaps)
+    bits = ((drawn >> np.arange(8, dtype=np.uint8)[:, None]) & 1).reshape(-1, n_swaps)
+    whole = [numbers[8 * start : 8 * (start + len(some))] for column in columns for numbers in column.whole]
     ends = [0, *(np.flatnonzero(some[1:] != some[:-1]) + 1).tolist(), len(some)]
-    return [(int(some[begin]), looked_up[begin:end].sum(axis=0)) for begin, end in pairwise(ends)]
+    return [
+        (int(some[a]), column_sums([numbers[8 * a : 8 * b] for numbers in whole], bits[8 * a : 8 * b]))
+        for a, b in pairwise(ends)
+    ]
+
+
+def _proportional(values: Floats) -> tuple[list[int], list[int], Floats]:
+    """Find columns of (m, k) that are multiples of earlier ones, as many products of columns are.
+
+    Returns
+    -------
+    kept, own, factors
+        The columns that are none, and of each column (k,) which of these it is a multiple of, and by what.
+    """
+    columns = np.ascontiguousarray(values.T)
+    largest = np.abs(columns).argmax(axis=1) if len(values) else np.zeros(len(columns), dtype=np.int64)
+    kept: list[int] = []
+    own, factors = [], []
+    for j, column in enumerate(columns):
+        size = np.abs(column).max(initial=0.0)
+        for place, i in enumerate(kept):
+            factor = column[largest[i]] / columns[i, largest[i]] if size else 0.0
+            apart = (np.abs(column[rows] - factor * columns[i, rows]).max() for rows in parts_of(column))
+            if all(part <= EQUAL * size for part in apart):
+                own.append(place)
+                factors.append(float(factor))
+                break
+        else:
+            own.append(len(kept))
+            factors.append(1.0)
+            kept.append(j)
+    return kept, own, np.array(factors)
 
 
 def _patterns(columns: Indices) -> tuple[Indices, Indices]:
@@ -356,18 +435,6 @@ def _patterns(columns: Indices) -> tuple[Indices, Indices]:
     first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     return columns[first].astype(np.int64), codes.astype(np.int16 if len(first) < 1 << 15 else np.int64)
-
-
-def _sums_of_eights(values: Floats, drawn: npt.NDArray[np.uint8]) -> Floats:
-    """Look up the sums (m, b, k) of those of eight rows each, (m, 8, k), whose bits are set in bytes (m, b)."""
-    m, _, k = values.shape
-    # All tables side by side, so that the inner loops are long.
-    eights = np.ascontiguousarray(values.swapaxes(0, 1))
-    table = np.zeros((256, m, k))
-    for bit in range(8):
-        np.add(table[: 1 << bit], eights[bit], out=table[1 << bit : 2 << bit])
-    index = drawn * np.uint16(m) + np.arange(m, dtype=np.uint16)[:, None]
-    return table.reshape(256 * m, k).take(index, axis=0)
 
 
 def _columns(

@@ -266,8 +266,12 @@ def piece_sums_of_tiles(columns: Sequence[Pieces], tiles: Sequence[tuple[slice, 
     """Return the same under counts that come in tiles: some rows, and how often each was drawn, (rows, b)."""
     whole = [numbers for column in columns for numbers in column.whole]
     of_tiles = (column_sums([numbers[rows] for numbers in whole], counts) for rows, counts in tiles)
-    parts = np.asarray(sum(of_tiles))
-    found = np.empty((tiles[0][1].shape[1], len(columns)))
+    return rounded_sums(columns, np.asarray(sum(of_tiles)))
+
+
+def rounded_sums(columns: Sequence[Pieces], parts: Floats) -> Floats:
+    """Return the sums (b, p) of columns from those of their whole numbers, (q, b) in order, each rounded once."""
+    found = np.empty((parts.shape[1], len(columns)))
     first = 0
     for j, column in enumerate(columns):
         last = first + len(column.units)
@@ -292,7 +296,8 @@ def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
     """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
     n, size = counts.shape
     found = np.zeros((len(columns), size))
-    memory, values = np.empty((_TILE, size)), np.empty((len(columns), _TILE))
+    most = min(n, _TILE)
+    memory, values = np.empty((most, size)), np.empty((len(columns), most))
     for start in range(0, n, _TILE):
         rows = slice(start, min(start + _TILE, n))
         length = rows.stop - start

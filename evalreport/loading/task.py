@@ -492,6 +492,9 @@ def _refuse_several_labels(rows: Rows) -> None:
             array = rows.labels(column)
             assert array is not None
             raise fault(rows, int(_rows_with(array, texts)[0]), column, "label_with_score")
+        # Most columns hold neither brackets nor separators.
+        if not any(mark in "\n".join(texts) for mark in f"[{_SEPARATORS}"):
+            continue
         several = [text for text in texts if len(text) <= LONGEST_LABEL and _holds_several(text, every)]
         if several:
             array = rows.labels(column)

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 import evalreport
 from evalreport.comparisons.permutation import Draws, _of_patterns
-from evalreport.comparisons.unit_swaps import Products, _unit_squares
+from evalreport.comparisons.unit_swaps import Products, _normal_part, _unit_squares, sums_by_bits
 from evalreport.metrics.units import Units
 from tests.samples.pairs import Source, ids, row, run, scores, values
 from tests.samples.swaps import Value, auc, enumerated
@@ -231,3 +231,29 @@ def test_a_large_family_can_be_decided_on_what_has_no_influence_values() -> None
         values(truth, **models), options=evalreport.Options(metrics=("medae",), resamples=200)
     )
     assert sum(verdict.verdict in ("better", "worse") for verdict in results.verdicts) > 8
+
+
+def test_units_of_great_leverage_swap_alone_and_the_rest_is_normal() -> None:
+    """Of heavy tails the greatest make the sum uneven: without them it has the rest's products, also of multiples."""
+    values = np.random.default_rng(3).gamma(1.0, size=(30_000, 2)) ** 2.5
+    values = np.column_stack([values, -2 * values[:, 0]])
+    found = _normal_part(values)
+    assert found is not None
+    many, root = found
+    assert 0 < np.count_nonzero(~many) <= len(values) / 64
+    assert values[~many].max() == values.max()
+    assert root.T @ root == pytest.approx(values[many].T @ values[many], rel=1e-12)
+
+
+def test_sums_by_bits_have_the_moments_of_fair_coins() -> None:
+    """Each pattern's sums lie about half of its total with a quarter of its products, and multiples stay multiples."""
+    random = np.random.default_rng(5)
+    values = np.column_stack([random.normal(size=700), np.zeros(700)])
+    values = np.column_stack([values, 3 * values[:, 0]])
+    found = dict(sums_by_bits(values, np.array([100, 600]), 20_000, 1))
+    for own, some in enumerate((values[:100], values[100:])):
+        sums, spread = found[own], np.sqrt((some[:, 0] ** 2).sum() / 4)
+        assert sums[:, 0].mean() == pytest.approx(some[:, 0].sum() / 2, abs=5 * spread / np.sqrt(20_000))
+        assert sums[:, 0].std() == pytest.approx(spread, rel=0.03)  # five standard errors of 20,000 draws
+        assert not sums[:, 1].any()
+        np.testing.assert_allclose(sums[:, 2], 3 * sums[:, 0], rtol=1e-12)
