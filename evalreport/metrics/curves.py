@@ -256,14 +256,14 @@ def lift(counts: ThresholdCounts) -> Points:
 
 @curve(
     "Reliability diagram",
-    x="Mean forecast probability",
+    x="Mean predicted probability",
     y="Observed frequency",
     needs="probabilities",
     tasks=BOTH,
     source="Murphy and Winkler (1977), Appl Stat 26:41; Broecker and Smith (2007) on reading it with counts",
 )
 def reliability(given: Forecasts) -> Points:
-    """Observed frequency against the mean forecast, in ten bins of equal width; empty bins are left out.
+    """Observed frequency against the mean predicted probability, in ten bins of equal width; empty bins are left out.
 
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
     """

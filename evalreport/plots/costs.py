@@ -93,24 +93,29 @@ def quality_against_cost(
 
 
 def _write_names(ax: Axes, results: Results, records: Sequence[CostRecord], names: Mapping[str, str]) -> None:
-    """Write each model's name beside its mark, moved up or down where two would meet."""
+    """Write each model's name beside its mark, moved up or down where two would meet.
+
+    Above the steps on their left half, where they rise to the right, a name would lie on one: it stands below.
+    """
     values = values_of(results, results.shown_metric)
     least, most = sorted(ax.get_ylim())
     height, turned = (most - least) or 1.0, ax.yaxis_inverted()
+    left, right = ax.get_xlim()
+    middle = (left * right) ** 0.5 if ax.get_xscale() == "log" else (left + right) / 2
+    stepped = sum(record.undominated is not False for record in records) > 1
     taken: list[float] = []
     for record in sorted(records, key=lambda r: values[r.model].value or 0.0):
-        at = ((values[record.model].value or 0.0) - least) / height + (-0.035 if turned else 0.035)
+        full, at_left = record.undominated is not False, record.mean < middle
+        upwards = (-1.0 if turned else 1.0) * (-1.0 if stepped and full and at_left else 1.0)
+        at = ((values[record.model].value or 0.0) - least) / height + 0.035 * upwards
         while any(abs(at - other) < APART for other in taken):
-            at += APART / 2
+            at += APART / 2 * upwards
         taken.append(at)
-        full = record.undominated is not False
         mark = mark_of(place_of_model(results, record.model))
-        left, right = ax.get_xlim()
-        middle = (left * right) ** 0.5 if ax.get_xscale() == "log" else (left + right) / 2
         ax.annotate(
             names.get(record.model, record.model), (record.mean, least + at * height),
-            xytext=(5 if record.mean < middle else -5, 0), textcoords="offset points", va="center",
-            ha="left" if record.mean < middle else "right", fontsize=8.5, parse_math=False,
+            xytext=(5 if at_left else -5, 0), textcoords="offset points", va="center",
+            ha="left" if at_left else "right", fontsize=8.5, parse_math=False,
             color=mark.colour if full else INK,
         )  # fmt: skip
 

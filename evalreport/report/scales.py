@@ -88,7 +88,7 @@ def scale_of(
         least, most = ticks[0], ticks[-1]
     inside = [t for t in ticks if least - 1e-12 <= t <= most + 1e-12]
     bare = Scale(least=least, most=most, transform=transform)
-    shown = _thinned(inside, bare.place, reference)
+    shown = _thinned(inside, bare.place, reference, texts)
     limits = None if band is None else (bare.place(band[0]), bare.place(band[1]))
     return Scale(
         least=least, most=most, transform=transform,
@@ -100,23 +100,37 @@ def scale_of(
 
 
 APART = 20.0
-"""Percent of the width between two ticks, so that their texts do not touch."""
+"""Least percent of the width between two ticks."""
+OF_A_LETTER = 5.2
+"""Percent of the width that a letter of a tick's text takes, in the narrowest column."""
 
 
-def _thinned(ticks: Sequence[float], place: Callable[[float], float], reference: float | None) -> list[float]:
-    """Return ticks that stand apart, from the reference (else the first) to both sides.
+def _thinned(
+    ticks: Sequence[float],
+    place: Callable[[float], float],
+    reference: float | None,
+    texts: Callable[[float], str],
+) -> list[float]:
+    """Return ticks whose texts do not touch, from the reference (else the first) to both sides.
 
     Examples
     --------
-    >>> _thinned([0.0, 1.0, 2.0, 20.0, 50.0, 90.0], lambda tick: tick, None)
+    >>> _thinned([0.0, 1.0, 2.0, 20.0, 50.0, 90.0], lambda tick: tick, None, "{:g}".format)
     [0.0, 20.0, 50.0, 90.0]
     """
+
+    def apart(lower: float, upper: float) -> bool:
+        # A text is in the middle of its tick, but at an edge begins or ends there.
+        after, before = (1.0 if at_edge else 0.5 for at_edge in (place(lower) < 5.0, place(upper) > 95.0))
+        letters = after * len(texts(lower)) + before * len(texts(upper))
+        return place(upper) - place(lower) >= max(APART, OF_A_LETTER * letters + 2.0)
+
     kept = [ticks[0] if reference is None or reference not in ticks else reference]
     for tick in ticks:
-        if tick > kept[-1] and place(tick) - place(kept[-1]) >= APART:
+        if tick > kept[-1] and apart(kept[-1], tick):
             kept.append(tick)
     for tick in reversed(ticks):
-        if tick < kept[0] and place(kept[0]) - place(tick) >= APART:
+        if tick < kept[0] and apart(tick, kept[0]):
             kept.insert(0, tick)
     return kept
 

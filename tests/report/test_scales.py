@@ -30,6 +30,14 @@ def test_what_lies_beyond_stands_at_the_edge() -> None:
     assert scale.place(-5.0) == EDGE
 
 
+def test_long_texts_of_ticks_stand_further_apart() -> None:
+    """Four letters need more room than one, and most at the edge, from where a text goes one way alone."""
+    rates = [0.02 * k for k in range(11, 20)]
+    scale = scale_of([0.22, 0.38], rates, texts="{:.2f}".format)
+    assert [text for _, text in scale.ticks] == ["0.22", "0.28", "0.32", "0.36"]
+    assert len(scale_of([0.22, 0.38], rates, texts=lambda _: "x").ticks) == 5
+
+
 def test_the_reference_is_on_the_scale_and_has_a_tick() -> None:
     """Also where no value reaches it, and where ticks are thinned."""
     scale = scale_of([0.3, 1.0], TICKS, texts=percent, reference=0.0)

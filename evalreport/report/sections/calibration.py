@@ -297,6 +297,8 @@ def _grade_table(
         )
     elif outside:
         finding = say("calibration.grades_both", model=shown.name, high=listed(high, 10), low=listed(low, 10))
+    elif all(row.low is None for row in rows):
+        finding = shown.name
     else:
         finding = say("calibration.grades_inside", model=shown.name, total=len(rows))
     events = "calibration.right_head" if by_class else "calibration.events_head"
@@ -328,7 +330,11 @@ def _parts(view: View, order: Sequence[str], *, by_class: bool) -> LinedTable | 
     chance = {r.model: None if r.mcb_expected is None else r.mcb_expected / (r.unc or 1.0) for r in records}
     most = max([*skill.values(), *lost.values()])
     ticks = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-    scale = scale_of([0.0, most], ticks, texts=lambda t: f"{100 * t:g}")
+    least = min([0.0, *(skill[own] - lost[own] for own in skill)])
+    below = tuple(-tick for tick in reversed(ticks[1:])) if least < 0 else ()
+    scale = scale_of(
+        [least, most], (*below, *ticks), texts=lambda t: f"{100 * t:g}", reference=0.0 if below else None
+    )
     rows = []
     for record in records:
         model, own = view.model(record.model), record.model
@@ -336,7 +342,7 @@ def _parts(view: View, order: Sequence[str], *, by_class: bool) -> LinedTable | 
         cells = (
             f"{100 * skill[own]:.1f}", f"{100 * lost[own]:.1f}",
             numbers.MISSING if by_chance is None else f"{100 * by_chance:.1f}",
-            stroke(scale, skill[own] - lost[own] if skill[own] >= lost[own] else None, box=skill[own],
+            stroke(scale, skill[own] - lost[own], box=skill[own],
                    title=say("calibration.parts_title", gained=skill[own], lost=lost[own])),
             numbers.number(100 * (skill[own] - lost[own]), 1),
         )  # fmt: skip

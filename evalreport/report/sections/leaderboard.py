@@ -391,18 +391,22 @@ def _letters(view: View, model: Model) -> str:
 
 
 def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
-    """Return the brackets, a column each: the piece beside every row of models that share a letter, or nothing."""
-    columns = []
+    """Return columns of brackets: the piece beside each row of models that share a letter, or nothing.
+
+    Brackets that share no row stand in one column.
+    """
+    columns: list[list[str]] = []
     for letter in sorted({letter for m in shown for letter in _letters(view, m)}):
         members = [i for i, m in enumerate(shown) if letter in _letters(view, m)]
         if len(members) < 2:
             continue
         first, last = members[0], members[-1]
-        pieces = ["gap" if first < i < last else "" for i in range(len(shown))]
-        for i in members:
-            pieces[i] = "middle"
-        pieces[first], pieces[last] = "top", "bottom"
-        columns.append(pieces)
+        column = next((own for own in columns if not any(own[first:])), None)
+        if column is None:
+            column = [""] * len(shown)
+            columns.append(column)
+        column[first : last + 1] = ["middle" if i in members else "gap" for i in range(first, last + 1)]
+        column[first], column[last] = "top", "bottom"
     return columns[:MOST_BRACKETS]
 
 

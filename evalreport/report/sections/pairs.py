@@ -151,10 +151,12 @@ def _notes(view: View) -> tuple[str, ...]:
     }  # fmt: skip
     labels = sorted(map(test_in_words, tests)) or [""]
     test = reduce(lambda first, last: say("list.and", names=first, last=last), labels)
+    sign = "better_minus_worse" if view.results.baseline is None else "positive_above_baseline"
     notes = [
         say(
             "evidence.pairs",
             metric=view.primary_label,
+            sign=say(f"evidence.{sign}"),
             test=test,
             family=family_words(view.results),
             level=level_of_pairs(view.results),

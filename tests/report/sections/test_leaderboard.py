@@ -84,6 +84,18 @@ def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
     ]  # fmt: skip
 
 
+def test_brackets_one_below_the_other_share_a_column(simulate: Simulate) -> None:
+    """Of many groups none is left out for want of a column while there is room below another."""
+    found = simulate()
+    letters = {"forest": "a", "boosting": "ab", "logreg": "bc", "knn": "cd", "tree": "d"}
+    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
+    board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
+    assert board is not None
+    assert [row.pieces for row in board.rows] == [
+        ("top", ""), ("bottom", "top"), ("top", "bottom"), ("bottom", "top"), ("", "bottom"),
+    ]  # fmt: skip
+
+
 def test_an_axis_has_round_ticks_at_every_width() -> None:
     """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
     for k in range(-300, 301):
