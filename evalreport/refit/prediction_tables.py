@@ -35,10 +35,12 @@ _ARRAYS = ("rows", "y_pred", "proba", "score")
 
 @dataclass(slots=True)
 class Journal:
-    """The open file of finished fits, and the fits read from it."""
+    """The open file of finished fits, the fits read from it, and whether the file has served and is to be removed."""
 
+    path: Path
     stream: BinaryIO
     found: dict[bytes, Fitted] = field(default_factory=dict)
+    served: bool = False
 
     def add(self, key: bytes, fitted: Fitted) -> None:
         """Write one finished fit, so that it survives the end of this process.
@@ -54,7 +56,7 @@ class Journal:
             self.stream.flush()
         except OSError as error:
             raise OutputError(
-                f"{self.stream.name}: a finished fit cannot be written: {error.strerror}; make room"
+                f"{self.path}: a finished fit cannot be written: {error.strerror}; make room"
             ) from error
 
 
@@ -74,24 +76,31 @@ def open_journal(path: Path) -> Iterator[Journal]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-        stream = path.open("r+b")
+        descriptor = platform.open_to_lock(path, 0o666, follow=True)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}; name another place with -o") from None
-    with stream:
-        _lock(stream, path)
-        journal = Journal(stream)
-        end = _read(stream, journal.found)
-        stream.seek(end)
-        stream.truncate()
-        if end == 0:
-            stream.write(_MAGIC)
-            stream.flush()
-        yield journal
+    served = False
+    try:
+        with open(descriptor, "r+b", closefd=False) as stream:
+            _lock(descriptor, path)
+            journal = Journal(path, stream)
+            end = _read(stream, journal.found)
+            stream.seek(end)
+            stream.truncate()
+            if end == 0:
+                stream.write(_MAGIC)
+                stream.flush()
+            yield journal
+            served = journal.served
+    finally:
+        if served:
+            platform.remove_and_close(path, descriptor)
+        else:
+            os.close(descriptor)
 
 
-def _lock(stream: BinaryIO, path: Path) -> None:
-    if not platform.lock(stream.fileno()):
+def _lock(descriptor: int, path: Path) -> None:
+    if not platform.lock(descriptor):
         output = path.name.removeprefix(".").removesuffix(".fits")
         raise UsageError(
             f"{path.parent / output}: another evalreport resample is at work on this output; wait for it, or name"

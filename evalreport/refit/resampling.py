@@ -131,9 +131,8 @@ def resample(
             announce(say("resample.reused", n=reused, total=len(tasks)))
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
         written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
-        if not written.failures:
-            # Finished fits are kept until the predictions are written.
-            journal_path(output).unlink(missing_ok=True)
+        # Finished fits are kept until the predictions are written.
+        journal.served = not written.failures
     return written
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path, PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -108,7 +109,24 @@ def find_files(source: AnyPath | Sequence[AnyPath], truth: str | None, copies: C
                 files, notes = [_file(Path(path), root, of_named_file(Path(path)))], []
         found += files
         warnings += notes
+    _refuse_other_case(found)
     return set_truth_apart(found, apart, [str(path) for path in paths], tuple(warnings))
+
+
+def _refuse_other_case(found: Sequence[File]) -> None:
+    """Refuse a file that was named twice, in upper and lower case, where the file system does not tell them apart.
+
+    It would be two models with the same answers.
+    """
+    first: dict[str, File] = {}
+    for file in found:
+        other = first.setdefault(str(file.path).casefold(), file)
+        # As texts: paths of Windows are equal whatever their case.
+        if str(other.path) == str(file.path) or not _holds(partial(other.path.samefile, file.path)):
+            continue
+        listed = {path.name for path in file.path.parent.iterdir()}
+        if str(other.path.parent) != str(file.path.parent) or not {other.path.name, file.path.name} <= listed:
+            raise InputError.of("other_case", file=file.name, first=other.name)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -84,6 +83,8 @@ def _ways(work: Path) -> Iterator[dict[str, Way]]:
 
 def _limited(scene: Scene, base: Path, rng: random.Random) -> set[str]:
     """A limit on the size of every file, such as a quota or an old file system has one."""
+    import resource  # Windows has none
+
     size = int(2 ** rng.uniform(12, 20))  # less would not even hold what the command says
 
     def limit() -> None:

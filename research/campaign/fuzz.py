@@ -30,7 +30,6 @@ import json
 import os
 import pickle
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -244,6 +243,8 @@ def saved(case: Case, outcome: Outcome, target: str, place: str, out: Path) -> P
 
 def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, scratch: Path) -> None:
     """Make the tries from ``first`` to before ``last``; a line of the log for each, begun before it."""
+    import resource  # Windows has none
+
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     for name in [*os.environ]:
         if name.startswith(("GITHUB_", "GITLAB_", "CI", "GH_", "PG")):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import resource
 import sqlite3
 import time
 from collections import Counter
@@ -96,6 +95,8 @@ def measured(part: Part) -> Iterator[Part]:
 
 
 def _processor() -> float:
+    import resource  # Windows has none
+
     uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in uses)
 

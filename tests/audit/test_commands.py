@@ -13,6 +13,7 @@ from evalreport.cli import main
 from evalreport.history.connection import open_history
 from evalreport.history.store import locked, predictions_of, results_of, runs
 from tests.samples.audits import share, write
+from tests.samples.systems import needs_locks
 
 URL = "sqlite:///audits.db"
 QUICK = ("-m", "accuracy", "--resamples", "50", "-f", "json,md")
@@ -170,6 +171,7 @@ def test_the_report_shows_the_change(audit):
     assert results()["history"][0]["paired"]
 
 
+@needs_locks
 def test_another_audit_of_the_series_is_not_overtaken(audit):
     """With --wait 0 it leaves at once, with --wait 0.3 after that time: exit 2, nothing done, and it says who runs."""
     write(Path("models"), share(90, 100))

@@ -20,6 +20,7 @@ from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from tests.samples.prediction_files import Write
+from tests.samples.systems import needs_pipes
 
 GOOD = "id,y_true,y_pred\na,1,1\nb,0,1\n"
 
@@ -103,6 +104,7 @@ def test_a_name_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+@needs_pipes
 @pytest.mark.parametrize("how", ["in the folder", "by --truth", "by its name"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, how: str) -> None:
     """Opening it would wait for somebody to write."""

@@ -69,7 +69,7 @@ def _keep_open_locks() -> None:
 
     def open_noting(path: Any, flags: int, *arguments: Any, **options: Any) -> int:
         descriptor = real_open(path, flags, *arguments, **options)
-        if os.fsdecode(path).endswith("lock"):
+        if os.fsdecode(path).endswith(("lock", ".fits")):
             opened[descriptor] = os.path.abspath(path)  # noqa: PTH100
         return descriptor
 

@@ -24,6 +24,7 @@ from evalreport.report.translations import catalogue_of
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results, to_json
 from evalreport.texts import Message
+from tests.samples.systems import needs_pipes
 
 
 @pytest.fixture
@@ -177,6 +178,7 @@ def test_a_text_that_would_be_said_for_every_row_has_a_length(mine: Path) -> Non
         catalogue_of(mine)
 
 
+@needs_pipes
 def test_a_pipe_is_no_logo(mine: Path) -> None:
     """Reading it would wait without end."""
     os.mkfifo(mine / "logo.svg")

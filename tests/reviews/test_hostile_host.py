@@ -14,6 +14,7 @@ import pytest
 from evalreport.cli import main
 from evalreport.reviews import comment as reviews
 from tests.samples.review_host import Host, dripping
+from tests.samples.systems import needs_pipes
 
 DEEP = b"[" * 100_000
 OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
@@ -138,6 +139,7 @@ def test_an_event_that_no_host_writes_is_said_in_one_line(
     assert host.calls == []
 
 
+@needs_pipes
 def test_a_pipe_as_event_is_not_waited_for(
     host: Host, report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from evalreport.cli import main
 from evalreport.errors import InputError, UsageError
 from evalreport.options import Options
 from evalreport.scale.aggregates import aggregate_in, opened, under_manifest
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -62,6 +63,7 @@ def test_the_manifest_says_what_was_counted(folder: Path, models: Path) -> None:
     assert sum(pq.read_table(counts)["count"].to_pylist()) == N
 
 
+@needs_locks
 def test_a_second_aggregate_has_the_same_bytes(folder: Path, models: Path, tmp_path: Path) -> None:
     """Another engine, another time, and the command line instead of Python."""
     words = ["aggregate", str(models), "-o", str(tmp_path / "c"), "--slice", "sex", "--positive", "1"]
@@ -70,6 +72,7 @@ def test_a_second_aggregate_has_the_same_bytes(folder: Path, models: Path, tmp_p
         assert (tmp_path / "c" / name).read_bytes() == (folder / name).read_bytes()
 
 
+@needs_locks
 def test_lazy_frames_of_dask_are_counted(models: Path, folder: Path, tmp_path: Path) -> None:
     """A mapping of names to frames, and one frame with a column `model`, without reading files here."""
     frames = {path.stem: dd.read_parquet(path) for path in sorted(models.glob("*.parquet"))}

@@ -15,11 +15,12 @@ from evalreport.errors import InputError, UsageError
 from evalreport.options import Options
 from evalreport.scale.aggregates import counts_of
 from tests.samples.counted import N, by_hand, counted, faulty, write
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
-ENGINES = ("duckdb", "dask")
+ENGINES = ("duckdb", pytest.param("dask", marks=needs_locks))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

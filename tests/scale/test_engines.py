@@ -13,6 +13,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.scale.aggregates import counts_of
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -21,6 +22,7 @@ ENGINES = ("duckdb", "dask")
 TOOLS = Path(__file__).resolve().parents[1] / "data" / "tools"
 
 
+@needs_locks
 def test_engines_give_the_same_table(folder: Path) -> None:
     """Cells are in canonical order, so that the tables are equal and not only their counts."""
     tables = [counts_of(folder, Options(slices=("place",)), engine=engine)[0].table for engine in ENGINES]
@@ -32,7 +34,9 @@ def test_engines_give_the_same_table(folder: Path) -> None:
     [
         ("ray", "unknown engine 'ray'"),
         ("duckdb=3", "expected duckdb, dask, dask=ADDRESS"),
-        ("dask=tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9"),
+        pytest.param(
+            "dask=tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9", marks=needs_locks
+        ),
     ],
 )
 def test_an_engine_that_cannot_be_had_is_one_message(
@@ -44,6 +48,7 @@ def test_an_engine_that_cannot_be_had_is_one_message(
         counts_of(folder, Options(), engine=engine)
 
 
+@needs_locks
 def test_other_engines_read_parquet_alone(tmp_path: Path) -> None:
     """The message says what to do with text."""
     (tmp_path / "tree.csv").write_text("id,y_true,y_pred\na,1,1\n")
@@ -81,6 +86,7 @@ def test_semicolons_are_read_and_decimal_commas_refused(tmp_path: Path) -> None:
         counts_of(TOOLS / "pandas/europe.csv", Options())
 
 
+@needs_locks
 def test_what_counting_cannot_check_is_refused(tmp_path: Path) -> None:
     """A score that may be the confidence in the label; names of class labels beyond DuckDB."""
     table = pl.read_ndjson(TOOLS / "hugging_face/y_pred.jsonl").with_row_index("id")

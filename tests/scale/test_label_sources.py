@@ -18,11 +18,12 @@ from evalreport.scale.aggregation import count
 from evalreport.scale.engines import started
 from evalreport.scale.label_sources import Source
 from tests.samples.counted import by_hand, counted, faulty, write
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
-ENGINES = ("duckdb", "dask")
+ENGINES = ("duckdb", pytest.param("dask", marks=needs_locks))
 
 
 def test_one_long_file_and_a_truth_apart_count_alike(frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.schema.results import Results, to_json
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -60,6 +61,7 @@ def test_the_folder_of_an_aggregate_gives_the_figures_of_the_rows(folder: Path, 
     assert results.n == N
 
 
+@needs_locks
 def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results) -> None:
     """The inputs are the files themselves, by their digests."""
     results = er.evaluate(folder / "models", engine="dask", **OPTIONS)
@@ -69,6 +71,7 @@ def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results) ->
     assert to_json(er.evaluate(folder / "models", engine="duckdb", **OPTIONS)) == to_json(rows)
 
 
+@needs_locks
 def test_lazy_frames_of_labels_are_counted_and_not_collected(
     folder: Path, rows: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +96,7 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
         er.evaluate(several, **OPTIONS)
 
 
+@needs_locks
 @pytest.mark.parametrize("cluster", [None, "ward"])
 def test_weights_of_an_aggregate_are_those_of_the_rows(
     folder: Path, cluster: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -150,6 +154,7 @@ def test_a_run_that_needs_more_is_told_how_to_aggregate_anew(
     assert f"evalreport aggregate MODELS -o {folder / 'counts'} --slice sex --slice place" in said
 
 
+@needs_locks
 def test_probabilities_are_no_silent_loss_on_an_engine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,6 +196,7 @@ def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_
     assert er.verify(results, inputs=folder / inputs).outcome == "agrees"
 
 
+@needs_locks
 def test_results_of_an_engine_are_verified_from_the_files(folder: Path) -> None:
     """They are counted again: what needs single examples is not among the results."""
     results = er.evaluate(folder / "models", engine="dask", **OPTIONS)

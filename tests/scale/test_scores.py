@@ -20,6 +20,7 @@ from evalreport.scale.aggregates import HISTOGRAMS, PRODUCTS
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
+from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -242,6 +243,7 @@ def test_another_order_of_rows_changes_no_digit(folder: Path, tmp_path: Path) ->
         assert (tmp_path / "sums" / name).read_bytes() == (folder / "sums" / name).read_bytes()
 
 
+@needs_locks
 def test_dask_adds_up_the_same(tmp_path: Path) -> None:
     """The histograms to the byte; logarithms of its own library may differ in the last digit."""
     models = write(tmp_path / "models", 300)

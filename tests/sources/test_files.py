@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +103,20 @@ def test_files_from_several_folders_keep_their_paths(write: Write) -> None:
     """Paths are relative to the folder that the files have in common."""
     paths = [write("x/a.csv", GOOD), write("y/z/b.csv", GOOD)]
     assert [record.path for record in load(paths).inputs] == ["x/a.csv", "y/z/b.csv"]
+
+
+def test_a_file_in_upper_and_lower_case_is_refused_where_they_are_one(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`A.csv a.csv` on a file system that tells no case: one message. Two names of one file elsewhere: two models."""
+    upper = write("A.csv", GOOD)
+    lower = upper.with_name("a.csv")
+    os.link(upper, lower)
+    assert [model.name for model in load([upper, lower]).models] == ["A", "a"]
+    monkeypatch.setattr(Path, "iterdir", lambda _folder: iter([upper]))  # as such a file system has it
+    with pytest.raises(InputError, match="a.csv: it is the same file as .*A.csv: this file system") as caught:
+        load([upper, lower])
+    assert "name it once" in str(caught.value)
 
 
 def test_the_same_file_twice_is_refused(write: Write) -> None:
