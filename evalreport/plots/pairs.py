@@ -489,7 +489,7 @@ def values(
 ) -> None:
     """Draw every model's value with its recommended interval, the model that ranks first on top.
 
-    Overlapping intervals do not mean "no difference": for which of two models is better, draw `forest`.
+    Overlapping intervals decide nothing: for which of two models is better, draw `forest`.
 
     Parameters
     ----------
