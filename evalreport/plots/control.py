@@ -213,6 +213,7 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
             model.name, (1, values[-1]), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
             va="center", color=mark.colour, annotation_clip=False,
         )  # fmt: skip
+    ax.margins(y=0.2 if any(m.alarm for m in models) else 0.05)
     most = max(len(m.accepted) + len(m.since) for m in models)
     ax.set_xlim(0.5, most + 0.5)
     ax.set_xticks(range(1, most + 1, max(1, most // 12)))
@@ -221,14 +222,15 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
 
 
 def _draw_alarm(ax: Axes, model: Nights) -> None:
-    """Ring the newest value, with its distance from the mean of the accepted runs."""
+    """Ring the newest value, with its distance from the mean of the accepted runs, off the line that leads to it."""
     mark, last = mark_of(model.index), len(model.accepted) + len(model.since)
     mean, value = sum(model.accepted) / len(model.accepted), model.since[-1]
+    falling = (*model.accepted, *model.since)[-2] >= value
     ax.axhline(mean, color=mark.colour, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
     ax.plot(
         [last], [value], marker="o", markersize=12, markerfacecolor="none", color=INK, markeredgewidth=1.4
     )
     ax.annotate(
-        say("chart.fell_by", change=number(value - mean, 3, signed=True)), (last, value), xytext=(-10, 0),
-        textcoords="offset points", ha="right", va="center", color=INK, annotation_clip=False,
+        say("chart.fell_by", change=number(value - mean, 3, signed=True)), (last, value),
+        xytext=(6, -15 if falling else 15), textcoords="offset points", ha="right", va="center", color=INK, annotation_clip=False,
     )  # fmt: skip

@@ -7,6 +7,7 @@ of processor time; no library without a name (renameat2); no waiting for pipes; 
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import select
 import signal
@@ -28,6 +29,7 @@ def take_away() -> None:
                 delattr(place, name)
     ctypes.CDLL = _named_library_of(ctypes.CDLL)  # type: ignore[misc]
     select.select = _of_sockets_alone(select.select)
+    multiprocessing.set_start_method("spawn", force=True)
     os.link = _following(os.link)
     _keep_open_locks()
 

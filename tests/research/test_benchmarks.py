@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+pytest.importorskip("resource", reason="the benchmarks measure memory with it")
+
 from research.benchmarks import page, programs
 from research.benchmarks.data import binary_models, labels, truth
 from research.benchmarks.labels import f1_along, packed_codes

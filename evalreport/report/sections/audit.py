@@ -33,7 +33,7 @@ def describe(view: View) -> Tables | None:
         heads,
         rows,
         say("history.note"),
-        kinds=("text", "", "", "", "", "remark"),
+        kinds=("unbroken", "", "", "", "", "remark"),
     )
     return Tables((table,))
 

@@ -54,6 +54,8 @@ EDGE = 3.0
 """Percent of a panel's width that is left free at its sides."""
 LETTER = 3.6
 """Percent of a panel's width that a letter of its axis takes on the narrower one, paper."""
+LETTER_OF_TWO = 5.0
+"""The same where two panels share the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ def describe(view: View) -> Leaderboard | None:
         *_primary_panel(view, shown, reference),
         *([] if second is None else [_panel_of(view, shown, second)]),
     )
+    if second is not None:
+        panels = tuple(replace(panel, ticks=_thinned(panel.ticks, panel.zero)) for panel in panels)
     brackets = _brackets(view, shown) if view.results.baseline is None else []
     at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
     drawn_at_zero = _at_zero(view, shown, reference, second)
@@ -466,6 +470,17 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     )  # fmt: skip
     gap = replace(found.gaps[0], text=numbers.number(-sign * rule, decimals, signed=True))
     return (replace(found, gaps=(gap,), alone=True),)
+
+
+def _thinned(ticks: Sequence[tuple[float, str]], zero: float) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of one panel of two, with those numbers alone that do not meet, from 0 on to both sides."""
+    kept: dict[float, str] = {}
+    for at, text in sorted(ticks, key=lambda tick: abs(tick[0] - zero)):
+        if text and all(
+            abs(at - other) >= LETTER_OF_TWO * (len(text) + len(beside)) / 2 for other, beside in kept.items()
+        ):
+            kept[at] = text
+    return tuple((at, kept.get(at, "")) for at, _ in ticks)
 
 
 def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
