@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args
 
 import jsonschema
 import pytest
 
 import evalreport as er
+from evalreport.history.connection import open_history
 from evalreport.options import OutputOptions, Task
 from evalreport.report.writing import _made
 from evalreport.schema.json_schema import SCHEMA_FILE, TASKS, json_schema
 from evalreport.schema.recorded import parsed, results_of
 from evalreport.schema.results import SCHEMA, Results, to_json
 from scripts.golden_reports import CASES, _source
+from tests.samples.audits import audited
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DRAWN = OutputOptions(formats=("html", "json", "md", "csv", "tex", "card"), time="2026-01-01", detail="full")
@@ -28,6 +32,24 @@ def _golden(name: str) -> Callable[[], Results]:
     return lambda: er.evaluate(_source(files, options), resamples=20, seed=0, **options)
 
 
+def _weeks(*names: str) -> Results:
+    """Return what the example's audit of the last of these weeks finds, with its own options."""
+    given = tomllib.loads((EXAMPLES / "nightly-audit/evalreport.toml").read_text(encoding="utf-8"))[
+        "evalreport"
+    ]
+    options = {f"{key}s": tuple(given[key]) for key in ("metric", "slice", "gate")}
+    with TemporaryDirectory() as folder:
+        history = open_history(f"sqlite:///{folder}/audits.db", create=True)
+        for name in names:
+            found, _, _ = audited(
+                history, EXAMPLES / "nightly-audit/predictions" / name, resamples=20, **options
+            )
+        history.engine.dispose()
+    return found.results
+
+
+TEMPLATES = {"custom-template": EXAMPLES / "custom-template/templates"}
+"""Of the reports that are drawn by templates of their own."""
 SOURCES: dict[str, Callable[[], Results]] = {
     **{name: _golden(name) for name in CASES},
     **{
@@ -40,6 +62,9 @@ SOURCES: dict[str, Callable[[], Results]] = {
             "bias-variance/predictions",
         )
     },
+    "nightly-audit, the first week": lambda: _weeks("week-00"),
+    "nightly-audit, a week that fell": lambda: _weeks("week-00", "week-12"),
+    "custom-template": lambda: er.evaluate(EXAMPLES / "credit-default/models", resamples=20),
 }
 
 
@@ -83,7 +108,8 @@ def test_results_fit_the_schema_and_come_back_the_same(
     assert to_json(again) == data
     if name in NOT_DRAWN:
         return
-    (first, failed), (second, also) = (_made(each, DRAWN, data) for each in (results, again))
+    drawn = replace(DRAWN, templates=TEMPLATES.get(name))
+    (first, failed), (second, also) = (_made(each, drawn, data) for each in (results, again))
     assert not failed
     assert not also
     assert first == second
