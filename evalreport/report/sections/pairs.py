@@ -139,7 +139,10 @@ def _finding(view: View) -> str:
     total, order = sum(found.values()), ("decided", "equivalent", "non-inferior", "undecided", "untested")
     counts = [(kind, found[kind]) for kind in order if found[kind]]
     if len(counts) == 1:
-        return say(f"finding.pairs_all.{counts[0][0]}", n=total, number=in_words(total))
+        kind = counts[0][0]
+        of_two, of_more = ("neither", "none") if kind == "untested" else ("both", "all")
+        every = say(f"finding.of_pairs.{of_two if total == 2 else of_more}", number=in_words(total))
+        return say(f"finding.pairs_all.{kind}", n=total, all=every)
     parts = [say(f"finding.pairs_some.{kind}", n=n, number=in_words(n)) for kind, n in counts]
     return say("finding.pairs", number=in_words(total), parts=listed(parts))
 
