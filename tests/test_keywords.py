@@ -1,21 +1,19 @@
-"""Keywords of the public functions: typed, documented, and suggested where one is misspelt."""
+"""Keywords of the public functions: documented, and suggested where one is misspelt.
+
+That they are typed is held by mypy, on tests/samples/typed_keywords.py.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-import subprocess
-import sys
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
 import evalreport as er
 from evalreport.errors import UsageError
 from evalreport.options import RENDERING, Options, OutputOptions
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize(
@@ -58,27 +56,3 @@ def test_an_option_of_outputs_is_a_keyword_of_render_or_of_running():
     of_running = {"output", "junit", "jobs", "memory_limit", "engine", "log_format", "quiet", "verbose"}
     of_running |= {"formats_named"}  # whether the user named the formats
     assert {f.name for f in fields(OutputOptions)} == {*RENDERING} | of_running
-
-
-@pytest.mark.slow
-def test_the_keywords_are_typed(tmp_path):
-    """Mypy finds a misspelt keyword, a wrong value and a wrong choice, and knows what comes back."""
-    file = tmp_path / "use.py"
-    file.write_text(
-        "import evalreport as er\n"
-        "r = er.evaluate({'a': {'y_pred': [1, 0]}}, truth=[1, 0], metrics=['f1'], task='binary', margin=0.1)\n"
-        "er.evaluate('models', confidnce=0.9)\n"
-        "er.evaluate('models', confidence='high')\n"
-        "er.evaluate('models', task='binray')\n"
-        "er.render(r, 'out', formats='html', titel='x')\n"
-        "er.plots.roc(r).set_title('ROC')\n"
-        "n: str = er.plots.roc(r)\n"
-        "raise er.errors.InputError('x')\n"
-    )
-    # A process of its own: mypy raises this one's limit of recursion. What the static checks kept saves seven seconds.
-    command = [sys.executable, "-m", "mypy", file]
-    out = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
-    assert [int(line.split(":")[1]) for line in out.splitlines() if ": error: " in line] == [3, 4, 5, 6, 8], (
-        out
-    )
-    assert 'did you mean "confidence"' in out

@@ -1,8 +1,7 @@
-"""Degenerate test sets never crash, give no NaN, and every interval keeps to its range."""
+"""Degenerate test sets never crash and give no NaN; of drawn ones test_invariances.py asks the same."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ from hypothesis import strategies as st
 
 import evalreport
 from evalreport.metrics.registry import METRICS
-from evalreport.schema.results import Results, to_json
+from evalreport.schema.results import to_json
 
-from .strategies import TASKS, WITH_GROUPS, Source, evaluate, floats_within, ids
+from .soundness import assert_intervals_keep_to_the_range, assert_sound
+from .strategies import TASKS, Source, evaluate, ids
 
 FEW_EXAMPLES = settings(
     max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -74,26 +74,13 @@ SHAPES: dict[str, tuple[str, Source]] = {
 }
 
 
-def assert_sound(results: Results) -> None:
-    """Assert that nothing is NaN or infinite, and that what is missing has a reason."""
-    assert [path for path, number in floats_within(results) if not math.isfinite(number)] == []
-    json.loads(to_json(results))
-    for record in results.metrics:
-        assert record.value is not None or record.reason, record
-        for one in record.intervals:
-            assert (one.low is None) == (one.high is None), (record.metric, one)
-            assert one.low is not None or one.reason, (record.metric, one)
-    for row in results.comparisons:
-        assert row.p_value is not None or row.reason, row
-        assert row.p_value is None or 0 <= row.p_value <= 1, row
-        assert row.low is None or row.high is None or row.low <= row.high, row
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> None:
     """No crash, no warning on stderr, no NaN; what cannot be had is null with a reason."""
     task, source = SHAPES[shape]
-    assert_sound(evaluate(source, task, tests=("all",), intervals=("all",)))
+    results = evaluate(source, task, tests=("all",), intervals=("all",))
+    assert_sound(results)
+    assert_intervals_keep_to_the_range(results, task)
     assert capfd.readouterr().err == ""
 
 
@@ -118,36 +105,6 @@ def test_many_classes_and_models() -> None:
             said = source[record.model]["y_pred"]
             assert record.value == pytest.approx(sum(a == b for a, b in zip(truth, said, strict=True)) / 104)
     assert len({(v.about) for v in results.verdicts}) == 14 * 13 // 2
-
-
-@pytest.mark.parametrize("task", WITH_GROUPS)
-@FEW_EXAMPLES
-@given(data=st.data())
-def test_any_small_test_set_is_sound(task: str, data: st.DataObject) -> None:
-    """Any drawn test set gives sound results, with all tests and intervals; of one and two examples above."""
-    source = data.draw(WITH_GROUPS[task](least=3))
-    assert_sound(evaluate(source, task, tests=("all",), intervals=("all",)))
-
-
-@pytest.mark.parametrize("task", TASKS)
-@FEW_EXAMPLES
-@given(data=st.data())
-def test_intervals_keep_to_the_range(task: str, data: st.DataObject) -> None:
-    """Every interval lies in its metric's range; the recommended one of a bounded metric has a width."""
-    results = evaluate(data.draw(TASKS[task](models=1)), task, intervals=("all",))
-    for record in results.metrics:
-        metric = METRICS[record.metric]
-        lowest, highest = metric.scale.range
-        if task == "binary" and metric.scale.binary_range is not None:
-            lowest, highest = metric.scale.binary_range
-        for place, one in enumerate(record.intervals):
-            if one.low is None or one.high is None:
-                continue
-            assert lowest <= one.low <= one.high <= highest, (record.metric, one)
-            if place == 0 and math.isfinite(lowest) and math.isfinite(highest):
-                assert one.low < one.high, (record.metric, record.value, one)
-            if one.low == one.high:
-                assert one.reason, (record.metric, one)
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass"])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalreport.metrics.metric import Training
 from evalreport.metrics.registry import METRICS
 
+from .soundness import assert_intervals_keep_to_the_range, assert_sound
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, same, values
 
 FEW_EXAMPLES = settings(
@@ -200,10 +201,15 @@ def test_weighted_examples_have_no_binomial_intervals_or_tests() -> None:
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_swapped_models(task: str, data: st.DataObject) -> None:
-    """Swapping two models flips the sign of every difference and its limits and keeps every p value."""
+    """Swapping two models flips the sign of every difference and its limits and keeps every p value.
+
+    The results themselves are sound: none is NaN, what is missing has a reason, and every interval keeps to its range.
+    """
     source: Source = data.draw(WITH_GROUPS[task](least=3))
     swapped = {"m0": source["m1"], "m1": source["m0"]}
     one = evaluate(source, task, tests=("all",), intervals=("all",))
+    assert_sound(one)
+    assert_intervals_keep_to_the_range(one, task)
     other = evaluate(swapped, task, tests=("all",), intervals=("all",))
     mirror = {about(row): row for row in other.comparisons if row.b is not None}
     for row in one.comparisons:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
+from evalreport.report import page as report_page
 from evalreport.report import render
+from evalreport.report.brand import TemplateError
 from evalreport.report.sections import SECTIONS
 from evalreport.report.templates import environment
+from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
 
@@ -79,6 +83,8 @@ def test_one_section_is_replaced_by_a_file_of_its_name(simulate: Callable[..., R
     assert page.index("<p>Before.</p>") < page.index('id="decision-title"')
 
 
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+
 MISTAKES = {
     "{% if %}": "line 2",
     "{{ nothing.there }}": "line 2: UndefinedError",
@@ -91,10 +97,22 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_wrong_template_names_file_and_line_and_leaves_the_other_outputs(
+def test_a_wrong_template_names_file_and_line(
+    simulate: Callable[..., Results], mine: Path, mistake: str
+) -> None:
+    """Of whatever a template of the page does wrong; made here, which the limits on time and memory do not change."""
+    (mine / "base.html.j2").write_text(f"<p>\n{mistake}</p>")
+    with pytest.raises(TemplateError, match=re.escape(MISTAKES[mistake])) as raised:
+        report_page.page(view_of(simulate()), (), {}, templates=mine, time=DAY)
+    assert str(raised.value).startswith("template ")
+    assert "base.html.j2" in str(raised.value)
+
+
+@pytest.mark.parametrize("mistake", ["{% if %}", "{{ 1 / 0 }}"])
+def test_a_wrong_template_leaves_the_other_outputs(
     simulate: Callable[..., Results], mine: Path, tmp_path: Path, mistake: str
 ) -> None:
-    """Whatever a template of the page does, results.json and summary.md are made; the run ends with 4."""
+    """One that cannot be read and one that fails: results.json and summary.md are made; the run ends with 4."""
     (mine / "base.html.j2").write_text(f"<p>\n{mistake}</p>")
     options = OutputOptions(formats=("html", "json", "md"), templates=mine)
     with pytest.raises(OutputError, match=re.escape(MISTAKES[mistake])) as raised:

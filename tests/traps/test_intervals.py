@@ -166,10 +166,12 @@ def test_i_zero_width_is_explained() -> None:
 
 
 @pytest.mark.parametrize("source", [noisy_scores, noisy_classes, noisy_values], ids=lambda s: s.__name__)
-@pytest.mark.parametrize("seed", range(3))
-def test_i_every_interval_stays_in_the_metrics_range(source, seed: int) -> None:
-    """I: no interval leaves its metric's range, even on 12 examples (an AUC limit of 1.0044)."""
-    results = evaluate(source(seed=seed, n=12), intervals=("all",))
+def test_i_every_interval_stays_in_the_metrics_range(source) -> None:
+    """I: no interval leaves its metric's range, even on 12 examples (an AUC limit of 1.0044).
+
+    tests/properties asks the same of drawn and of degenerate test sets.
+    """
+    results = evaluate(source(seed=0, n=12), intervals=("all",))
     for record in results.metrics:
         low, high = METRICS[record.metric].scale.range
         for one in record.intervals:
