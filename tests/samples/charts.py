@@ -42,7 +42,9 @@ def binary(models: int = 3, n: int = 160) -> Results:
             rows[name] |= {"score": (10 * logit).tolist()}
         else:
             rows[name] |= {"p_1": (1 / (1 + np.exp(-logit))).tolist()}
-    return evaluated(rows, slices=["part of town"] if models == 3 else [])
+    if models == 3:
+        return evaluated(rows, slices=["part of town"])
+    return evaluated(rows, metrics=["accuracy", "roc_auc"])
 
 
 @cache

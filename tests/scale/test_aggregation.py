@@ -123,18 +123,23 @@ def test_more_weights_than_can_be_counted_are_refused(
         counts_of(tmp_path, Options(weight="w"))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+FAULTS = {
+    "twice": r"logreg\.parquet.*'e104' appears twice for the model 'logreg'",
+    "moved": r"logreg\.parquet.*'e105' appears twice for the model 'logreg'",
+    "lacking": r"logreg\.parquet.*'logreg' lacks 2 of 500 ids of the others, for example 'e10[45]'.*498 are",
+    "truth": "the true values of the id 'e104' disagree",
+    "no id": r"logreg\.parquet.*the id is empty",
+}
+
+
+# A plan of Dask takes seconds: what "moved" and "no id" ask of an engine, "twice" and "lacking" ask too.
 @pytest.mark.parametrize(
-    "fault, said",
+    "engine, fault, said",
     [
-        ("twice", r"logreg\.parquet.*'e104' appears twice for the model 'logreg'"),
-        ("moved", r"logreg\.parquet.*'e105' appears twice for the model 'logreg'"),
-        (
-            "lacking",
-            r"logreg\.parquet.*'logreg' lacks 2 of 500 ids of the others, for example 'e10[45]'.*498 are",
-        ),
-        ("truth", "the true values of the id 'e104' disagree"),
-        ("no id", r"logreg\.parquet.*the id is empty"),
+        (engine, fault, said)
+        for engine in ENGINES
+        for fault, said in FAULTS.items()
+        if engine != "dask" or fault in ("twice", "lacking", "truth")
     ],
 )
 def test_a_fault_is_found_by_counting(
