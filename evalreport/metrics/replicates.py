@@ -203,8 +203,9 @@ class FromHistogram:
 
     Attributes
     ----------
-    bins
-        By model, of those models that have such a quantity.
+    of_losses, of_ranks
+        The bins by model: of the models that have means of losses, and of those that have rank metrics, for which
+        neighbouring bins without a positive are one.
     ranked
         Rank metrics that are functions of the bins.
     losses
@@ -216,7 +217,8 @@ class FromHistogram:
     """
 
     n: int
-    bins: Mapping[str, Bins]
+    of_losses: Mapping[str, Bins]
+    of_ranks: Mapping[str, Bins]
     ranked: Sequence[Key]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: Mapping[Key, tuple[Whole, float]]
@@ -253,15 +255,18 @@ class FromHistogram:
             }
             added |= dict(zip(own, inside, strict=bool(inside)))
         whole = {key: whole_numbers(part) for key, part in added.items()}
-        taken = (*means, *ranked)
-        used = {model: one for model, one in bins.items() if any(key[0] == model for key in taken)}
+        of_losses = {model: one for model, one in bins.items() if any(key[0] == model for key in losses)}
+        of_ranks = {
+            model: one.by_positives for model, one in bins.items() if any(key[0] == model for key in ranked)
+        }
         rest = [key for key in keys if key not in {*ranked, *losses}]
         others = FromRows.of(replace(data, bins={}), rest) if rest else None
-        return cls(data.units.n, used, ranked, losses, whole, others)
+        return cls(data.units.n, of_losses, of_ranks, ranked, losses, whole, others)
 
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
         """Yield each quantity's values (b,) under one block of draws after the other."""
-        bins, columns = [*self.bins.values()], [column for column, _ in self.inside.values()]
+        bins = [*self.of_losses.values(), *self.of_ranks.values()]
+        columns = [column for column, _ in self.inside.values()]
         with_tiles = self.others is not None
         yield from of_row_samples(
             self._values, bins, columns, self.n, n_resamples, seed=seed, with_tiles=with_tiles
@@ -271,8 +276,9 @@ class FromHistogram:
         found = {
             key: np.full(drawn.size, value) for key, (value, slope) in self.losses.items() if slope is None
         }
-        for j, model in enumerate(self.bins):
-            parts = [self._of_model(model, part) for part in drawn.histograms(j)]
+        for j, model in enumerate((*self.of_losses, *self.of_ranks)):
+            function = self._losses if j < len(self.of_losses) else self._ranks
+            parts = [function(model, part) for part in drawn.histograms(j)]
             found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         for (key, (_, unit)), of_column in zip(self.inside.items(), drawn.columns, strict=True):
             found[key] = found[key] + unit * of_column
@@ -280,18 +286,21 @@ class FromHistogram:
             found |= self.others.of_tiles(drawn.tiles)
         return found
 
-    def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
-        found: dict[Key, Floats] = {}
-        exact: Floats | None = None
+    def _losses(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
+        exact = by_bin.by_code.astype(np.float64).T
+        return {
+            key: value + weighted_sums(exact, slopes)
+            for key, (value, slopes) in self.losses.items()
+            if key[0] == model and slopes is not None
+        }
+
+    def _ranks(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
+        found = {}
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
                 assert binned is not None
                 found[key] = binned(by_bin)
-        for key, (value, slopes) in self.losses.items():
-            if key[0] == model and slopes is not None:
-                exact = by_bin.by_code.astype(np.float64) if exact is None else exact
-                found[key] = value + weighted_sums(exact.T, slopes)
         return found
 
 
