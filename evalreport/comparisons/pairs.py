@@ -358,6 +358,13 @@ def recommended_interval(pair: Pair, test: str, level: float) -> Interval:
     return resolved(delta, recommended(delta), level)
 
 
+def _is_recommended(pair: Pair, interval: Interval) -> bool:
+    """Say whether an interval shown with a test is the recommended one, on one test set of independent examples."""
+    delta = pair.difference
+    alike = delta.fits is None and delta.sampling.alike and not delta.sampling.two_sets
+    return alike and interval.method == recommended(delta)
+
+
 def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str | None = None) -> str | None:
     """Return the first fitting interval that the user named; None where there is none."""
     named = (name for name in options.intervals if name in INTERVALS and name != but)
@@ -407,7 +414,9 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair, outcome = comparison.pair, _outcome(comparison, test)
     interval = None if pair is None else interval_for(pair, test, options, options.confidence)
-    leads = recommended_interval(pair, test, options.confidence) if leading and pair is not None else interval
+    leads = interval
+    if leading and pair is not None and not (interval and _is_recommended(pair, interval)):
+        leads = recommended_interval(pair, test, options.confidence)
     known = None if pair is None else measured.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,

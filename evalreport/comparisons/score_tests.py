@@ -7,6 +7,7 @@ The variance of the difference is taken where both models have the same value, a
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -124,6 +125,14 @@ def restricted_shares(recalls: PairedRecalls) -> tuple[Floats, Floats]:
     With a multiplier L each class maximises b log p + c log q + r log(1 - p - q) + L (p - q), b, c and r its examples
     of the three kinds. The sum of p - q rises in L.
     """
+    counts = recalls.only_first, recalls.only_second, recalls.examples
+    return _restricted_shares(*(tuple(part.tolist()) for part in counts))
+
+
+@lru_cache(maxsize=8)
+def _restricted_shares(*counts: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return the shares; several metrics of a pair, one after the other, have the same counts."""
+    recalls = PairedRecalls(*map(np.array, counts))
     most = 4.0 * float(recalls.examples.max())
 
     def apart(multiplier: float) -> float:

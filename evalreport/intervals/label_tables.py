@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.counts import Cells, margins_of
+from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedLabels, PairedProportion, PairedRanking, Table, agreement
-from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 LEAST_LEVEL = 1e-3
@@ -55,38 +53,13 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     if n < 2 or others < 1 or not table.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = 2 / len(table.rows) * _size(level)
-    smoothed = _with_made_up(table, right=added, wrong=added / others)
-    found = _at(table, smoothed)
-    error = math.sqrt(float((smoothed * (found.slopes - found.mean_slope(smoothed)) ** 2).sum()))
+    smoothed = table.with_made_up(right=added, wrong=added / others)
+    found = table.at_made_up(right=added, wrong=added / others)
+    slopes = found.slopes()
+    # The mean derivative is 0 up to rounding where the value does not grow with the number of examples.
+    mean = float((smoothed * slopes).sum() / smoothed.sum())
+    error = math.sqrt(float((smoothed * (slopes - mean) ** 2).sum()))
     return _around(found.value, error, n - 1, estimate.value, level)
-
-
-def _with_made_up(table: Table, *, right: float, wrong: float) -> Floats:
-    """Return the counts with so many right answers more of each class, and so many of each wrong one."""
-    counts = table.counts.copy()
-    counts[np.ix_(table.rows, table.labels)] += wrong
-    counts[table.rows, table.rows] += right - wrong
-    return counts
-
-
-@dataclass(frozen=True, slots=True)
-class _Smoothed:
-    """A metric at a table of counts, and its derivatives (K, K) by the counts."""
-
-    value: float
-    slopes: Floats
-
-    def mean_slope(self, table: Floats) -> float:
-        """Return the mean derivative; 0 up to rounding where the value does not grow with the number of examples."""
-        return float((table * self.slopes).sum() / table.sum())
-
-
-def _at(table: Table, counts: Floats) -> _Smoothed:
-    margins = margins_of(counts)
-    of_right, of_true, of_label = table.slopes(margins)
-    slopes = of_true[:, None] + of_label
-    slopes[np.diag_indices(len(slopes))] += of_right
-    return _Smoothed(float(table.of_margins(margins)), slopes)
 
 
 def _around(centre: float, error: float, df: float, value: float, level: float) -> Bounds:
@@ -133,17 +106,17 @@ def _of_tables(first: Table, second: Table, cells: Cells, difference: float, lev
     if n < 2 or others < 1 or not first.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = _size(level) / len(first.rows) / others
-    a, b = (_at(table, _with_made_up(table, right=added * others, wrong=added)) for table in (first, second))
+    a, b = (table.at_made_up(right=added * others, wrong=added) for table in (first, second))
     true, answers = cells.true, cells.predicted
     if first.collapsed is not None:
         true, answers = ((codes != first.collapsed).astype(np.int32) for codes in (true, answers))
-    observed = a.slopes[true, answers[0]] - b.slopes[true, answers[1]]
+    observed = a.slopes_at(true, answers[0]) - b.slopes_at(true, answers[1])
     rows, labels = np.array(first.rows), np.array(first.labels)
     wrong = rows[:, None] != labels
     squares = float((cells.counts * observed**2).sum())
-    for one, other in ((a.slopes, b.slopes), (b.slopes, a.slopes)):
+    for one, other in ((a, b), (b, a)):
         # The one is right, the other says any other label.
-        apart = one[rows, rows][:, None] - other[np.ix_(rows, labels)]
+        apart = one.slopes_at(rows, rows)[:, None] - (other.of_true[rows][:, None] + other.of_label[labels])
         squares += added * float((wrong * apart**2).sum())
     return _around(a.value - b.value, math.sqrt(squares), n - 1, difference, level)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.counts import Cells
+from evalreport.engine.counts import Cells, Codes, margins_of
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Mask
 
@@ -18,6 +18,26 @@ from evalreport.predictions.arrays import Floats, Mask
 @dataclass(frozen=True, slots=True)
 class Undefined:
     """No value, and so no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtCounts:
+    """A metric at a table of counts, and its derivatives (K,) by what is right, by the true and by the given class."""
+
+    value: float
+    of_right: Floats
+    of_true: Floats
+    of_label: Floats
+
+    def slopes(self) -> Floats:
+        """Return the derivatives (K, K) by the counts."""
+        found = self.of_true[:, None] + self.of_label
+        found[np.diag_indices(len(found))] += self.of_right
+        return found
+
+    def slopes_at(self, true: Codes, given: Codes) -> Floats:
+        """Return the derivatives (u,) by the counts of some cells."""
+        return self.of_true[true] + self.of_label[given] + np.where(true == given, self.of_right[true], 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +63,8 @@ class Table:
     collapsed
         The code of that class among all of the task, where this table has it for the first class and all others as the
         second; else None.
+    made_up
+        The metric after made-up examples, by their number: the same in each of the model's pairs.
     """
 
     counts: Floats
@@ -54,6 +76,23 @@ class Table:
     labels: tuple[int, ...]
     code: int | None = None
     collapsed: int | None = None
+    made_up: dict[tuple[float, float], AtCounts] = field(default_factory=dict, repr=False, compare=False)
+
+    def with_made_up(self, *, right: float, wrong: float) -> Floats:
+        """Return the counts with so many right answers more of each class, and so many of each wrong one."""
+        counts = self.counts.copy()
+        counts[np.ix_(self.rows, self.labels)] += wrong
+        counts[self.rows, self.rows] += right - wrong
+        return counts
+
+    def at_made_up(self, *, right: float, wrong: float) -> AtCounts:
+        """Return the metric at the counts of ``with_made_up``."""
+        found = self.made_up.get((right, wrong))
+        if found is None:
+            margins = margins_of(self.with_made_up(right=right, wrong=wrong))
+            found = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
+            self.made_up[right, wrong] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)

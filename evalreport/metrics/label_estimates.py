@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -32,6 +32,9 @@ from evalreport.predictions.table import Predictions
 
 Key = tuple[str, Quantity]
 
+MOST_KEPT = 8
+"""Cells of some of the models that are kept at a time."""
+
 Resampled = Callable[[Estimate], bool]
 """Says of an estimate whether it gets bootstrap replicates."""
 
@@ -59,6 +62,8 @@ class LabelTables:
         By model, (n, parts 3 K): what one example of each row adds, where clusters of examples are drawn; else empty.
     tables
         By model, the K x K counts over all rows, each with its weight.
+    last
+        The cells of the last models asked for, whose quantities follow one another.
     """
 
     models: tuple[str, ...]
@@ -68,6 +73,7 @@ class LabelTables:
     columns: tuple[sparse.csr_array, ...]
     rows: tuple[sparse.csr_array, ...]
     tables: tuple[Floats, ...]
+    last: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, predictions: Predictions, units: Units, parts: Parts) -> LabelTables | None:
@@ -108,6 +114,20 @@ class LabelTables:
             draw = _bootstrap_examples if few else bootstrap_cells
             return draw(self.cells.counts, n_resamples, seed=seed)
         return self.units.unit_draws(n_resamples, seed=seed)
+
+    def cells_of(self, models: tuple[str, ...]) -> Cells:
+        """Return the distinct cells of some models, whose examples are independent and weigh the same."""
+        cells, kept = self.cells, self.last.get(models)
+        assert cells is not None
+        if models == self.models:
+            return cells
+        if kept is None:
+            predicted = [cells.predicted[self.models.index(name)] for name in models]
+            kept = distinct_cells(cells.true, predicted, cells.counts)
+            if len(self.last) >= MOST_KEPT:
+                self.last.clear()
+            self.last[models] = kept
+        return kept
 
     def margins(self, model: int, multiplicities: Floats) -> Floats:
         """Return the margins (b, parts, 3, K) of one model under multiplicities (b, atoms)."""

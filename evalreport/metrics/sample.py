@@ -93,7 +93,7 @@ class Sample:
         cells = None if self.tables is None else self.tables.cells
         if self.tables is None or cells is None or cells.weight is not None:
             return None
-        return replace(cells, predicted=cells.predicted[[self.tables.models.index(name) for name in models]])
+        return self.tables.cells_of(tuple(models))
 
     @property
     def label_models(self) -> tuple[str, ...]:
