@@ -12,7 +12,7 @@ of two models have no common scale.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 
@@ -110,7 +110,7 @@ def swap_distributions(
 _PAIRS_KEPT = 2
 """Swaps of cells are kept for so many pairs, which are tested one after another."""
 
-_IN_CACHE = 1 << 16
+_IN_CACHE = 1 << 17
 """Numbers of one table at once where several are combined."""
 
 # --- labels, by distinct cell ---------------------------------------------------------------------------------------
@@ -118,16 +118,12 @@ _IN_CACHE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class _CellSwaps:
-    """Swaps of one pair's discordant rows, by kind.
+    """Swaps of one pair's discordant rows, by kind: truth, lower and higher class of the two labels.
 
     Attributes
     ----------
-    same
-        (K, K) by truth and prediction: summed squares of the weights of the rows that both models label alike.
-    kinds
-        (3, k): truth, lower and higher class of each kind of discordant row; ``squares`` (k,) the same sums of theirs.
-    with_low
-        (k, m) as much of these as the rows have that get the lower class from the first model.
+    squares
+        The sums of squared weights that standard errors need.
     weights
         The swaps' probabilities; None where they are drawn.
     discordant
@@ -136,10 +132,7 @@ class _CellSwaps:
         By block of swaps: the number of the first one, and quantities at both models' margins (m, 3, K) after each.
     """
 
-    same: sparse.csr_array
-    kinds: Indices
-    squares: Floats
-    with_low: Floats
+    squares: _Squares
     weights: Floats | None
     discordant: int
     at: tuple[tuple[int, TableFunctions, TableFunctions], ...]
@@ -178,15 +171,11 @@ def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _Cel
         for m in both
     ]
     at = tuple(zip(starts, *of_blocks, strict=True))
-    squares = cells.counts[same] * weight[same] ** 2
+    squares = sparse.csr_array(
+        (cells.counts[same] * weight[same] ** 2, (true[same], one[same])), shape=(k, k)
+    )
     return _CellSwaps(
-        sparse.csr_array((squares, (true[same], one[same])), shape=(k, k)),
-        kinds,
-        totals[1],
-        np.ascontiguousarray(with_low[1].T),
-        weights,
-        int(sizes.sum()),
-        at,
+        _Squares.of(squares, kinds, totals[1], with_low[1], starts), weights, int(sizes.sum()), at
     )
 
 
@@ -217,7 +206,7 @@ def _of_cells(
         values = [zero_where_undefined(at.value(quantity)) for at in (one, other)]
         differences.append(values[0] - values[1])
         if studentised:
-            squares.append(_squares(swaps, start, one.slopes(quantity), other.slopes(quantity)))
+            squares.append(swaps.squares.at(start, one.slopes(quantity), other.slopes(quantity)))
     found = np.concatenate(differences)
     if not studentised:
         return Swapped(found, None, swaps.weights, swaps.discordant)
@@ -230,43 +219,168 @@ def _of_cells(
     return Swapped(found, errors, swaps.weights, swaps.discordant)
 
 
-def _squares(swaps: _CellSwaps, start: int, one: Floats, other: Floats) -> Floats:
-    """Return the sums (m,) of squared derivatives of the difference over all rows, from both slopes (m, 3, K)."""
-    truth, low, high = swaps.kinds
-    k, found = one.shape[-1], np.empty(len(one))
-    as_low, as_high = (np.where(label == truth, k + label, label) for label in (low, high))
-    step = max(1, _IN_CACHE // (2 * len(truth) + 3 * k))
-    for begin in range(0, len(one), step):
-        some = slice(begin, begin + step)
-        down = np.ascontiguousarray((one[some] - other[some]).transpose(1, 2, 0))
-        given = down[1][truth]
-        labels = [_with_right(slopes[some]) for slopes in (one, other)]
-        first = given + labels[0][as_low] - labels[1][as_high]
-        second = given + labels[0][as_high] - labels[1][as_low]
-        second *= second
-        first *= first
-        first -= second
-        first *= swaps.with_low[:, start + begin : start + begin + len(one[some])]
-        second *= swaps.squares[:, None]
-        first += second
-        found[some] = first.sum(axis=0) + _alike(swaps.same, *down)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Squares:
+    """Squared weights of one pair's rows, from which the sums of their squared derivatives follow after each swap.
+
+    A row of class t adds g_t + A_a - B_b to the difference, where a and b are the labels that the two models then give:
+    g are the differences of the slopes by the true class, A and B the models' slopes by label. A right label is one of
+    its own, since it adds the slope of what is right: there are 2 K. Squares are multiplied out, so that the rows are
+    added up by truth and label and by pairs of labels once for all metrics.
+
+    Attributes
+    ----------
+    same
+        (2 K,) by label: rows that both models label alike.
+    fixed
+        (K, 2 K) by truth and label: twice ``same``, and discordant rows once for each of their two labels; ``true``
+        (K,) are the rows of each class, ``label`` (2 K,) the discordant ones of each label, once for either.
+    low_high
+        (2 K, 2 K) discordant rows by higher and lower label.
+    given, swapped
+        By swap, sparse tables of the same places: (K, 2 K) by truth and label, discordant rows with this label from
+        the first model less those with it from the second, and (2 K, 2 K) by lower and higher label the rows that get
+        the lower one from the first model.
+    by_label
+        (m, 2 K) the sums of the first of these over the truth.
+    """
+
+    same: Floats
+    fixed: sparse.csr_array
+    true: Floats
+    label: Floats
+    low_high: sparse.csr_array
+    given: _BySwap
+    swapped: _BySwap
+    by_label: Floats
+
+    @classmethod
+    def of(
+        cls, same: sparse.csr_array, kinds: Indices, squares: Floats, with_low: Floats, starts: range
+    ) -> _Squares:
+        """Add up the squares of rows that are labelled alike (K, K), and of the kinds of discordant ones.
+
+        Parameters
+        ----------
+        kinds
+            (3, k): truth, lower and higher class of each kind; ``squares`` (k,) those of all its rows.
+        with_low
+            (m, k) those of the rows that get the lower class from the first model.
+        starts
+            The first swap of each block that is looked at at once.
+        """
+        k, (truth, *labels) = same.shape[0], kinds
+        shape = k, 2 * k
+        low, high = (np.where(label == truth, k + label, label) for label in labels)
+        alike = same.tocoo()
+        wrong_or_right = np.where(alike.row == alike.col, k + alike.col, alike.col)
+        same = sparse.csr_array((alike.data, (alike.row, wrong_or_right)), shape=shape)
+        once = truth * (2 * k) + low, truth * (2 * k) + high
+        places, place = np.unique(np.concatenate(once), return_inverse=True)
+        number = np.arange(len(truth))
+        to_low, to_high = (
+            sparse.csr_array((np.ones(len(truth)), (number, own)), shape=(len(truth), len(places)))
+            for own in np.split(place, 2)
+        )
+        given = np.ascontiguousarray((2 * with_low - squares) @ (to_low - to_high))
+        of_places = sparse.csr_array(
+            (np.ones(len(places)), (np.arange(len(places)), places % (2 * k))), shape=(len(places), 2 * k)
+        )
+        order = np.argsort(low, kind="stable")
+        either = sparse.csr_array(
+            (np.tile(squares, 2), (np.tile(truth, 2), np.concatenate([low, high]))), shape=shape
+        )
+        return cls(
+            np.asarray(same.sum(axis=0)),
+            2 * same + either,
+            np.asarray(same.sum(axis=1)) + np.bincount(truth, weights=squares, minlength=k),
+            np.asarray(either.sum(axis=0)),
+            sparse.csr_array((squares, (high, low)), shape=(2 * k, 2 * k)),
+            _BySwap.of(places // (2 * k), places % (2 * k), shape, given, starts),
+            _BySwap.of(
+                low[order], high[order], (2 * k, 2 * k), np.ascontiguousarray(with_low[:, order]), starts
+            ),
+            np.ascontiguousarray(given @ of_places),
+        )
+
+    def at(self, start: int, one: Floats, other: Floats) -> Floats:
+        """Return the sums (m,) over all rows after some swaps, from both models' slopes (m, 3, K) there."""
+        down = np.ascontiguousarray(one[:, 1] - other[:, 1])
+        first, second = (np.concatenate([s[:, 2], s[:, 2] + s[:, 0]], axis=1) for s in (one, other))
+        apart, both = first - second, first + second
+        by_label = self.by_label[start : start + len(one)]
+        of_true = np.asarray(apart @ self.fixed.T)
+        of_true += self.given.times(start, both[..., None])[..., 0]
+        of_true += down * self.true
+        of_first, of_second = np.moveaxis(
+            self.swapped.times(start, np.stack([first, second], axis=-1)), -1, 0
+        )
+        of_second = of_second + np.asarray(second @ self.low_high.T)
+        # Of the labels' squares a A^2 + b B^2 with A = (u + x) / 2, B = (u - x) / 2 and a + b, a - b.
+        of_label = both * both
+        of_label += apart * apart
+        of_label *= self.label
+        of_label += 2 * by_label * both * apart
+        of_label /= 4
+        of_label += apart * apart * self.same
+        return np.asarray(
+            _dot(down, of_true) + of_label.sum(axis=1) - 2 * (_dot(first, of_second) - _dot(second, of_first))
+        )
 
 
-def _alike(same: sparse.csr_array, right: Floats, of_true: Floats, of_label: Floats) -> Floats:
-    """Return the sums (m,) over rows that both label alike: the square of three terms (K, m), multiplied out."""
-    both = of_true + of_label
-    of_right, by_truth, by_label = (
-        part[:, None] for part in (same.diagonal(), same.sum(axis=1), same.sum(axis=0))
-    )
-    terms = of_right * right * (right + 2 * both) + by_truth * of_true**2 + by_label * of_label**2
-    return np.asarray((terms + 2 * of_true * (same @ of_label)).sum(axis=0))
+def _dot(one: Floats, other: Floats) -> Floats:
+    """Return the sums (m,) of the products of two tables (m, j)."""
+    return np.asarray(np.einsum("mj,mj->m", one, other))
 
 
-def _with_right(slopes: Floats) -> Floats:
-    """Return (2 K, m) what a label adds by class, and then what it adds where it is right, from slopes (m, 3, K)."""
-    right, label = slopes[:, 0].T, slopes[:, 2].T
-    return np.concatenate([label, label + right])
+@dataclass(frozen=True, slots=True)
+class _BySwap:
+    """Sparse tables (I, J) of the same places, one after each swap.
+
+    Attributes
+    ----------
+    blocks
+        By the first swap of each block of ``_CellSwaps.at``: the tables of a few swaps at a time, about the diagonal
+        of one.
+    """
+
+    shape: tuple[int, int]
+    blocks: Mapping[int, Sequence[sparse.csr_array]]
+
+    @classmethod
+    def of(
+        cls, rows: Indices, columns: Indices, shape: tuple[int, int], values: Floats, starts: range
+    ) -> _BySwap:
+        """Take the values (m, places) at places that are in the order of rows."""
+        (i, j), places = shape, len(columns)
+        step = min(max(1, _IN_CACHE // max(places, i)), len(values))
+        numbers = np.arange(step)[:, None]
+        ends = np.cumsum(np.bincount(rows, minlength=i)) + places * numbers
+        at_once = (
+            (columns + j * numbers).astype(np.int32).ravel(),
+            np.append(0, ends.ravel()).astype(np.int32),
+        )
+
+        def table(begin: int, end: int) -> sparse.csr_array:
+            b = end - begin
+            places_of_rows = at_once[0][: b * places], at_once[1][: b * i + 1]
+            return sparse.csr_array((values[begin:end].ravel(), *places_of_rows), shape=(b * i, b * j))
+
+        blocks = {}
+        for start in starts:
+            end = min(start + starts.step, len(values))
+            blocks[start] = [table(begin, min(begin + step, end)) for begin in range(start, end, step)]
+        return cls(shape, blocks)
+
+    def times(self, start: int, vectors: Floats) -> Floats:
+        """Multiply the tables of a block of swaps by (m, J, c), each by its own: (m, I, c)."""
+        m, j, c = vectors.shape
+        found, begin = [], 0
+        for block in self.blocks[start]:
+            end = begin + block.shape[1] // j
+            found.append(np.asarray(block @ vectors[begin:end].reshape(-1, c)))
+            begin = end
+        return np.concatenate(found).reshape(m, self.shape[0], c)
 
 
 def _swapped_weights(
@@ -307,8 +421,14 @@ def _swapped_weights(
 
 def _by_kind(numbers: Array, values: Floats, starts: Indices) -> tuple[Floats, Floats]:
     """Sum numbers (m, g) times two columns of values (g, 2) within kinds, given their first positions: (m, k)."""
-    one, other = (np.add.reduceat(numbers * column, starts, axis=1) for column in values.T)
-    return one, other
+    alone = len(starts) == numbers.shape[1]
+
+    def sums(column: Floats) -> Floats:
+        return np.asarray(numbers * column if alone else np.add.reduceat(numbers * column, starts, axis=1))
+
+    weights, squares = values.T
+    one = sums(weights)
+    return one, one if (weights == squares).all() else sums(squares)
 
 
 # --- ranks, and what needs all rows ---------------------------------------------------------------------------------
