@@ -23,6 +23,9 @@ MOST_GROUPS = 20_000
 """Above so many distinct probabilities, neighbours are drawn together."""
 
 
+EVERYWHERE = slice(None)
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """The isotonic fit of the outcomes on the probabilities.
@@ -100,7 +103,7 @@ class Band:
     Attributes
     ----------
     low, high
-        (m,) limits of the curve at each distinct probability by itself.
+        Limits of the curve at each of the probabilities asked for, by itself.
     miscalibration, miscalibration_log
         Mean miscalibration of the Brier score and of the log loss: what chance alone gives.
     """
@@ -111,13 +114,17 @@ class Band:
     miscalibration_log: float
 
 
-def consistency_band(p: Floats, count: Floats, *, level: float, seed: int) -> Band:
+def consistency_band(
+    p: Floats, count: Floats, *, level: float, seed: int, at: Indices | slice = EVERYWHERE
+) -> Band:
     """Draw outcomes from the probabilities and fit each: where 95 % of the curves lie, at each probability by itself.
 
     Parameters
     ----------
     p, count
         (m,) distinct probabilities, ascending, and how many independent examples have each.
+    at
+        The positions of the probabilities whose limits are wanted.
     """
     from scipy.optimize import isotonic_regression
 
@@ -125,13 +132,14 @@ def consistency_band(p: Floats, count: Floats, *, level: float, seed: int) -> Ba
     n_draws = MANY_DRAWS if len(p) * MANY_DRAWS <= MOST_WORK else FEW_DRAWS
     tail = (1 - level) / 2
     rank = max(int((n_draws + 1) * tail), 1)
-    kept = np.empty((n_draws, len(p)))
+    wanted, places = np.unique(groups[at], return_inverse=True)
+    kept = np.empty((n_draws, len(wanted)))
     brier = logarithmic = 0.0
     # Scores of given forecasts are straight lines in the mean outcome.
     lines = [(count * (event - rest), dot(count, rest)) for event, rest in _scores_by_outcome(p)]
     for draw, mean in enumerate(_outcomes(p, count, n_draws, seed)):
         found = isotonic_regression(mean, weights=count)
-        kept[draw] = found.x
+        kept[draw] = found.x[wanted]
         # Within a block the mean outcome is the fit.
         fit, weight = found.x[found.blocks[:-1]], found.weights
         of_brier, of_log = (dot(slope, mean) + start for slope, start in lines)
@@ -139,7 +147,7 @@ def consistency_band(p: Floats, count: Floats, *, level: float, seed: int) -> Ba
         logarithmic += of_log - dot(weight, log_score(fit, fit))
     low, high = _order_statistics(kept, (rank - 1, n_draws - rank))
     total = float(count.sum()) * n_draws
-    return Band(low[groups], high[groups], brier / total, logarithmic / total)
+    return Band(low[places], high[places], brier / total, logarithmic / total)
 
 
 def _scores_by_outcome(p: Floats) -> list[tuple[Floats, Floats]]:

@@ -426,7 +426,9 @@ def _column(true: Indices, score: Floats, code: int) -> ClassColumn:
 def _won(column: ClassColumn, by_row: Floats) -> Floats:
     """Return the weight of pairs in which the positive is ranked above, ties one half, by other class: (J, b)."""
     above = positives_above(column, by_row)
-    weight = (above[column.kind_strictly] + above[column.kind_tied]) / 2
+    weight = above[column.kind_strictly]
+    tied = np.flatnonzero(column.kind_tied != column.kind_strictly)
+    weight[tied] = (weight[tied] + above[column.kind_tied[tied]]) / 2
     weight *= column.by_kind @ by_row
     return np.asarray(np.add.reduceat(weight, column.starts, axis=0))
 

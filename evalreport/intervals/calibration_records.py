@@ -164,13 +164,16 @@ def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indic
 
 
 def _curve(event: _Event, options: Options) -> tuple[Points, Band | None]:
-    """Return the curve without bins, of independent examples with its band."""
+    """Return the curve without bins, of independent examples with its band at the points that are kept."""
     points = CORP.function(event.risks)
     assert points is not None
     assert points.count is not None
     if not event.risks.plain:
         return points, None
-    return points, consistency_band(points.x, points.count, level=options.confidence, seed=options.seed)
+    band = consistency_band(
+        points.x, points.count, level=options.confidence, seed=options.seed, at=_visible(points.y)
+    )
+    return points, band
 
 
 def _record(event: _Event, options: Options) -> CalibrationRecord:
@@ -270,8 +273,8 @@ def _curve_record(event: _Event, points: Points, band: Band | None) -> CurveReco
         label=event.label,
         x=_floats(points.x[kept]),
         y=_floats(points.y[kept]),
-        low=None if band is None else _floats(band.low[kept]),
-        high=None if band is None else _floats(band.high[kept]),
+        low=None if band is None else _floats(band.low),
+        high=None if band is None else _floats(band.high),
         count=_floats(_pooled(points.count, kept)),
         band=None if band is None else "pointwise",
     )
