@@ -309,13 +309,12 @@ class _Squares:
         first, second = (np.concatenate([s[:, 2], s[:, 2] + s[:, 0]], axis=1) for s in (one, other))
         apart, both = first - second, first + second
         by_label = self.by_label[start : start + len(one)]
-        of_true = np.asarray(apart @ self.fixed.T)
-        of_true += self.given.times(start, both[..., None])[..., 0]
+        of_true = np.asarray(self.fixed @ apart.T).T + self.given.times(start, both[..., None])[..., 0]
         of_true += down * self.true
         of_first, of_second = np.moveaxis(
             self.swapped.times(start, np.stack([first, second], axis=-1)), -1, 0
         )
-        of_second = of_second + np.asarray(second @ self.low_high.T)
+        of_second = of_second + np.asarray(self.low_high @ second.T).T
         # Of the labels' squares a A^2 + b B^2 with A = (u + x) / 2, B = (u - x) / 2 and a + b, a - b.
         of_label = both * both
         of_label += apart * apart
