@@ -107,17 +107,25 @@ class Bins:
         Between two positives the order of the negatives is of no account to a curve, so no replicate of a rank
         metric changes, and fewer bins are added up.
         """
-        counts = np.bincount(self.code, minlength=self.codes)
-        positives, negatives = np.split(counts, 2)
-        held = positives > 0
-        above = np.cumsum(positives + negatives) - positives - negatives
-        kept = held | np.concatenate([[True], held[:-1]]) | (above <= FIRST_EXAMPLES)
-        if kept.all():
+        first = self.first_by_positives
+        if len(first) == len(self.wins):
             return self
-        number = (np.cumsum(kept) - 1).astype(np.int32)
-        code = np.concatenate([number, number[-1] + 1 + number])[self.code]
+        number = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(first, append=len(self.wins)))
+        code = np.concatenate([number, len(first) + number])[self.code]
         inside = (self.wins, self.ahead_positive, self.ahead_negative, self.correction, self.trapezoids)
-        return Bins(code, *(values[kept] for values in inside), self.tied[kept], self.example)
+        return Bins(code, *(values[first] for values in inside), self.tied[first], self.example)
+
+    @cached_property
+    def first_by_positives(self) -> npt.NDArray[np.intp]:
+        """The first of the bins that are one in ``by_positives``, in order."""
+        positives, negatives = np.split(np.bincount(self.code, minlength=self.codes), 2)
+        held, above = positives > 0, np.cumsum(positives + negatives) - positives - negatives
+        return np.flatnonzero(held | np.concatenate([[True], held[:-1]]) | (above <= FIRST_EXAMPLES))
+
+    @property
+    def exact(self) -> type[np.floating]:
+        """The precision of counts: single holds whole numbers up to 2^24 exactly."""
+        return np.float32 if self.codes > BINS_BY_CLASS and len(self.code) < 1 << 24 else np.float64
 
     @cached_property
     def held(self) -> npt.NDArray[np.intp]:
@@ -284,6 +292,16 @@ class BinWeights:
         return CumulativeWeights(found, wrong, self.bins.example)
 
     @cached_property
+    def by_positives(self) -> BinWeights:
+        """The same in ``Bins.by_positives``."""
+        merged, g = self.bins.by_positives, len(self.positives)
+        if merged is self.bins:
+            return self
+        first = self.bins.first_by_positives
+        sums = np.add.reduceat(self.by_code, np.concatenate([first, g + first]), axis=0)
+        return BinWeights(merged, sums.astype(merged.exact))
+
+    @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """Positives and negatives, (b,) each."""
         found, wrong = (
@@ -381,8 +399,7 @@ class CodeSums:
         # A cell's sum is below 256 in each tile.
         self._first = np.zeros((bins.codes, b), np.uint16 if rows <= TILE_ROWS << 8 else np.uint32)
         self._rest: Floats | None = None
-        # Single precision holds whole numbers up to 2^24 exactly.
-        self._exact = np.float32 if bins.codes > BINS_BY_CLASS and rows < 1 << 24 else np.float64
+        self._exact = bins.exact
 
     def add(self, cells: Cells, counts: Bytes) -> None:
         """Add the counts (rows, b) of one tile."""

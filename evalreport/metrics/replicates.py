@@ -203,9 +203,9 @@ class FromHistogram:
 
     Attributes
     ----------
-    of_losses, of_ranks
-        The bins by model: of the models that have means of losses, and of those that have rank metrics, for which
-        neighbouring bins without a positive are one.
+    bins
+        By model, of those models that have such a quantity; of rank metrics alone neighbouring bins without a positive
+        are one.
     ranked
         Rank metrics that are functions of the bins.
     losses
@@ -217,8 +217,7 @@ class FromHistogram:
     """
 
     n: int
-    of_losses: Mapping[str, Bins]
-    of_ranks: Mapping[str, Bins]
+    bins: Mapping[str, Bins]
     ranked: Sequence[Key]
     losses: Mapping[Key, tuple[float, Floats | None]]
     inside: Mapping[Key, tuple[Whole, float]]
@@ -255,18 +254,19 @@ class FromHistogram:
             }
             added |= dict(zip(own, inside, strict=bool(inside)))
         whole = {key: whole_numbers(part) for key, part in added.items()}
-        of_losses = {model: one for model, one in bins.items() if any(key[0] == model for key in losses)}
-        of_ranks = {
-            model: one.by_positives for model, one in bins.items() if any(key[0] == model for key in ranked)
+        with_losses, with_ranks = ({key[0] for key in own} for own in (losses, ranked))
+        used = {
+            model: one if model in with_losses else one.by_positives
+            for model, one in bins.items()
+            if model in with_losses | with_ranks
         }
         rest = [key for key in keys if key not in {*ranked, *losses}]
         others = FromRows.of(replace(data, bins={}), rest) if rest else None
-        return cls(data.units.n, of_losses, of_ranks, ranked, losses, whole, others)
+        return cls(data.units.n, used, ranked, losses, whole, others)
 
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
         """Yield each quantity's values (b,) under one block of draws after the other."""
-        bins = [*self.of_losses.values(), *self.of_ranks.values()]
-        columns = [column for column, _ in self.inside.values()]
+        bins, columns = [*self.bins.values()], [column for column, _ in self.inside.values()]
         with_tiles = self.others is not None
         yield from of_row_samples(
             self._values, bins, columns, self.n, n_resamples, seed=seed, with_tiles=with_tiles
@@ -276,9 +276,8 @@ class FromHistogram:
         found = {
             key: np.full(drawn.size, value) for key, (value, slope) in self.losses.items() if slope is None
         }
-        for j, model in enumerate((*self.of_losses, *self.of_ranks)):
-            function = self._losses if j < len(self.of_losses) else self._ranks
-            parts = [function(model, part) for part in drawn.histograms(j)]
+        for j, model in enumerate(self.bins):
+            parts = [self._of_model(model, part) for part in drawn.histograms(j)]
             found |= {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         for (key, (_, unit)), of_column in zip(self.inside.items(), drawn.columns, strict=True):
             found[key] = found[key] + unit * of_column
@@ -286,21 +285,18 @@ class FromHistogram:
             found |= self.others.of_tiles(drawn.tiles)
         return found
 
-    def _losses(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
-        exact = by_bin.by_code.astype(np.float64).T
-        return {
-            key: value + weighted_sums(exact, slopes)
-            for key, (value, slopes) in self.losses.items()
-            if key[0] == model and slopes is not None
-        }
-
-    def _ranks(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
-        found = {}
+    def _of_model(self, model: str, by_bin: BinWeights) -> dict[Key, Floats]:
+        found: dict[Key, Floats] = {}
+        exact: Floats | None = None
         for key in self.ranked:
             if key[0] == model:
                 binned = definition(key[1]).binned
                 assert binned is not None
-                found[key] = binned(by_bin)
+                found[key] = binned(by_bin.by_positives)
+        for key, (value, slopes) in self.losses.items():
+            if key[0] == model and slopes is not None:
+                exact = by_bin.by_code.astype(np.float64) if exact is None else exact
+                found[key] = value + weighted_sums(exact.T, slopes)
         return found
 
 
