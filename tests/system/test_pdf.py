@@ -48,7 +48,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 def make(source: Path, output: Path, *, slices: tuple[str, ...] = (), title: str | None = None) -> float:
     """Make a report in full detail in a process of its own; return the most bytes that it had, analysis included."""
-    asked = json.dumps([str(source), str(output), {"slices": slices}, {"title": title}])
+    asked = json.dumps([str(source), str(output), {"slices": slices}, {"title": title, "formats": ["pdf"]}])
     return float(output_of(sys.executable, "-c", MAKE, asked))
 
 

@@ -78,13 +78,19 @@ def literals(node: ast.expr | None) -> list[str]:
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a file's syntax tree."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def uses(path: Path) -> list[tuple[ast.Call, list[str]]]:
     """Return the calls that say a text, make a message or a warning, each with the keys that it may name."""
     return list(_uses(path))
 
 
 def _uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     imported = {
         alias.name
         for node in ast.walk(tree)
@@ -105,13 +111,24 @@ def _uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
         yield call, keys
 
 
+@cache
+def kinds_of_errors() -> frozenset[str]:
+    """Return the kinds of errors of the input that the catalogue has."""
+    return frozenset(key.split(".")[1] for key in english() if key.startswith("input."))
+
+
+def makes_an_error(function: ast.expr) -> bool:
+    """Whether a function that is called is one of those that make an error of the input."""
+    if isinstance(function, ast.Name):
+        return function.id in ("fault", "refuse_where", "blame")
+    return isinstance(function, ast.Attribute) and function.attr in ("of", "fault")
+
+
 def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
     """Yield the calls that make an error of the input, each with the kinds that it may name."""
-    kinds = {key.split(".")[1] for key in english() if key.startswith("input.")}
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and re.search(
-            r"^(fault|refuse_where|blame)$|\.(of|fault)$", ast.unparse(node.func)
-        ):
+    kinds = kinds_of_errors()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and makes_an_error(node.func):
             named = [literals(arg) for arg in node.args]
             found = [[k for k in keys if k in kinds] for keys in named]
             yield from ((node, some) for some in found if some)
@@ -120,7 +137,7 @@ def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
 def test_errors_of_the_input_fill_exactly_the_placeholders() -> None:
     """Every kind of error in the catalogue is raised somewhere, and each call fills all of its texts."""
     raised: set[str] = set()
-    kinds = {key.split(".")[1] for key in english() if key.startswith("input.")}
+    kinds = kinds_of_errors()
     for path in PACKAGE:
         for call, codes in errors_of_the_input(path):
             raised |= set(codes)
