@@ -14,7 +14,7 @@ wheel=$(echo "$place"/dist/evalreport-*.whl)
 
 echo "wheel-check: installing ${wheel##*/} with the pinned requirements" >&2
 .venv/bin/python -m venv "$place/venv"
-"$place/venv/bin/python" -m pip install --quiet --require-hashes -r requirements/run.txt
+scripts/install-pinned.sh "$place/venv" requirements/run.txt
 "$place/venv/bin/python" -m pip install --quiet --no-deps --no-index "$wheel"
 "$place/venv/bin/python" -m pip check
 
@@ -40,6 +40,7 @@ done
 # The other ways to install it (docs/how-to/install.md), with the pinned versions: what is tried is the way, not today's index.
 grep -oh '^[a-z0-9.-]*==[^ ]*' "$checkout"/requirements/{core,build}.txt | sort -u >"$place/constraints"
 export PIP_CONSTRAINT=$place/constraints UV_CONSTRAINT=$place/constraints UV_BUILD_CONSTRAINT=$place/constraints
+export PIP_NO_COMPILE=1 # of each installation one run is made: it compiles what it imports
 export PIPX_HOME=$place/pipx PIPX_BIN_DIR=$place/pipx/bin UV_TOOL_DIR=$place/tools PIPX_DEFAULT_BACKEND=pip
 
 makes_a_report() { # NAME COMMAND...: the command runs evalreport

@@ -264,11 +264,8 @@ def metric_decimals(view: View, key: MetricKey) -> int:
 
 def difference_decimals(view: View, key: MetricKey) -> int:
     """Return the decimals of one metric's differences, the same for all pairs."""
-    return decimals_of(
-        lookups.quarter(c.low, c.high)
-        for c in map(lookups.with_recommended_interval, view.results.comparisons)
-        if c.recommended and key_of(c) == key and c.slice is None
-    )
+    own = (c for c in view.results.comparisons if c.recommended and c.slice is None and key_of(c) == key)
+    return decimals_of(lookups.quarter(c.low, c.high) for c in map(lookups.with_recommended_interval, own))
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.system
 HOSTILE = (
     "<script>alert(1)</script>",
     "x" * 10_000,
-    "</svg><b>&amp;]]>",
+    '</svg><b>&amp;]]> "quoted"',
     "\u202egnorts \u2066isolate",
     "🚀 Модель 模型 نموذج",
     "=1+1|\t\x07\x1b[31m",
