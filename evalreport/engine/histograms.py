@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect, bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from typing import TypeVar
@@ -112,8 +112,16 @@ class Bins:
             return self
         number = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(first, append=len(self.wins)))
         code = np.concatenate([number, len(first) + number])[self.code]
-        inside = (self.wins, self.ahead_positive, self.ahead_negative, self.correction, self.trapezoids)
-        return Bins(code, *(values[first] for values in inside), self.tied[first], self.example)
+        return replace(
+            self,
+            code=code,
+            wins=self.wins[first],
+            ahead_positive=self.ahead_positive[first],
+            ahead_negative=self.ahead_negative[first],
+            correction=self.correction[first],
+            trapezoids=self.trapezoids[first],
+            tied=self.tied[first],
+        )
 
     @cached_property
     def first_by_positives(self) -> npt.NDArray[np.intp]:

@@ -64,7 +64,7 @@ def curve_records(sample: Sample, options: Options) -> Curves:
     ):
         limits = band(resampled, sample.units, options.confidence)
         roc.append(RocCurve(resampled.counts, None if limits is None else (resampled.grid, *limits)))
-        records += _of_ranking(resampled, sample, options)
+        records += _of_ranking(resampled, limits, sample)
         summaries += ranking_summaries(resampled.counts)
         if resampled.counts.label is None:
             points += operating_points(
@@ -83,16 +83,18 @@ def curve_records(sample: Sample, options: Options) -> Curves:
     )
 
 
-def _of_ranking(resampled: CurveReplicates, sample: Sample, options: Options) -> list[CurveRecord]:
-    """Return the curves of one model's scores; the ROC curve with its band."""
+def _of_ranking(
+    resampled: CurveReplicates, limits: tuple[Floats, Floats] | None, sample: Sample
+) -> list[CurveRecord]:
+    """Return the curves of one model's scores; the ROC curve with the limits of its band."""
     found = []
     for entry in _served(sample, "scores"):
         points = entry.function(resampled.counts)
         if points is None:
             continue
         record = record_of(entry, points, model=resampled.counts.model, label=resampled.counts.label)
-        if entry.name == "roc":
-            record = with_band(record, resampled, sample.units, options.confidence)
+        if entry.name == "roc" and limits is not None:
+            record = with_band(record, resampled.grid, limits)
         found.append(record)
     return found
 
@@ -121,8 +123,11 @@ def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord
     if any(record.band for record in of_roc):
         why = Message("found.bands.pointwise", level=options.confidence, resamples=options.resamples)
         return (FoundRecord(what="ROC bands", value="pointwise", why=why),)
+    several = len({record.model for record in of_roc}) > 1 and len(curves) == 1
     if len(of_roc) > MOST_BANDS:
-        return (
-            FoundRecord(what="ROC bands", value="none", why=Message("found.bands.none", most=MOST_BANDS)),
-        )
-    return ()
+        why = Message("found.bands.none", most=MOST_BANDS)
+    elif several and all(record.label is not None for record in of_roc):
+        why = Message("found.bands.several")
+    else:
+        return ()
+    return (FoundRecord(what="ROC bands", value="none", why=why),)

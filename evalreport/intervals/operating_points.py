@@ -54,12 +54,9 @@ def band(resampled: CurveReplicates, units: Units, level: float) -> tuple[Floats
     return low, high
 
 
-def with_band(record: CurveRecord, resampled: CurveReplicates, units: Units, level: float) -> CurveRecord:
-    """Add the band to an ROC curve, read at the curve's own false positive rates."""
-    limits = band(resampled, units, level)
-    if limits is None:
-        return record
-    low, high = (tuple(np.interp(record.x, resampled.grid, side).tolist()) for side in limits)
+def with_band(record: CurveRecord, grid: Floats, limits: tuple[Floats, Floats]) -> CurveRecord:
+    """Add the band, limits (T,) at rates (T,), to an ROC curve, read at the curve's own false positive rates."""
+    low, high = (tuple(np.interp(record.x, grid, side).tolist()) for side in limits)
     return replace(record, low=low, high=high, band="pointwise")
 
 

@@ -47,6 +47,12 @@ MOST_BANDS = 60
 """With more curves than this (many classes) none has a band."""
 
 
+def has_bands(rankings: Sequence[ThresholdCounts]) -> bool:
+    """Say whether ROC curves have bands: not those of the classes of several models, which charts show without."""
+    of_classes = any(one.label is not None for one in rankings)
+    return len(rankings) <= MOST_BANDS and (not of_classes or len({one.model for one in rankings}) == 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """A way to choose the best threshold.
@@ -175,7 +181,7 @@ def curve_replicates(
     n_resamples: int,
     seed: int,
 ) -> tuple[CurveReplicates, ...]:
-    """Resample every ranking by the same draws; for several classes only the bands.
+    """Resample every ranking that has a band by the same draws; for several classes only the bands.
 
     Parameters
     ----------
@@ -197,7 +203,7 @@ def curve_replicates(
                 yield number, drawn, criteria if done < MOST_CHOSEN and rankings[number].label is None else ()
             done += size
 
-    if len(cut) <= MOST_BANDS:
+    if has_bands(rankings):
         for number, found in enumerate(mapped(of_block, work())):
             taken[number % len(cut)].append(found)
     return tuple(

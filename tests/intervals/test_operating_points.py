@@ -135,6 +135,24 @@ def test_what_the_bands_are_is_said():
     assert "not of the whole curve" in said.why
 
 
+def test_classes_have_bands_where_one_model_is_alone() -> None:
+    """Charts of several models show the curves of a class without bands, so none is drawn by resampling."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 90)
+    chances = {name: rng.dirichlet(np.ones(3), 90) + np.eye(3)[truth] for name in ("a", "b")}
+    models = {
+        name: {"y_true": truth, **{f"prob_{k}": p[:, k] / 2 for k in range(3)}} for name, p in chances.items()
+    }
+    several = {"task": "multiclass", "positive": None}
+    alone, both = evaluated({"a": models["a"]}, **several), evaluated(models, **several)
+    assert all(c.band == "pointwise" for c in alone.curves if c.curve == "roc")
+    assert all(c.band is None for c in both.curves if c.curve == "roc")
+    (said,) = (f for f in both.found if f.what == "ROC bands")
+    assert (said.value, said.why) == (
+        "none", "curves of the classes of several models; with one model each has its band"
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("mean", [64.0, 390.6, 2e6])
 def test_large_poisson_numbers_have_the_poisson_distribution(mean: float) -> None:
     """At the levels of a fine grid of normal numbers: the distribution functions differ by less than 2e-5."""
