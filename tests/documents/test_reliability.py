@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pwd", reason="the campaign knows POSIX's users and limits alone")
+
 from research.campaign.__main__ import PARTS
 from research.campaign.page import FOUND, KNOWN, page
 from research.campaign.records import Part, read

@@ -10,6 +10,7 @@ from research.studies.designs import Design, every_design
 from research.studies.known_limits import KNOWN_LIMITS
 from research.studies.simulation import difference_of, simulate
 from research.studies.tally import LEADING, Tally, count, one
+from tests.samples.systems import needs_fork
 
 LARGE = 40_000
 EXAMPLES = {"clusters": 10, "suite": 20}
@@ -58,6 +59,7 @@ def test_tally_counts_each_side() -> None:
     assert both.error == pytest.approx(np.sqrt(0.25 / 2))
 
 
+@needs_fork
 def test_jobs_change_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """One process or two, the same seed tallies the same; another seed does not."""
     from research.studies import simulation
