@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalreport.schema.warnings import LEVELS
 from evalreport.texts import group_of
+from tests.samples.syntax import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "warnings.md"
@@ -23,7 +24,7 @@ def emitted() -> frozenset[str]:
 
 def _emitted() -> Iterator[str]:
     for path in sorted((ROOT / "evalreport").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in (
                 "WarningRecord",
                 "warning",

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.samples.syntax import tree_of
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS_ONLY = {"plots", "report", "cli"}
 
@@ -49,7 +51,7 @@ def operations() -> Iterator[tuple[str, str]]:
         name = path.relative_to(ROOT / "evalreport").as_posix()
         if name.split("/")[0] in RESULTS_ONLY:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 yield name, "@"
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "np":

@@ -21,6 +21,7 @@ from evalreport.schema.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 from scripts.golden_reports import CASES
 from scripts.golden_reports import _source as source_of
+from tests.samples.syntax import tree_of
 
 Simulate = Callable[..., Results]
 
@@ -75,12 +76,6 @@ def literals(node: ast.expr | None) -> list[str]:
             )
             return [key for key in english() if re.fullmatch(pattern, key)] or [pattern]
     return []
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """Return a file's syntax tree."""
-    return ast.parse(path.read_text())
 
 
 @cache
@@ -243,7 +238,7 @@ def test_no_template_says_anything_itself(path: Path) -> None:
 @pytest.mark.parametrize("path", SAYING, ids=lambda path: path.stem)
 def test_no_section_says_anything_itself(path: Path) -> None:
     """In the modules that describe sections no string but a docstring holds words that follow each other."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     documented = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     found = [
         node.value

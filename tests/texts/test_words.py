@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.texts import flat
+from tests.samples.syntax import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,7 +51,7 @@ def texts() -> tuple[tuple[str, str], ...]:
 def read() -> Iterator[tuple[str, str]]:
     """Yield (place, text) of every string of the package, adjacent parts joined, and of every template."""
     for path in sorted((ROOT / "evalreport").rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         left_out = docstrings(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
