@@ -248,6 +248,7 @@ def test_another_order_of_rows_changes_no_digit(few: Path, tmp_path: Path) -> No
         assert (tmp_path / "sums" / name).read_bytes() == (few / "sums" / name).read_bytes()
 
 
+@needs_locks
 def test_dask_adds_up_the_same(tmp_path: Path) -> None:
     """The histograms to the byte; logarithms of its own library may differ in the last digit."""
     models = write(tmp_path / "models", 300, "bc")
