@@ -1,4 +1,4 @@
-"""Records of costs: each model's figures by column and slice, and the ratios of pairs of models."""
+"""Records of costs: each model's figures and the ratios of pairs of models, by column and slice."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CostRecords:
 def cost_records(
     predictions: Predictions, divisions: Sequence[Division], options: Options, deciding: Options
 ) -> CostRecords:
-    """Return each model's costs, overall and by slice, and the ratios of every pair.
+    """Return each model's costs and the ratios of every pair, overall and by slice.
 
     Parameters
     ----------
@@ -82,13 +82,15 @@ def cost_records(
             )
         spent = _all_spending(predictions, column, options, kept)
         own += _records(spent, column, None, options, deciding)
-        ratios += _ratios(spent, column, deciding)
+        ratios += _ratios(spent, column, None, deciding)
         for division in divisions:
             for code, value in enumerate(division.values):
                 rows = np.flatnonzero(division.codes == code)
                 part = subset(predictions, rows)
                 within = _all_spending(part, column, options, kept[rows])
-                own += _records(within, column, Slice(column=division.column, value=value), options, deciding)
+                place = Slice(column=division.column, value=value)
+                own += _records(within, column, place, options, deciding)
+                ratios += _ratios(within, column, place, deciding)
     raised += _warnings([record for record in own if record.slice is None])
     return CostRecords(tuple(own), tuple(ratios), tuple(raised))
 
@@ -193,7 +195,9 @@ def _together(reasons: Sequence[Text | None]) -> Text | None:
     )
 
 
-def _ratios(spent: dict[str, Spending], column: str, options: Options) -> Iterator[CostRatioRecord]:
+def _ratios(
+    spent: dict[str, Spending], column: str, within: Slice | None, options: Options
+) -> Iterator[CostRatioRecord]:
     if options.baseline is not None and options.baseline not in spent:
         return
     for a, b in model_pairs(list(spent), options.baseline):
@@ -204,6 +208,7 @@ def _ratios(spent: dict[str, Spending], column: str, options: Options) -> Iterat
             a=a,
             b=b,
             column=column,
+            slice=within,
             ratio=mean,
             low=of_mean.low,
             high=of_mean.high,

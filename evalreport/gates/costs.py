@@ -51,8 +51,8 @@ def decide_cost(gate: Gate, results: Results) -> GateRecord:
     if not gate.ratio and gate.limit != 0:
         bar = f"{first.model}.{first.metric} <= 1.1 * {second.model}.{second.metric}"
         raise UsageError(f"gate {gate.text!r}: two models' costs are compared by their ratio: write {bar}")
-    if first.slices or second.slices:
-        raise wrong(gate.text, first.metric_at, "the ratio of two models' costs is over all examples")
+    if first.model == second.model:
+        raise wrong(gate.text, second.metric_at, "a ratio of costs is of two models, not of two groups of one")
     return _decided(gate, _of_pair(gate, column, figure, results), gate.limit if gate.ratio else 1.0)
 
 
@@ -113,12 +113,11 @@ def _of_pair(gate: Gate, column: str, figure: CostFigure, results: Results) -> _
         first, second = (_record(gate, term, column, results).sum for term in (a, b))
         ratio = None if second == 0 else first / second
         return _Limited(ratio, ratio, ratio, Message("costs.all_zero"), exact=ratio is not None)
-    for term in (a, b):
-        _record(gate, term, column, results)
+    within, _ = (_record(gate, term, column, results).slice for term in (a, b))
     for row in results.cost_ratios:
-        if row.column == column and (row.a, row.b) == (a.model, b.model):
+        if (row.column, row.slice, row.a, row.b) == (column, within, a.model, b.model):
             return _ratio(row, figure)
-        if row.column == column and (row.a, row.b) == (b.model, a.model):
+        if (row.column, row.slice, row.a, row.b) == (column, within, b.model, a.model):
             return _turned(_ratio(row, figure))
     raise UsageError(
         f"gate {gate.text!r}: {a.model} and {b.model} are not compared; leave --baseline out, or make one of them the"

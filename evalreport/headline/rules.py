@@ -1191,7 +1191,8 @@ def what_it_costs(facts: Facts, lead: Lead) -> Message | None:
     """
     if lead.text.code.removeprefix("headline.") not in COSTED or lead.first is None or lead.second is None:
         return None
-    rows = [r for r in facts.results.cost_ratios if {r.a, r.b} == {lead.first, lead.second}]
+    pair = {lead.first, lead.second}
+    rows = [r for r in facts.results.cost_ratios if r.slice is None and {r.a, r.b} == pair]
     if not rows:
         return None
     row = rows[0]

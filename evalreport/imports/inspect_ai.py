@@ -27,6 +27,7 @@ from evalreport.imports.table import (
     number_of,
     once,
     parsed,
+    part_of,
     read_from,
 )
 from evalreport.texts import Message
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Inspect's own values: correct, partially correct, incorrect, no answer."""
+GRADER = "grader"
+"""The role in which Inspect's scorers ask a model: what judging costs is no part of what an answer costs."""
 ZSTANDARD = 93
 """The number of zstandard in a zip, which Python reads from 3.14 on."""
 MOST_UNPACKED = 1_000_000_000
@@ -44,7 +47,10 @@ MOST_UNPACKED = 1_000_000_000
 MOST_MEMBERS = 1_000_000
 _PART = 1_000_000
 _LOCAL_HEADER = 30
-_KEPT = ("id", "epoch", "target", "metadata", "scores", "input", "total_time", "working_time", "model_usage")
+_KEPT = (
+    *("id", "epoch", "target", "metadata", "scores", "input"),
+    *("total_time", "working_time", "model_usage", "role_usage"),
+)
 _REMOVED = "Key removed from summary"
 
 
@@ -141,20 +147,24 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
 
 
 def _costs(sample: Record) -> dict[str, float | None]:
-    """Return what a sample cost: the seconds that it took without waiting, and the tokens of all models."""
-    usage = sample.get("model_usage")
-    used = [own for own in usage.values() if isinstance(own, dict)] if isinstance(usage, dict) else []
+    """Return what a sample cost: the seconds that it took without waiting, and all models but the grader."""
     working = cost_of(sample.get("working_time"))
     return {
-        "cost": _total(used, "total_cost"),
+        "cost": _total(sample, "total_cost"),
         "latency": cost_of(sample.get("total_time")) if working is None else working,
-        "tokens": _total(used, "total_tokens"),
+        "tokens": _total(sample, "total_tokens"),
     }
 
 
-def _total(used: Sequence[Record], name: str) -> float | None:
+def _total(sample: Record, name: str) -> float | None:
+    """Add up what the models used, less what was used in the role of the grader; None: not known of some."""
+    used = [own for own in part_of(sample, "model_usage").values() if isinstance(own, dict)]
+    by_grader = part_of(part_of(sample, "role_usage"), GRADER)
     known = [cost_of(own.get(name)) for own in used]
-    return None if not known or None in known else math.fsum(value for value in known if value is not None)
+    graded = cost_of(by_grader.get(name)) if by_grader else 0.0
+    if not known or None in known or graded is None:
+        return None
+    return max(math.fsum([*(value for value in known if value is not None), -graded]), 0.0)
 
 
 def _text(sample: Record) -> str | None:

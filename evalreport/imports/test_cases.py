@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from evalreport.errors import InputError
@@ -62,7 +64,7 @@ def import_deepeval(
             {"outcome": _passed(one.file, case, metric)},
             _tagged(case),
             None,
-            {"cost": cost_of(case.get("tokenCost")), "latency": cost_of(case.get("completionTime"))},
+            _costs_of_case(case),
             _asked(case.get("input")),
         )
         for one in found
@@ -181,6 +183,47 @@ def _tagged(case: Record) -> dict[str, object]:
     if isinstance(tags, list) and tags:
         own.setdefault("tags", ",".join(sorted(map(str, tags))))
     return own
+
+
+def _costs_of_case(case: Record) -> dict[str, float | None]:
+    """Return what an answer cost: as the test case says, else as the trace of it does; the judge's cost is not in it."""
+    trace = part_of(case, "trace")
+    given = trace.get("llmSpans")
+    calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
+    cost, latency = cost_of(case.get("tokenCost")), cost_of(case.get("completionTime"))
+    tokens = _tokens(case)
+    return {
+        "cost": _added([_price(call) for call in calls]) if cost is None else cost,
+        "latency": _seconds(trace.get("startTime"), trace.get("endTime")) if latency is None else latency,
+        "tokens": _added([_tokens(call) for call in calls]) if tokens is None else tokens,
+    }
+
+
+def _tokens(given: Record) -> float | None:
+    return _added([cost_of(given.get(name)) for name in ("inputTokenCount", "outputTokenCount")])
+
+
+def _price(call: Record) -> float | None:
+    """Return the tokens of a call times their prices."""
+    found = []
+    for side in ("Input", "Output"):
+        tokens, price = cost_of(call.get(f"{side.lower()}TokenCount")), cost_of(call.get(f"costPer{side}Token"))
+        found.append(None if tokens is None or price is None else tokens * price)
+    return _added(found)
+
+
+def _added(values: Sequence[float | None]) -> float | None:
+    """Return the sum; None where there is nothing, or a part is not known."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if known and len(known) == len(values) else None
+
+
+def _seconds(start: object, end: object) -> float | None:
+    """Return the seconds between two instants of ISO 8601."""
+    try:
+        return cost_of((datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds())
+    except (TypeError, ValueError):
+        return None
 
 
 # --- promptfoo ------------------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ class CostRatioRecord:
     a: str
     b: str
     column: str
+    slice: Slice | None = None
     ratio: float | None
     low: float | None = None
     high: float | None = None

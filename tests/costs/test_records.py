@@ -118,6 +118,26 @@ def test_weights_clusters_and_slices():
     assert [g.outcome for g in decided] == ["pass", "pass", "undecided", "undecided", "fail"]
 
 
+def test_ratios_within_slices_are_those_of_their_rows_alone():
+    """Means and limits of a slice are those of a run on its rows; the other gates are decided by them."""
+    rng = np.random.default_rng(6)
+    lang, size = ["de", "en"] * 20, rng.lognormal(size=40)
+    new, old = (rows(f * size * rng.lognormal(0, 0.2, 40), [1, 1, 0, 1] * 10, lang=lang) for f in (0.4, 1.0))
+    gates = [
+        "new.cost_mean[lang=de] <= 0.6 * old.cost_mean[lang=de]",
+        "old.cost_mean[lang=de] / new.cost_mean[lang=de] >= 10",
+        "new.cost_per_success[lang=en] <= old.cost_per_success[lang=en]",
+        "new.cost_sum[lang=en] <= 0.01 * old.cost_sum[lang=en]",
+    ]
+    results = run(new, old, slices=["lang"], gates=gates)
+    assert [g.outcome for g in results.gates] == ["pass", "fail", "pass", "fail"]
+    within = next(r for r in results.cost_ratios if r.slice is not None and r.slice.value == "de")
+    alone = run(*({k: v[::2] for k, v in one.items()} for one in (new, old))).cost_ratios[0]
+    assert [within.ratio, within.low, within.high] == pytest.approx([alone.ratio, alone.low, alone.high])
+    assert results.gates[0].value == within.ratio
+    assert [r.slice for r in results.cost_ratios].count(None) == 1
+
+
 def test_independent_sets_have_a_ratio_of_two_strata():
     """The limits hold both variances, and the swapped ratio has the inverted ones."""
     rng = np.random.default_rng(2)
@@ -144,12 +164,15 @@ def test_a_price_list_decides_a_gate_by_its_value():
         "new.cost_mean - old.cost_mean <= 1",
         "new.latency_mean <= 1",
         "new.cost_mean <= 2 * old.cost_sum",
+        "new.cost_mean[lang=de] <= 1.1 * new.cost_mean[lang=en]",
+        "new.cost_mean[lang=de] <= 1.1 * old.cost_mean[lang=en]",
+        "new.cost_mean[lang=fr] <= 1.1 * old.cost_mean[lang=fr]",
     ],
 )
 def test_gates_on_costs_that_cannot_be_decided_are_refused(gate):
     """CONTRACT: exit 2."""
     with pytest.raises(UsageError):
-        run(rows([1, 2, 3]), rows([2, 2, 3]), gates=[gate])
+        run(*(rows(c, lang=["de", "en", "en"]) for c in ([1, 2, 3], [2, 2, 3])), gates=[gate])
 
 
 def test_costs_that_are_none_are_refused():

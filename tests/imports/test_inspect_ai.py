@@ -280,3 +280,29 @@ def test_what_is_no_score_is_refused(imported, tmp_path):
     assert "'perhaps' as the score of the sample s0 is no number" in said
     del content["samples"][1]["id"]
     assert "sample 2 has no id" in imported(written(tmp_path / "s.json", content), "--scorer", "match")[1]
+
+
+def test_costs_are_those_that_inspect_reckons_without_the_grader(imported):
+    """By hand: 3 dollars for a million tokens of the question (100 + 10 n), 12 for one of the 20 of an answer."""
+    code, said, rows = imported(LOGS / "priced")
+    assert code == 0
+    assert "costs of each answer: cost, latency, tokens" in said
+    assert len(rows) == 24
+    price = {"mockllm/large": 3.0, "mockllm/small": 0.25}
+    for row in rows:
+        tokens = 100 + 10 * int(row["id"][1:])
+        assert float(row["tokens"]) == tokens + 20
+        assert float(row["cost"]) == pytest.approx(price[row["model"]] * (tokens + 4 * 20) / 1e6, rel=1e-12)
+        assert float(row["latency"]) > 0
+        assert row["question"] == f"{row['id'][1:]} + {int(row['id'][1:]) ** 2 % 7}"
+
+
+def test_costs_that_are_not_known_of_every_model_are_empty(imported, tmp_path):
+    """A model without a price, and a grader without one."""
+    content = log("small")
+    for sample in content["samples"]:
+        sample["model_usage"] = {"a": {"total_tokens": 7, "total_cost": 0.5}, "b": {"total_tokens": 9}}
+        sample["role_usage"] = {"grader": {"total_tokens": 9}}
+    _, said, rows = imported(written(tmp_path / "s.json", content), "--scorer", "match")
+    assert "costs of each answer: latency, tokens" in said
+    assert {row["tokens"] for row in rows if row["outcome"]} == {"7.0"}

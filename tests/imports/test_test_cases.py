@@ -133,6 +133,43 @@ def test_names_follow_the_paths(from_deepeval):
     assert "expected one of Closeness, Exact" in said
 
 
+PRICES = {"large": 3e-6, "small": 0.25e-6}
+"""Dollars for a token of the question in make_deepeval.py and make_promptfoo.py; four times as much for the answer's."""
+
+
+@pytest.mark.parametrize("kind", ["cases", "traced"])
+def test_costs_are_those_of_the_test_cases_or_of_their_traces(from_deepeval, kind):
+    """By hand: 100 + 10 n tokens of the question and 20 of the answer; the judge's 0.75 dollars are not in it."""
+    code, said, rows = from_deepeval(DEEPEVAL.with_name("deepeval_costs") / kind)
+    assert code == 0
+    assert "costs of each answer: cost, latency, tokens" in said
+    assert len(rows) == 22
+    assert len({row["id"] for row in rows}) == 11
+    assert {row["outcome"] for row in rows} == {"0.0", "1.0"}
+    for row in rows:
+        n = int(row["question"].split()[0])
+        assert float(row["tokens"]) == 120 + 10 * n
+        assert float(row["cost"]) == pytest.approx(PRICES[row["model"]] * (180 + 10 * n), rel=1e-9)
+        # The traced program sleeps for n + 1 hundredths of a second.
+        least = (n + 1) / 10 if kind == "cases" else (n + 1) / 100
+        assert least - 0.002 <= float(row["latency"]) <= (least if kind == "cases" else 10)
+
+
+def test_costs_that_deepeval_does_not_know_are_empty(from_deepeval, tmp_path):
+    """A call without a price or without tokens, instants that are none."""
+    run = json.loads((DEEPEVAL.with_name("deepeval_costs") / "traced" / "large.json").read_text("utf-8"))
+    first, second, third = (case["trace"] for case in run["testCases"][:3])
+    del first["llmSpans"][0]["costPerInputToken"]
+    del second["llmSpans"][1]["outputTokenCount"]
+    third["endTime"], third["llmSpans"] = "later", None
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run), encoding="utf-8")
+    found = {row["question"].split()[0]: row for row in from_deepeval(path)[2]}
+    assert (found["0"]["cost"], found["0"]["tokens"]) == ("", "120.0")
+    assert (found["1"]["cost"], found["1"]["tokens"]) == ("", "")
+    assert (found["2"]["cost"], found["2"]["tokens"], found["2"]["latency"]) == ("", "", "")
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"testCases": [1]}'])
 def test_what_is_no_test_run_is_refused(from_deepeval, tmp_path, text):
     """One message that names the file, exit code 2."""

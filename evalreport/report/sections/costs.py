@@ -1,4 +1,4 @@
-"""What quality costs: one picture, one sentence, and a table for each column of costs."""
+"""What quality costs: one picture, one sentence, and a table for each column of costs, overall and by slice."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from evalreport.report.scales import Column, LinedRow, LinedTable
 from evalreport.report.view import View, metric_decimals, value_of
 from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.lookups import verdict_between
+from evalreport.schema.metrics import Slice
 from evalreport.texts import say
-from evalreport.texts.visible import visible
+from evalreport.texts.visible import distinct_names, visible
 
 WIDTH, HEIGHT = 4.4, 3.9
+MOST_SLICES, MOST_MODELS, LONGEST = 24, 4, 26
+"""Slices and models of a table by slice, and characters of a slice's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The section: its heading, a line about it, the picture, and the table of each column."""
+    """The section: its heading, a line about it, the picture, and the tables of each column, overall and by slice."""
 
     heading: str
     about: str
@@ -40,7 +43,10 @@ def describe(view: View) -> Costs | None:
         heading=say("costs.heading", sentence=sentence(view, columns[0])),
         about=_about(view, columns[0]),
         figures=_figure(view, columns[0]),
-        tables=tuple(_table(view, column) for column in columns),
+        tables=(
+            *(_table(view, column) for column in columns),
+            *(_by_slice(view, column, by) for column in columns for by in _sliced_by(view, column)),
+        ),
         note=_note(view, columns[0]),
     )
 
@@ -57,15 +63,17 @@ def _overall(view: View, column: str) -> list[CostRecord]:
     return [found[m.id] for m in view.models if m.id in found]
 
 
-def ratio_between(view: View, column: str, a: str, b: str) -> CostRatioRecord | None:
+def ratio_between(
+    view: View, column: str, a: str, b: str, within: Slice | None = None
+) -> CostRatioRecord | None:
     """Return the ratio of two models' means, turned round where the results hold the other one."""
     for row in view.results.cost_ratios:
-        if row.column == column and (row.a, row.b) == (a, b):
+        if (row.column, row.slice, row.a, row.b) == (column, within, a, b):
             return row
-        if row.column == column and (row.a, row.b) == (b, a):
+        if (row.column, row.slice, row.a, row.b) == (column, within, b, a):
             inverted = [None if not x else 1 / x for x in (row.ratio, row.high, row.low)]
             return CostRatioRecord(
-                a=a, b=b, column=column, ratio=inverted[0], low=inverted[1], high=inverted[2], level=row.level,
+                a=a, b=b, column=column, slice=within, ratio=inverted[0], low=inverted[1], high=inverted[2], level=row.level,
                 method=row.method, alike=row.alike, reason=row.reason,
             )  # fmt: skip
     return None
@@ -161,9 +169,7 @@ def _about(view: View, column: str) -> str:
     records = _overall(view, column)
     several = len({r.n for r in records}) > 1 or view.results.options.get("join") == "independent"
     questions = say("costs.questions_of_each" if several else "costs.questions", n=records[0].n)
-    unit = records[0].unit
-    named = say("costs.in_unit", column=visible(column), unit=visible(unit)) if unit else visible(column)
-    return " · ".join((questions, say("costs.of_column", column=named)))
+    return " · ".join((questions, say("costs.of_column", column=_named(records[0]))))
 
 
 def _figure(view: View, column: str) -> tuple[Figure, ...]:
@@ -226,14 +232,60 @@ def _table(view: View, column: str) -> LinedTable:
     columns = [Column(head=view.primary_label), *(Column(head=say(f"costs.head.{head}")) for head in heads)]
     if reference is not None:
         columns.append(Column(head=say("costs.head.ratio", model=view.model(reference).name)))
-    unit = records[0].unit
-    named = say("costs.in_unit", column=visible(column), unit=visible(unit)) if unit else visible(column)
     return LinedTable(
-        title=say("costs.table", column=named),
+        title=say("costs.table", column=_named(records[0])),
         first=say("table.model"),
         columns=tuple(columns),
         rows=tuple(rows),
     )
+
+
+def _sliced_by(view: View, column: str) -> list[str]:
+    """Return the columns that costs are sliced by."""
+    own = (r.slice for r in view.results.costs if r.column == column and r.slice is not None)
+    return list(dict.fromkeys(within.column for within in own))
+
+
+def _by_slice(view: View, column: str, by: str) -> LinedTable:
+    """Return the mean of each model in each slice, and the ratios to the model that the table above has them to."""
+    overall = _overall(view, column)
+    models = [view.model(r.model) for r in overall][:MOST_MODELS]
+    reference = _reference(view, overall)
+    others = [] if reference is None else [m for m in models if m.id != reference]
+    own = [
+        r for r in view.results.costs if r.column == column and r.slice is not None and r.slice.column == by
+    ]
+    known = {(r.slice, r.model): r for r in own}
+    slices = list(dict.fromkeys(r.slice for r in own if r.slice is not None))
+    shown, decimals = slices[:MOST_SLICES], _decimals(own)
+    names = distinct_names([within.value for within in shown], LONGEST)
+    rows = []
+    for within in shown:
+        found = [known.get((within, m.id)) for m in models]
+        cells = [
+            numbers.MISSING if r is None else _limited(r.mean, r.low, r.high, decimals) for r in found
+        ]
+        if reference is not None:
+            cells += [_times(ratio_between(view, column, m.id, reference, within)) for m in others]
+        rows.append(LinedRow(label=names[within.value], cells=tuple(cells)))
+    heads = [m.name for m in models]
+    if reference is not None:
+        to = view.model(reference).name
+        heads += [say("costs.head.ratio_of", a=m.name, b=to) for m in others]
+    left = len(slices) - len(shown)
+    return LinedTable(
+        title=say("costs.table_by", column=_named(overall[0]), by=visible(by)),
+        first=say("table.slice"),
+        columns=tuple(Column(head=head) for head in heads),
+        rows=tuple(rows),
+        note=say("costs.slices_left", n=left) if left else "",
+    )
+
+
+def _named(record: CostRecord) -> str:
+    """Return the name of a column of costs with its unit."""
+    column, unit = visible(record.column), record.unit
+    return say("costs.in_unit", column=column, unit=visible(unit)) if unit else column
 
 
 def _decimals(records: Sequence[CostRecord]) -> int:

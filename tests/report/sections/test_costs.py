@@ -76,6 +76,23 @@ def test_one_model_and_none():
     assert costs.describe(view_of(evalreport.evaluate(without, resamples=50))) is None
 
 
+def test_slices_have_a_table_of_means_and_ratios():
+    """A row a slice; the ratio is to the model that the table above has it to, the dearest."""
+    both = models(0)
+    for own in both.values():
+        own["lang"] = ["de", "en"] * 200
+    view = view_of(evalreport.evaluate(both, slices=["lang"], resamples=50))
+    _, table = costs.describe(view).tables
+    assert table.title == "Mean cost of an answer by lang"
+    assert [column.head for column in table.columns] == ["large", "small", "small ÷ large"]
+    assert [row.label for row in table.rows] == ["de", "en"]
+    ratios = {r.slice.value: r for r in view.results.cost_ratios if r.slice is not None}
+    # The results hold large over small.
+    assert [row.cells[2].split(" ")[0] for row in table.rows] == [
+        f"{1 / ratios[lang].ratio:.2f}" for lang in ("de", "en")
+    ]
+
+
 def test_questions_that_fell_are_named_with_their_text():
     """The gate says which model is the new one."""
     texts = ["first?", "second?"]
