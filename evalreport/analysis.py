@@ -45,6 +45,7 @@ from evalreport.costs.records import cost_records, quality_of, with_undominated
 from evalreport.engine.parallel import working
 from evalreport.expected_time import expected_time
 from evalreport.gates.conditions import cost_of
+from evalreport.gates.ratios import ratio_records
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
 from evalreport.headline import with_headline
 from evalreport.intervals.calibration_records import calibration_records
@@ -236,7 +237,11 @@ def evaluate(
             ),
         )
         results = with_slices(results, slices)
-        results = replace(results, costs=with_undominated(spent.costs, quality_of(results)))
+        results = replace(
+            results,
+            costs=with_undominated(spent.costs, quality_of(results)),
+            metric_ratios=ratio_records(results, samples, predictions, divisions, deciding),
+        )
         say("done", 1.0)
         return with_headline(results)
 

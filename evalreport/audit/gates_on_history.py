@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalreport.audit.past import Past
-from evalreport.gates.conditions import Gate
-from evalreport.gates.judgement import Outcome, gate_record, outcome_of
+from evalreport.errors import UsageError
+from evalreport.gates.conditions import Gate, Term, cost_of
+from evalreport.gates.costs import figure_of_model
+from evalreport.gates.judgement import Limited, Outcome, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.outcomes import (
     as_verdict,
     decided_by,
@@ -15,9 +17,11 @@ from evalreport.gates.outcomes import (
     quantity_of,
     slice_of,
 )
-from evalreport.history.run_differences import Present, Reference, change_since
+from evalreport.history.run_differences import Present, Reference, change_since, has_limits, square_and_add
+from evalreport.numbers import decimals_of
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
+from evalreport.schema.recorded import results_of
 from evalreport.texts import Message, parts
 
 
@@ -55,7 +59,10 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
     """Pass if there is no earlier run yet, so that a series can begin; undecided if its run was pruned."""
     assert gate.reference is not None
     for term in gate.terms:
-        metric_record(gate, term, now.results)
+        if cost_of(term.metric) is None:
+            metric_record(gate, term, now.results)
+        else:
+            figure_of_model(gate, term, now.results)
     if gate.reference in past.pruned:
         text = Message("gates.pruned", run=past.pruned[gate.reference])
         return gate_record(gate, "undecided", text)
@@ -65,6 +72,8 @@ def _without_reference(gate: Gate, now: Present, past: Past) -> GateRecord:
 
 def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord:
     term = gate.terms[0]
+    if cost_of(term.metric) is not None:
+        return _against_cost(gate, term, now, reference)
     metric_record(gate, term, now.results)
     quantity = quantity_of(gate, term, now.results)
     within = slice_of(gate, term, now.results)
@@ -82,6 +91,36 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
         then = {"then": found.reference_value, "run": reference.spoken}
         sentences.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
     return replace(record, text=parts(*sentences, *([found.how] if found.how else [])))
+
+
+def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) -> GateRecord:
+    """Decide a gate on a change of a cost by the limits of both runs, as if their questions were others."""
+    found = figure_of_model(gate, term, now.results)
+    try:
+        then = figure_of_model(gate, term, results_of(reference.results))
+    except UsageError:
+        then = Limited(None, None, None)
+    if found.value is None or then.value is None:
+        missing = Message("reference.this") if found.value is None else reference.spoken
+        why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
+        return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
+    change = found.value - then.value
+    both = (found, then)
+    exact = all(one.exact for one in both)
+    limits = [
+        (one.value, one.value, one.value) if one.exact else (one.value, one.low, one.high) for one in both
+    ]
+    limited = Limited(change, None, None, Message("since.no_interval"), exact=exact)
+    if not exact and has_limits(limits[0]) and has_limits(limits[1]):
+        of_both = square_and_add(*limits)
+        limited = Limited(change, of_both.low, of_both.high)
+    record = decide_by_limits(gate, limited, gate.limit)
+    values = {"now": found.value, "then": then.value, "run": reference.spoken}
+    decimals = max(4, decimals_of([found.value / 1000, then.value / 1000]))
+    told = [Message("gates.now_and_then", **values, decimals=decimals)]
+    if limited.low is not None:
+        told.append(Message("since.costs_from_limits"))
+    return replace(record, text=parts(record.text, *told))
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:

@@ -9,6 +9,7 @@ n >= 500
 forest.accuracy >= accepted - 0.02
 forest.accuracy >= 0.88 every night
 forest.rmse <= ridge.rmse
+forest.accuracy >= 0.95 * ridge.accuracy
 0.9 <= forest.accuracy
 forest.selection_rate[sex=f] / forest.selection_rate[sex=m] >= 0.8
 forest.selection_rate[sex=f] >= 0.8 * forest.selection_rate[sex=m]
@@ -124,6 +125,14 @@ class Gate:
     about: tuple[str, ...] = ()
     floor: float = 0.0
 
+    @property
+    def of_models(self) -> bool:
+        """Whether it is about the ratio of two models' values of a metric that is no cost."""
+        if not self.ratio:
+            return False
+        first, second = self.terms
+        return first.model != second.model and cost_of(first.metric) is None
+
 
 def cost_of(metric: str) -> tuple[str, CostFigure] | None:
     """Return the column and the figure of a cost as a gate spells it; None of any other metric.
@@ -147,10 +156,10 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
         ``alarms``, ``drifts`` and ``fallen_slices`` may stand for ``n``. Instead
         of X also an earlier run's value: ``accepted``, ``accepted - X``, ``last`` or ``last + X``; or another model's:
         ``MODEL.METRIC <= MODEL.METRIC``, which is about their difference. Either side may stand first. After X also
-        ``every night``, about one model's metric. Two groups of one column may be divided: ``A / B >= X``, or
-        ``A >= X * B``. Where there is one model its name may be left out. A model may stand in double quotes; without
-        them the longest known name wins. In brackets after the metric: ``class=LABEL`` and the values of up to two
-        columns, each in double quotes where it needs them.
+        ``every night``, about one model's metric. Two models, or two groups of one column, may be divided:
+        ``A / B >= X``, or ``A >= X * B``. Where there is one model its name may be left out. A model may stand in
+        double quotes; without them the longest known name wins. In brackets after the metric: ``class=LABEL`` and the
+        values of up to two columns, each in double quotes where it needs them.
     models
         The known names.
 
@@ -203,6 +212,12 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
                 text,
                 nightly.start() + 1,
                 "every night asks for one model's metric over all its examples, and a number",
+            )
+        if cost_of(terms[0].metric) is not None:
+            raise wrong(
+                text,
+                nightly.start() + 1,
+                "every night is about the primary metric: hold a cost against a number, or accepted or last",
             )
         limit = _limit(text, at, nightly.start())
         return Gate(text, terms, comparator, limit, every_night=True)
@@ -350,14 +365,12 @@ def _alone(text: str, at: int) -> bool:
 
 
 def _check_ratio(text: str, first: Term, second: Term, *, at: int) -> None:
-    """Refuse a ratio that is not of one metric in two groups of the same columns, or of two models' costs."""
-    if cost_of(first.metric) is not None and first.model != second.model:
+    """Refuse a ratio that is not of one metric: of two models on the same examples, or of one in two groups."""
+    if first.spelling != second.spelling:
+        raise wrong(text, at, f"a ratio needs one metric, not {first.spelling} and {second.spelling}")
+    if first.model != second.model:
         _check_difference(text, first, second, at=at)
         return
-    if first.spelling != second.spelling or first.model != second.model:
-        raise wrong(
-            text, at, "a ratio needs one metric of one model in two groups, such as [sex=f] and [sex=m]"
-        )
     of_first, of_second = dict(first.slices), dict(second.slices)
     if not of_first or of_first.keys() != of_second.keys() or of_first == of_second:
         raise wrong(text, at, "a ratio needs two groups of the same column, such as [sex=f] and [sex=m]")

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Literal
 
 from evalreport.gates.conditions import MIRRORED, Comparator, Gate
+from evalreport.numbers import decimals_of
 from evalreport.schema.decisions import GateRecord
-from evalreport.texts import Text
+from evalreport.texts import Message, Text, parts
 
 Outcome = Literal["pass", "fail", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A figure with its limits; ``exact``: it is known exactly, or all costs are the same."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: Text | None = None
+    exact: bool = False
 
 
 def outcome_of(comparator: Comparator, limit: float, *, low: float, high: float) -> Outcome:
@@ -39,3 +53,34 @@ def gate_record(
 ) -> GateRecord:
     """Return the record of a gate, with the value and the limits that decided it."""
     return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
+
+
+def decide_by_limits(gate: Gate, found: Limited, limit: float) -> GateRecord:
+    """Decide a gate on a figure by its limits, of which one may be missing.
+
+    Without the limit that it needs a gate cannot pass; it can fail by the other one.
+    """
+    value = found.value
+    unknown = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
+    if value is None:
+        return gate_record(gate, "undecided", unknown)
+    if found.exact:
+        outcome = outcome_of(gate.comparator, limit, low=value, high=value)
+        return gate_record(gate, outcome, Message("gates.cost_exact", value=value), value=value)
+    low, high = found.low, found.high
+    if low is None and high is None:
+        return gate_record(gate, "undecided", unknown, value=value)
+    span = (-math.inf if low is None else low, math.inf if high is None else high)
+    outcome = outcome_of(gate.comparator, limit, low=span[0], high=span[1])
+    sides = [value if low is None else low, value if high is None else high]
+    decimals = decimals_of([(sides[1] - sides[0]) / 4])
+    key = (
+        "gates.cost" if None not in (low, high) else "gates.cost_from" if high is None else "gates.cost_up_to"
+    )
+    text: Text = Message(
+        key, value=value, limits=tuple(sides), low=sides[0], high=sides[1], decimals=decimals
+    )
+    if outcome == "undecided":
+        why = found.reason if None in (low, high) else None
+        text = parts(text, Message("gates.both_answers") if why is None else why)
+    return gate_record(gate, outcome, text, value=value, low=low, high=high)

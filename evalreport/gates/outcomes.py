@@ -22,7 +22,7 @@ from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, cost_of, parse, wrong
 from evalreport.gates.costs import decide_cost
-from evalreport.gates.judgement import gate_record, outcome_of
+from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.questions import decide_questions
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import clopper_pearson_limits, quantile, wilson_limits
@@ -145,6 +145,8 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if len(gate.terms) == 1:
         metric = metric_record(gate, gate.terms[0], results)
         return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+    if gate.of_models:
+        return _decide_ratio_of_models(gate, results)
     if gate.ratio:
         return _decide_ratio(gate, results)
     row, sign = _comparison_record(gate, results)
@@ -163,6 +165,22 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if sign < 0:
         found = replace(found, low=_negative(found.high), high=_negative(found.low))
     return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+
+
+def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
+    """Decide the ratio of two models' values by its limits, which ``gates/ratios.py`` computed."""
+    first, second = gate.terms
+    if gate.limit <= 0:
+        raise wrong(gate.text, second.metric_at, "a ratio is held against a number above 0")
+    for term in gate.terms:
+        metric_record(gate, term, results)
+    quantity, within = quantity_of(gate, first, results), slice_of(gate, first, results)
+    for row in results.metric_ratios:
+        if (row.a, row.b, row.slice) == (first.model, second.model, within) and Quantity.of(row) == quantity:
+            return decide_by_limits(gate, Limited(row.ratio, row.low, row.high, row.reason), gate.limit)
+    raise wrong(
+        gate.text, first.metric_at, "the ratio of two models is computed in the run that is given the gate"
+    )
 
 
 def _decide_ratio(gate: Gate, results: Results) -> GateRecord:

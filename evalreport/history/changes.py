@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from evalreport.schema.inputs import JsonObject
 
+COST_FIGURES = ("mean", "median", "p95", "sum", "per_success")
+"""Figures of a column of costs, as gates spell them: ``cost_mean``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -57,7 +60,11 @@ def _environment(results: JsonObject) -> JsonObject:
 
 
 def _values(results: JsonObject) -> JsonObject:
-    return {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
+    values = {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
+    for row in results.get("costs", ()):
+        inside = _in_slice(row)
+        values |= {f"{row['model']}.{row['column']}_{of}{inside}": row[of] for of in COST_FIGURES}
+    return values
 
 
 def _gates(results: JsonObject) -> JsonObject:
@@ -82,10 +89,12 @@ READERS = (
 def _spelled(row: JsonObject) -> str:
     """Spell the metric of a record as in a gate, with the slice in brackets."""
     name = f"{row['metric']}_{row['average']}" if row["average"] else str(row["metric"])
-    inside = [] if row["label"] is None else [f"class={row['label']}"]
-    if row["slice"] is not None:
-        inside.append(f"{row['slice']['column']}={row['slice']['value']}")
-    return f"{name}[{','.join(inside)}]" if inside else name
+    label = "" if row["label"] is None else f"[class={row['label']}]"
+    return f"{name}{label}{_in_slice(row)}".replace("][", ",")
+
+
+def _in_slice(row: JsonObject) -> str:
+    return "" if row["slice"] is None else f"[{row['slice']['column']}={row['slice']['value']}]"
 
 
 def _text(value: object) -> str:

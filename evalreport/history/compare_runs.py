@@ -119,6 +119,11 @@ def values_of(before: JsonObject, after: JsonObject, shared: Sequence[str]) -> t
         then = earlier.get(_identity(row))
         if then is not None and row["model"] in shared:
             found.append(_value_change(then, row, after, why_not=why_not, same=row["model"] in same))
+    costs = {_cost_identity(row): row for row in before["costs"]}
+    for row in after["costs"]:
+        then = costs.get(_cost_identity(row))
+        if then is not None and row["model"] in shared:
+            found.append(_cost_change(then, row, why_not=why_not, same=row["model"] in same))
     return tuple(sorted(found, key=lambda change: not change.primary or change.within is not None))
 
 
@@ -159,6 +164,34 @@ def _value_change(
         change=change,
         p_adjusted=None,
         judgement=judgement if primary else None,
+    )
+
+
+def _cost_identity(row: JsonObject) -> tuple[object, ...]:
+    return row["model"], row["column"], row["unit"], _within(row)
+
+
+def _cost_change(then: JsonObject, now: JsonObject, *, why_not: Message | None, same: bool) -> ValueChange:
+    """Compare the mean costs of a model by their limits; costs are not judged."""
+    old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
+    if why_not is not None:
+        change = ModelChange(reason=why_not)
+    elif same:
+        change = ModelChange(how=Message("since.same_predictions"), difference=new[0] - old[0])
+    else:
+        change = _from_limits(new, old)
+    return ValueChange(
+        model=now["model"],
+        metric=f"{now['column']}_mean",
+        within=_within(now),
+        primary=False,
+        old=old[0],
+        old_limits=old[1:],
+        new=new[0],
+        new_limits=new[1:],
+        change=change,
+        p_adjusted=None,
+        judgement=None,
     )
 
 

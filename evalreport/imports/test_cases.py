@@ -186,7 +186,7 @@ def _tagged(case: Record) -> dict[str, object]:
 
 
 def _costs_of_case(case: Record) -> dict[str, float | None]:
-    """Return what an answer cost: as the test case says, else as the trace of it does; the judge's cost is not in it."""
+    """Return what an answer cost, without the judge: as the test case says, else as its trace does."""
     trace = part_of(case, "trace")
     given = trace.get("llmSpans")
     calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
@@ -207,7 +207,10 @@ def _price(call: Record) -> float | None:
     """Return the tokens of a call times their prices."""
     found = []
     for side in ("Input", "Output"):
-        tokens, price = cost_of(call.get(f"{side.lower()}TokenCount")), cost_of(call.get(f"costPer{side}Token"))
+        tokens, price = (
+            cost_of(call.get(f"{side.lower()}TokenCount")),
+            cost_of(call.get(f"costPer{side}Token")),
+        )
         found.append(None if tokens is None or price is None else tokens * price)
     return _added(found)
 
@@ -221,7 +224,9 @@ def _added(values: Sequence[float | None]) -> float | None:
 def _seconds(start: object, end: object) -> float | None:
     """Return the seconds between two instants of ISO 8601."""
     try:
-        return cost_of((datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds())
+        return cost_of(
+            (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
+        )
     except (TypeError, ValueError):
         return None
 
@@ -276,10 +281,10 @@ def _failed(result: Record) -> bool:
 
 
 def _costs(result: Record) -> dict[str, float | None]:
-    """Return what an answer cost; nothing of one that failed."""
-    if _failed(result):
-        return {}
+    """Return what an answer cost; nothing of one that failed, or that promptfoo took from its cache for 0."""
     response = part_of(result, "response")
+    if _failed(result) or response.get("cached") is True:
+        return {}
     latency = cost_of(result.get("latencyMs"))
     usage = part_of(result, "tokenUsage") or part_of(response, "tokenUsage")
     cost = cost_of(result.get("cost"))

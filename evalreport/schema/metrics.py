@@ -77,6 +77,27 @@ class MetricRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRatioRecord:
+    """Value of a over value of b, which a gate asks for, with limits by ``method``; null with the ``reason``.
+
+    ``high`` null beside ``low``: no ratio is ruled out from above.
+    """
+
+    a: str
+    b: str
+    metric: str
+    average: str | None = None
+    label: str | None = None
+    slice: Slice | None = None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineRecord:
     """The value that a metric reaches without a model, by one constant answer or by guessing.
 

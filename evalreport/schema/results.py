@@ -66,6 +66,7 @@ from evalreport.schema.metrics import (
     BaselineRecord,
     ConfusionRecord,
     FoldRecord,
+    MetricRatioRecord,
     MetricRecord,
 )
 from evalreport.schema.questions import QuestionRecord
@@ -160,6 +161,8 @@ class Results:
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     """Verdicts within each task of a suite: a family of its own over tasks and pairs."""
     gates: tuple[GateRecord, ...] = ()
+    metric_ratios: tuple[MetricRatioRecord, ...] = ()
+    """Ratios of two models' values that gates ask for (``new.accuracy >= 0.95 * old.accuracy``)."""
     looks: LookRecord | None = None
     """This look, where the comparison may be repeated (``--looks``)."""
     declared: DeclaredRecord | None = None

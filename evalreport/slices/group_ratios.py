@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -32,9 +32,18 @@ def ratio_limits(x: Limited | None, y: Limited | None) -> tuple[float, float | N
     """
     if x is None or y is None or y[0] <= 0:
         return None
+    low, high = not_ruled_out(lambda k, side: mover(x, k, y, 0.0)[side])
+    return low or 0.0, high
 
-    def reach(k: float, side: int) -> float:
-        return mover(x, k, y, 0.0)[side]
+
+def not_ruled_out(reach: Callable[[float, int], float]) -> tuple[float, float | None]:
+    """Return the least and the greatest k >= 0 at which x - k y may be 0; None where there is no greatest.
+
+    Parameters
+    ----------
+    reach
+        The lower (0) or upper (1) limit of x - k y at a k; falls in k.
+    """
 
     def below(side: int, k: float) -> float:
         return -reach(k, side)
@@ -47,7 +56,7 @@ def ratio_limits(x: Limited | None, y: Limited | None) -> tuple[float, float | N
         open_ended = reach(top, side) > 0
         found.append(None if open_ended else rising_root(partial(below, side), 0.0, top))
     low, high = found
-    return (low or 0.0), high
+    return low or 0.0, high
 
 
 def ratio_records(found: Iterable[Shares], level: float) -> tuple[GroupRatioRecord, ...]:

@@ -341,3 +341,23 @@ def test_a_file_store_with_traces_is_told_how_to_move(imported, tmp_path):
     code, said, _ = imported(tmp_path / "mlruns")
     assert code == 2
     assert "mlflow migrate-filestore" in said
+
+
+COSTS = STORE.with_name("costs")
+PRICES = {"large": 3e-6, "small": 0.25e-6}
+"""Dollars for a token of the question in make_mlflow.py; four times as much for one of the answer."""
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_costs_are_those_of_all_calls_of_a_trace(imported, server, monkeypatch, served):
+    """By hand: two calls of 100 + 10 n tokens and 20 of the answer in all, each n + 1 hundredths of a second."""
+    monkeypatch.setattr(Server, "answers", json.loads((COSTS / "server.json").read_text(encoding="utf-8")))
+    code, said, rows = imported(server if served else COSTS / "mlflow.db", "--experiment", "costs")
+    assert code == 0
+    assert "costs of each answer: cost, latency, tokens" in said
+    assert (len(rows), len({row["id"] for row in rows})) == (16, 8)
+    for row in rows:
+        n = int(row["question"].split()[0])
+        assert float(row["tokens"]) == 120 + 10 * n
+        assert float(row["cost"]) == pytest.approx(PRICES[row["model"]] * (180 + 10 * n), rel=1e-9)
+        assert float(row["latency"]) >= 2 * (n + 1) / 100 - 0.002

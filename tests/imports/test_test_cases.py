@@ -134,7 +134,7 @@ def test_names_follow_the_paths(from_deepeval):
 
 
 PRICES = {"large": 3e-6, "small": 0.25e-6}
-"""Dollars for a token of the question in make_deepeval.py and make_promptfoo.py; four times as much for the answer's."""
+"""Dollars for a token of the question in make_deepeval.py and make_promptfoo.py; one of the answer costs four times."""
 
 
 @pytest.mark.parametrize("kind", ["cases", "traced"])
@@ -215,6 +215,43 @@ def test_costs_are_those_of_the_log_and_seconds(from_promptfoo, tmp_path):
     assert {(row["latency"], row["tokens"]) for row in rows if row["outcome"]} == {("0.25", "40.0")}
     assert {row["cost"] for row in rows if not row["outcome"]} == {""}
     assert "cost" not in from_promptfoo(REPEATED)[2][0]
+
+
+def test_what_a_cached_answer_costs_is_not_known(from_promptfoo, tmp_path):
+    """Promptfoo writes 0 for it, and the time that the cache took."""
+    content = json.loads((PROMPTFOO / "costs.json").read_text(encoding="utf-8"))
+    for row in content["results"]["results"]:
+        if row["vars"]["question"] == "1 + 1":
+            row["response"]["cached"], row["cost"], row["latencyMs"] = True, 0, 1
+    path = tmp_path / "cached.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    _, _, rows = from_promptfoo(path)
+    found = [row for row in rows if row["question"] == "1 + 1"]
+    assert {(row["cost"], row["latency"], row["tokens"]) for row in found} == {("", "", "")}
+    assert all(row["outcome"] for row in found)
+
+
+def test_costs_are_what_the_provider_says_without_the_graders(from_promptfoo):
+    """By hand: 100 + 10 n tokens of the question and 20 of the answer; the grader's 5,100 are not in them.
+
+    One provider with two configurations and no label: promptfoo 0.123.1 writes the label as an empty text.
+    """
+    code, said, rows = from_promptfoo(PROMPTFOO / "costs.json")
+    assert code == 0
+    assert "costs of each answer: cost, latency, tokens" in said
+    assert "1 answer is an error of the provider" in said
+    assert {row["model"] for row in rows} == {"scripted:sums #1", "scripted:sums #2"}
+    assert counts(rows) == own_counts(PROMPTFOO / "costs.json")
+    for row in rows:
+        n = int(row["question"].split()[0])
+        if row["model"].endswith("2") and n == 3:
+            assert (row["outcome"], row["cost"], row["latency"], row["tokens"]) == ("", "", "", "")
+            continue
+        price = PRICES["large" if row["model"].endswith("1") else "small"]
+        assert float(row["cost"]) == pytest.approx(price * (180 + 10 * n), rel=1e-9)
+        assert float(row["tokens"]) == 120 + 10 * n
+        # The provider sleeps for n + 1 fiftieths of a second.
+        assert float(row["latency"]) >= (n + 1) / 50 - 0.005
 
 
 def test_errors_of_old_files_have_no_outcome(from_promptfoo, tmp_path):

@@ -73,8 +73,8 @@ def ratio_between(
         if (row.column, row.slice, row.a, row.b) == (column, within, b, a):
             inverted = [None if not x else 1 / x for x in (row.ratio, row.high, row.low)]
             return CostRatioRecord(
-                a=a, b=b, column=column, slice=within, ratio=inverted[0], low=inverted[1], high=inverted[2], level=row.level,
-                method=row.method, alike=row.alike, reason=row.reason,
+                a=a, b=b, column=column, slice=within, ratio=inverted[0], low=inverted[1], high=inverted[2],
+                level=row.level, method=row.method, alike=row.alike, reason=row.reason,
             )  # fmt: skip
     return None
 
@@ -262,9 +262,7 @@ def _by_slice(view: View, column: str, by: str) -> LinedTable:
     rows = []
     for within in shown:
         found = [known.get((within, m.id)) for m in models]
-        cells = [
-            numbers.MISSING if r is None else _limited(r.mean, r.low, r.high, decimals) for r in found
-        ]
+        cells = [numbers.MISSING if r is None else _limited(r.mean, r.low, r.high, decimals) for r in found]
         if reference is not None:
             cells += [_times(ratio_between(view, column, m.id, reference, within)) for m in others]
         rows.append(LinedRow(label=names[within.value], cells=tuple(cells)))

@@ -5,7 +5,8 @@ writes a folder of its version, with its file store's layout cut down to what na
 and the table (``artifacts/eval_results_table.json``). MLflow 3 also evaluates with ``mlflow.genai``, whose table is no
 artefact: it is saved here by pandas. Its database (``store/mlflow.db``, cut down to what is about runs, traces and
 judgements, without folders of the machine) and what its server answers (``store/server.json``) are of one store;
-``ways`` is another of what ``mlflow.genai.evaluate`` can be given.
+``ways`` is another of what ``mlflow.genai.evaluate`` can be given, and ``costs`` one of a function whose calls of
+models are traced with their tokens and costs.
 """
 
 from __future__ import annotations
@@ -230,11 +231,61 @@ def ways(folder: Path) -> None:
     keep_store(folder, OUTPUT / "ways")
 
 
+PRICES = {"large": 3e-6, "small": 0.25e-6}
+"""Dollars for a token of the question; four times as much for one of the answer."""
+
+
+def costs(folder: Path) -> None:
+    """Keep a database of answers with costs: two calls each, of 100 + 10 n tokens and 20 of the answer in all."""
+    from mlflow.entities import SpanType
+    from mlflow.genai.scorers import scorer
+
+    @scorer
+    def right(outputs, expectations):
+        return outputs == expectations["expected_response"]
+
+    def evaluate_one(model: str, price: float) -> None:
+        rows = list(questions(model).head(8).itertuples())
+        answers = {row.inputs: row.outputs for row in rows}
+
+        @mlflow.trace(span_type=SpanType.CHAT_MODEL)
+        def call(question: str) -> str:
+            n = int(question.split()[0])
+            asked, said = 50 + 5 * n, 10
+            usage = {"input_tokens": asked, "output_tokens": said, "total_tokens": asked + said}
+            cost = {"input_cost": price * asked, "output_cost": 4 * price * said}
+            span = mlflow.get_current_active_span()
+            # The first question is tried once without a trace.
+            if span is not None:
+                span.set_attribute("mlflow.chat.tokenUsage", usage)
+                span.set_attribute("mlflow.llm.cost", cost | {"total_cost": sum(cost.values())})
+            time.sleep((n + 1) / 100)
+            return answers[question]
+
+        @mlflow.trace
+        def app(question: str) -> str:
+            call(question)
+            return call(question)
+
+        data = [
+            {"inputs": {"question": row.inputs}, "expectations": {"expected_response": row.ground_truth}}
+            for row in rows
+        ]
+        with mlflow.start_run(run_name=model):
+            mlflow.genai.evaluate(data=data, predict_fn=app, scorers=[right])
+
+    mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    mlflow.set_experiment("costs")
+    for model, price in PRICES.items():
+        evaluate_one(model, price)
+    keep_store(folder, OUTPUT / "costs")
+
+
 KEPT = (
     *("experiments", "runs", "assessments", "trace_info", "trace_request_metadata", "trace_tags", "spans"),
     "entity_associations",
 )
-KEPT_METADATA = ("mlflow.sourceRun", "mlflow.traceInputs")
+KEPT_METADATA = ("mlflow.sourceRun", "mlflow.traceInputs", "mlflow.trace.tokenUsage", "mlflow.trace.cost")
 
 
 def keep_store(folder: Path, place: Path) -> None:
@@ -260,7 +311,7 @@ def keep_store(folder: Path, place: Path) -> None:
         database.execute("UPDATE experiments SET artifact_location = ''")
         database.execute("DELETE FROM trace_tags WHERE key LIKE '%ocation'")
         database.execute("UPDATE assessments SET error = 'ValueError' WHERE error IS NOT NULL")
-        database.execute("DELETE FROM trace_request_metadata WHERE key NOT IN (?, ?)", KEPT_METADATA)
+        database.execute("DELETE FROM trace_request_metadata WHERE key NOT IN (?, ?, ?, ?)", KEPT_METADATA)
         database.execute("VACUUM")
 
 
@@ -366,6 +417,9 @@ def main() -> None:
             (Path(folder) / "ways").mkdir()
             os.chdir(Path(folder) / "ways")
             ways(Path(folder) / "ways")
+            (Path(folder) / "costs").mkdir()
+            os.chdir(Path(folder) / "costs")
+            costs(Path(folder) / "costs")
 
 
 if __name__ == "__main__":
