@@ -89,7 +89,7 @@ class RunKeywords(TypedDict, total=False):
         and tokens are taken by name).
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
-        'forest.recall[sex=f] >= 0.75' within a slice.
+        'forest.recall[sex=f] >= 0.75' within a slice, 'new.accuracy >= 0.95 * old.accuracy'.
     exact : bool
         Resample rank metrics from all rows (default: above 2,000 rows from a histogram).
     fixed_class_counts : bool

@@ -258,7 +258,8 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     if gate.low is None and float(gate.value).is_integer():
         return Message("headline.gate_count", what=name, count=int(gate.value), needs=needs)
     value = amount(Limited(gate.value, gate.low, gate.high))
-    return Message("headline.gate", what=name, value=value, needs=needs)
+    key = "gate_change" if about_then(gate.gate) else "gate"
+    return Message(f"headline.{key}", what=name, value=value, needs=needs)
 
 
 def _gate_words(facts: Facts, what: str) -> Text:

@@ -52,6 +52,9 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
             yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
         if model.gold is not None:
             yield model.gold.tobytes()
+        if model.answers is not None:
+            for name, costs in sorted(model.answers.costs.items()):
+                yield name.encode() + model.answers.row.tobytes() + costs.tobytes()
         yield from _columns(model.columns)
     yield from _columns({**predictions.keys, **predictions.metadata})
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import evalreport
 from evalreport.errors import UsageError
 from evalreport.gates.outcomes import parse
+from evalreport.history.run_differences import square_and_add
 from evalreport.history.store import accept, prune
 from tests.samples.audits import audited, gate_of, options, right, share
 
@@ -215,3 +217,51 @@ def test_a_slice_that_the_earlier_run_did_not_keep_is_said(history):
     found, _, _ = audited(history, with_sex(share(90, 100), first=5000), gates=gates)
     assert gate_of(found)[0] == "undecided"
     assert "kept no examples with sex = f" in gate_of(found)[1]
+
+
+def priced(factor, *, sd=0.1, n=60):
+    """Answers of 60 questions that cost so many times as much as one."""
+    rng = np.random.default_rng(3)
+    return {
+        "new": {
+            "id": [f"q{i}" for i in range(n)], "outcome": [1, 0] * (n // 2),
+            "cost": factor * rng.lognormal(0, sd, n), "lang": ["de", "de", "en"] * (n // 3),
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(0.99, "pass"), (1.1, "undecided"), (2.0, "fail")])
+def test_a_mean_cost_is_compared_with_that_of_an_earlier_run(history, factor, outcome):
+    """By the limits of both runs (Zou and Donner), as of two independent samples."""
+    gate = "new.cost_mean <= accepted + 0.1"
+    then, _, _ = audited(history, priced(1.0), metrics=(), gates=(gate,))
+    assert gate_of(then)[0] == "pass"
+    now, _, _ = audited(history, priced(factor), metrics=(), gates=(gate,))
+    record, (before, after) = now.results.gates[0], (found.results.costs[0] for found in (then, now))
+    expected = square_and_add(*((r.mean, r.low, r.high) for r in (after, before)))
+    assert (record.outcome, record.low, record.high) == (outcome, expected.low, expected.high)
+    assert "at the accepted run 1" in str(record.text)
+
+
+def test_other_figures_of_costs_over_runs(history):
+    """A bill is known exactly; a percentile without an upper limit decides nothing; slices; what was not there."""
+    audited(history, priced(1.0), metrics=(), slices=("lang",))
+    gates = (
+        "new.cost_sum <= last + 1", "new.cost_p95 <= last + 9", "new.cost_mean[lang=de] <= last + 9",
+        "new.cost_median[lang=en] <= last - 9",
+    )  # fmt: skip
+    found, _, _ = audited(history, priced(2.0), metrics=(), gates=gates)
+    assert [g.outcome for g in found.results.gates] == ["fail", "undecided", "pass", "fail"]
+    without = {name: values for name, values in priced(1.0)["new"].items() if name != "cost"}
+    audited(history, {"new": without}, metrics=(), series="other")
+    later, _, _ = audited(
+        history, priced(1.0), metrics=(), series="other", gates=("new.cost_mean <= accepted",)
+    )
+    assert gate_of(later)[0] == "undecided"
+    assert "has no cost_mean of new" in gate_of(later)[1]
+
+
+def test_a_cost_every_night_is_refused(history):
+    """The bets are about the primary metric."""
+    with pytest.raises(UsageError, match="hold a cost against a number"):
+        audited(history, priced(1.0), metrics=(), gates=("new.cost_mean <= 2 every night",))

@@ -54,3 +54,25 @@ def test_values_of_slices_and_classes_are_spelled_as_in_a_gate() -> None:
     row = {"model": "a", "metric": "recall", "average": None, "label": "spam", "value": 0.5}
     before = results(metrics=[{**row, "slice": {"column": "sex", "value": "f"}}])
     assert [change.what for change in changes(before, results(metrics=[]))] == ["a.recall[class=spam,sex=f]"]
+
+
+def test_costs_are_spelled_as_in_a_gate() -> None:
+    """Each figure, overall and within a slice."""
+    row = {
+        "model": "m",
+        "column": "cost",
+        "slice": None,
+        "mean": 2.0,
+        "median": 1.0,
+        "p95": 4.0,
+        "sum": 20.0,
+        "per_success": 3.0,
+    }
+    within = row | {"slice": {"column": "lang", "value": "de"}}
+    found = changes(
+        results(costs=[row, within]), results(costs=[row | {"mean": 2.5}, within | {"sum": 30.0}])
+    )
+    assert [(c.kind, c.what, c.before, c.after) for c in found] == [
+        ("value", "m.cost_mean", 2.0, 2.5),
+        ("value", "m.cost_sum[lang=de]", 20.0, 30.0),
+    ]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
+import evalreport
 from evalreport.cli import main
 from evalreport.history.run_differences import square_and_add
 from tests.samples.compared_runs import METRICS, judged
@@ -113,3 +116,27 @@ def test_results_that_lack_what_their_version_did_not_write_are_compared(made, t
     for pair in ((foreign, made / "base-out"), (made / "base-out", foreign)):
         assert main(["compare-runs", *map(str, pair), "-f", "json"]) in (0, 3)
         assert json.loads(capsys.readouterr().out)["values"]
+
+
+def test_mean_costs_of_two_runs_stand_beside_each_other(tmp_path):
+    """With the difference by the limits of both; costs are not judged."""
+    found = []
+    for name, factor in (("old", 1.0), ("new", 1.5)):
+        rng = np.random.default_rng(7)
+        rows = {
+            "id": [f"q{i}" for i in range(40)],
+            "outcome": [1, 0] * 20,
+            "cost": factor * rng.lognormal(size=40),
+        }
+        results = evalreport.evaluate({"m": rows}, resamples=50)
+        evalreport.render(results, tmp_path / name, formats=["json"])
+        found.append(results.costs[0])
+    compared = evalreport.compare_runs(tmp_path / "old", tmp_path / "new")
+    (value,) = (v for v in compared.values if v.metric == "cost_mean")
+    expected = square_and_add(*((r.mean, r.low, r.high) for r in found[::-1]))
+    assert (value.difference, value.change.low, value.change.high) == (
+        expected.difference,
+        expected.low,
+        expected.high,
+    )
+    assert (value.primary, value.judgement) == (False, None)

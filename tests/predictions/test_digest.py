@@ -48,3 +48,13 @@ def test_very_many_ids_in_memory_have_a_digest_that_tells_them_apart() -> None:
         for last in (ids[-1], "x")
     }
     assert len(digests) == 2
+
+
+def test_costs_are_content() -> None:
+    """Answers that only cost more are another input: a run of them is no repetition."""
+    rows = {"id": ["a", "b"], "outcome": [1, 0], "cost": [1.0, 2.0]}
+    found = {
+        load({"m": {**rows, "cost": costs}}, options=Options()).inputs[0].sha256
+        for costs in ([1.0, 2.0], [1.0, 3.0], [2.0, 1.0])
+    }
+    assert len(found) == 3
