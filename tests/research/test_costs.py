@@ -52,7 +52,13 @@ def test_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(me
     """Holm over 200 questions."""
     rates = [float(c["below"]) for c in measured if c["figure"] not in costs.FIGURES]
     assert len(rates) == 3
-    assert max(rates) <= 0.06
+    assert max(costs.upper_limit(rate, 10_000) for rate in rates) <= 0.06
+
+
+@pytest.mark.parametrize("attempts", [6, 10, 20, 37, 50])
+def test_whatever_their_chances_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(attempts):
+    """Exact, for the worst chance to pass; 200 questions."""
+    assert costs.flagged_at_most(attempts) <= 0.06
 
 
 def test_the_page_has_the_table(measured):
