@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
 from evalreport.gates.judgement import Limited, decide_by_limits
+from evalreport.intervals.costs import NO_VARIATION
 from evalreport.registry import unknown_name
 from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.decisions import GateRecord
@@ -62,7 +63,8 @@ def figure_of_model(gate: Gate, term: Term, results: Results) -> Limited:
         return Limited(record.mean, record.low, record.high, record.reason, exact=exact)
     if figure == "per_success":
         low, high = record.per_success_low, record.per_success_high
-        return Limited(record.per_success, low, high, record.reason)
+        exact = record.alike and record.successes == record.answers
+        return Limited(record.per_success, low, high, record.reason, exact=exact)
     if figure == "median":
         return Limited(record.median, record.median_low, record.median_high, record.reason)
     return Limited(record.p95, record.p95_low, record.p95_high, record.reason)
@@ -123,7 +125,9 @@ def _of_pair(gate: Gate, column: str, figure: CostFigure, results: Results) -> L
 def _ratio(row: CostRatioRecord, figure: CostFigure) -> Limited:
     if figure == "mean":
         return Limited(row.ratio, row.low, row.high, row.reason, exact=row.alike)
-    return Limited(row.per_success_ratio, row.per_success_low, row.per_success_high, row.per_success_reason)
+    exact = row.per_success_ratio is not None and row.per_success_reason == NO_VARIATION
+    low, high = row.per_success_low, row.per_success_high
+    return Limited(row.per_success_ratio, low, high, row.per_success_reason, exact=exact)
 
 
 def _turned(found: Limited) -> Limited:

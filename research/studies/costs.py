@@ -336,8 +336,8 @@ def write_page(measured: Sequence[Cell], page: Path) -> None:
         *table(measured),
         "",
         f"Of 200 unchanged questions Holm flags any in: {said} ({rates[0].sets:,} families each, with Clopper and"
-        f" Pearson's upper limits at 95 %). Reckoned exactly, it is at most {100 * exact:.1f} % with 6 to {MOST_ATTEMPTS}"
-        " attempts, whatever the questions' chances to pass.",
+        f" Pearson's upper limits at 95 %). Reckoned exactly, it is at most {100 * exact:.1f} % with 6 to"
+        f" {MOST_ATTEMPTS} attempts, whatever the questions' chances to pass.",
     ]
     old = page.read_text(encoding="utf-8")
     block = "<!-- measured -->\n\n" + "\n".join(text) + "\n\n<!-- end -->"

@@ -157,6 +157,15 @@ def test_a_price_list_decides_a_gate_by_its_value():
     assert costs_of(results, "new").low is None
 
 
+def test_a_price_list_without_a_failure_decides_costs_per_success_too():
+    """Every answer a success at one price: METHODS 6R, edges; with a failure the cost per success varies."""
+    gates = ["new.cost_per_success <= 2", "new.cost_per_success <= 0.4 * old.cost_per_success"]
+    results = run(rows([2.0] * 5), rows([4.0] * 5), gates=gates)
+    assert [(g.outcome, g.value) for g in results.gates] == [("pass", 2), ("fail", 0.5)]
+    failed = run(rows([2.0] * 5, [1, 0, 1, 1, 1]), rows([4.0] * 5), gates=["new.cost_per_success <= 2.5"])
+    assert failed.gates[0].outcome == "undecided"
+
+
 @pytest.mark.parametrize(
     "gate",
     [

@@ -56,7 +56,9 @@ def test_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(me
 
 
 @pytest.mark.parametrize("attempts", [6, 10, 20, 37, 50])
-def test_whatever_their_chances_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(attempts):
+def test_whatever_their_chances_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(
+    attempts,
+):
     """Exact, for the worst chance to pass; 200 questions."""
     assert costs.flagged_at_most(attempts) <= 0.06
 
