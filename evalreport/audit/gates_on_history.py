@@ -17,7 +17,14 @@ from evalreport.gates.outcomes import (
     quantity_of,
     slice_of,
 )
-from evalreport.history.run_differences import Present, Reference, change_since, has_limits, square_and_add
+from evalreport.history.run_differences import (
+    PossibleLimits,
+    Present,
+    Reference,
+    change_since,
+    has_limits,
+    square_and_add,
+)
 from evalreport.numbers import decimals_of
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
@@ -105,14 +112,11 @@ def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) ->
         why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
         return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
     change = found.value - then.value
-    both = (found, then)
-    exact = all(one.exact for one in both)
-    limits = [
-        (one.value, one.value, one.value) if one.exact else (one.value, one.low, one.high) for one in both
-    ]
+    exact = found.exact and then.exact
     limited = Limited(change, None, None, Message("since.no_interval"), exact=exact)
-    if not exact and has_limits(limits[0]) and has_limits(limits[1]):
-        of_both = square_and_add(*limits)
+    present, earlier = (_with_limits(one) for one in (found, then))
+    if not exact and has_limits(present) and has_limits(earlier):
+        of_both = square_and_add(present, earlier)
         limited = Limited(change, of_both.low, of_both.high)
     record = decide_by_limits(gate, limited, gate.limit)
     values = {"now": found.value, "then": then.value, "run": reference.spoken}
@@ -121,6 +125,12 @@ def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) ->
     if limited.low is not None:
         told.append(Message("since.costs_from_limits"))
     return replace(record, text=parts(record.text, *told))
+
+
+def _with_limits(figure: Limited) -> PossibleLimits:
+    if figure.exact:
+        return figure.value, figure.value, figure.value
+    return figure.value, figure.low, figure.high
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:

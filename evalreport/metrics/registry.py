@@ -38,7 +38,7 @@ from evalreport.metrics.metric import (
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of, unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRatioRecord, MetricRecord
 from evalreport.texts import Message
 
 Decorator = Callable[[Function], Function]
@@ -409,7 +409,7 @@ class Quantity:
     label: str | None = None
 
     @classmethod
-    def of(cls, record: MetricRecord | ComparisonRecord) -> Quantity:
+    def of(cls, record: MetricRecord | ComparisonRecord | MetricRatioRecord) -> Quantity:
         """Return what a record is about."""
         return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
 
