@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse
-from evalreport.engine.distributions import Array
-from evalreport.engine.ranks import Order, running_weights
+from evalreport.engine.distributions import Array, running_sum
+from evalreport.engine.ranks import Order, group_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -265,8 +265,8 @@ class Steps:
         return self.seen.get(weights, self._cumulative)
 
     def _cumulative(self, weights: Floats) -> CumulativeWeights:
-        found, wrong = running_weights(weights, self.order)
-        return CumulativeWeights(found[1:], wrong[1:], self.example)
+        found, wrong = map(running_sum, group_weights(weights, self.order))
+        return CumulativeWeights(found, wrong, self.example)
 
 
 @dataclass(frozen=True, slots=True)

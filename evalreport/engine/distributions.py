@@ -185,23 +185,21 @@ _WORTH_KEEPING = 100_000
 
 
 def running_sum(values: Floats) -> Floats:
-    """Return cumulative sums along the first axis; of a long vector they are kept for as long as it lives.
+    """Return cumulative sums along the first axis; of a table or a long vector they are kept for as long as it lives.
 
-    Several metrics, their derivatives and the histogram begin with the running sums of the same two vectors. The
+    Several metrics, their derivatives and the histogram begin with the running sums of the same two arrays. The
     kept sums are read-only.
     """
-    if values.ndim > 1 or len(values) < _WORTH_KEEPING:
-        return running_sums(values)
     kept = _RUNNING.get(id(values))
     if kept is None or kept[0]() is not values:
-        return keep_running_sum(values, np.cumsum(values))
+        return keep_running_sum(values, running_sums(values))
     return kept[1]
 
 
 def keep_running_sum(values: Floats, sums: Floats) -> Floats:
-    """Store running sums of a long vector that were computed elsewhere, and return them."""
+    """Store running sums of a table, or of a long vector, that were computed elsewhere, and return them."""
     key = id(values)
-    if len(values) >= _WORTH_KEEPING:
+    if values.ndim > 1 or len(values) >= _WORTH_KEEPING:
         sums.flags.writeable = False
         _RUNNING[key] = weakref.ref(values, lambda _: _RUNNING.pop(key, None)), sums
     return sums

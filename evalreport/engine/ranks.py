@@ -93,6 +93,17 @@ class Order:
         keep_running_sum(negatives, ends)
         return positives, negatives
 
+    def weighed(self, weights: Floats) -> tuple[Floats, Floats] | None:
+        """Return the groups' weights under the last weights (b, n), for as long as they are in use; else None."""
+        last, positives, negatives = (kept() for kept in self.__dict__.get("_weighed", (lambda: None,) * 3))
+        return (
+            None if last is not weights or positives is None or negatives is None else (positives, negatives)
+        )
+
+    def keep_weighed(self, *arrays: Floats) -> None:
+        """Remember weights, and those of the positives and negatives of each group, without holding them."""
+        self.__dict__["_weighed"] = tuple(map(weakref.ref, arrays))
+
     @property
     def sizes(self) -> npt.NDArray[np.intp]:
         """(g,) examples in each group."""
@@ -226,8 +237,12 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
         if g == len(ranked):
             return positives, negatives
         return np.add.reduceat(positives, order.starts), np.add.reduceat(negatives, order.starts)
-    sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
-    return sums[:g], sums[g:]
+    found = order.weighed(weights)
+    if found is None:
+        sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
+        found = sums[:g], sums[g:]
+        order.keep_weighed(weights, *found)
+    return found
 
 
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

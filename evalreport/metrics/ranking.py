@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable
 from typing import Any
 
@@ -132,13 +133,13 @@ MOST_FALSE_POSITIVES = 0.1
 def _included(negatives: Array) -> tuple[Array, Array]:
     """Return each group's share inside the range of false positive rates, (k, ...), and its negatives there.
 
-    Of one set of weights no group after the one in which the range ends: k <= g.
+    No group after the last one in which the range ends: k <= g.
     """
     upto = running_sum(negatives)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
-    if negatives.ndim == 1:
-        k = int(np.searchsorted(upto, allowed)) + 1
-        upto, negatives = upto[:k], negatives[:k]
+    groups = range(len(upto) - 1)
+    k = bisect(groups, 0, key=lambda group: int((upto[group] >= allowed).all())) + 1
+    upto, negatives = upto[:k], negatives[:k]
     inside = np.clip(allowed - (upto - negatives), 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
 
@@ -264,7 +265,8 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found, called = running_sums(positives), running_sums(positives + negatives)
+    found = running_sum(positives)
+    called = found + running_sum(negatives)
     precision = found / np.maximum(called, np.finfo(np.float64).tiny)
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     earlier = np.where(called[:-1] > 0, precision[:-1], precision[1:])
@@ -438,7 +440,7 @@ def _corners(
 
     def at(index: Indices) -> tuple[Floats, Floats]:
         found, wrong = (
-            sums[index, every].astype(np.float64) for sums in (cumulative.found, cumulative.wrong)
+            sums[index, every].astype(np.float64, copy=False) for sums in (cumulative.found, cumulative.wrong)
         )
         return found, wrong
 

@@ -72,6 +72,10 @@ def with_replicates(
     }
 
 
+_WEIGHTS_AT_ONCE, _LEAST_AT_ONCE = 1 << 18, 16
+"""Weights of the rows of one part that are ranked at once (2 MB), so that tables stay in the processor's cache."""
+
+
 @dataclass(frozen=True, slots=True)
 class FromRows:
     """Replicates from draws of units: every metric is a function of the weights of the rows.
@@ -116,7 +120,7 @@ class FromRows:
         """Return each quantity's values (b,) under multiplicities of units (b, units)."""
         found = _of_sums(self.columns.sums(multiplicities))
         if self.by_row:
-            found |= self._by_row(self.by_row, self.data.units.expand(multiplicities))
+            found |= self._by_row(self.by_row, multiplicities)
         return found
 
     def of_tiles(self, drawn: Sequence[Tile]) -> dict[Key, Floats]:
@@ -143,8 +147,15 @@ class FromRows:
             values[lacking] = self._by_row([key], next(in_floats(own)))[key][0]
         return values
 
-    def _by_row(self, keys: Sequence[Key], weights: Floats) -> dict[Key, Floats]:
-        """Evaluate rank and row metrics under weights (b, n): the mean over the parts in which they are defined."""
+    def _by_row(self, keys: Sequence[Key], multiplicities: Floats) -> dict[Key, Floats]:
+        """Evaluate rank and row metrics under multiplicities of units (b, units), a few at a time."""
+        largest = max(len(rows) for rows in self.data.layout.ranked.rows())
+        pieces = -(-len(multiplicities) // max(_LEAST_AT_ONCE, _WEIGHTS_AT_ONCE // largest))
+        blocks = [self._few_by_row(keys, few) for few in np.array_split(multiplicities, pieces)]
+        return {key: np.concatenate([block[key] for block in blocks]) for key in keys}
+
+    def _few_by_row(self, keys: Sequence[Key], multiplicities: Floats) -> dict[Key, Floats]:
+        """Take the mean over the parts in which a metric is defined."""
         data = self.data
         rows_of_parts = data.layout.ranked.rows()
         found: dict[Key, list[Floats]] = {key: [] for key in keys}
@@ -154,7 +165,7 @@ class FromRows:
             if isinstance(definition(key[1]).computation, Ranks) and not data.is_binned(key)
         }
         for j, rows in enumerate(rows_of_parts):
-            part = weights if len(rows_of_parts) == 1 else weights[:, rows]
+            part = data.units.expand(multiplicities, slice(None) if len(rows_of_parts) == 1 else rows)
             groups = {
                 name: group_weights(part, orders[j].merged)
                 for name, orders in data.orders.items()

@@ -302,10 +302,10 @@ class Units:
         """Yield blocks (b, count) of 0 and 1: which units change sides."""
         return swaps(self.count, n_resamples, seed=seed)
 
-    def expand(self, multiplicities: Floats) -> Floats:
-        """Turn multiplicities of units (b, count) into weights of rows (b, n)."""
-        by_row = multiplicities if self.cluster is None else multiplicities[:, self.cluster]
-        return by_row if self.heavy is None else by_row * self.heavy
+    def expand(self, multiplicities: Floats, rows: Indices | slice = slice(None)) -> Floats:
+        """Turn multiplicities of units (b, count) into weights of all rows, or of some, (b, n)."""
+        by_row = multiplicities[:, rows if self.cluster is None else self.cluster[rows]]
+        return by_row if self.heavy is None else by_row * self.heavy[rows]
 
     def by_part(self, derivative: Floats, part: Indices, n_parts: int) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
