@@ -334,20 +334,21 @@ def test_sums_over_examples_are_not_compared():
 
 
 def test_no_difference_is_flagged_at_the_stated_rate():
-    """Random groups: in 80 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag.
+    """Random groups: in 20 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag.
 
-    Of whole runs; test_family.py holds the rate itself on more data sets.
+    Of whole runs: more than three of 20 flag in 98 % where 41 % do, as without a family. test_family.py holds the rate
+    itself on 400 data sets.
     """
     random = np.random.default_rng(21)
     flagged = 0
-    for _ in range(80):
+    for _ in range(20):
         group = random.integers(0, 6, 360).astype(str).tolist()
         right = {name: random.random(360) < 0.75 for name in "ab"}
         results = run(answers(right, group=group), slices=["group"], resamples=1, intervals=["wilson"])
         tested = [r for r in results.disparities if r.p_value is not None]
         assert len(tested) >= 8
         flagged += any(r.flagged for r in tested)
-    assert flagged / 80 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 80)
+    assert flagged / 20 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 20)
 
 
 def test_a_planted_difference_is_flagged_and_put_into_words():
