@@ -125,8 +125,11 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     """Return the test that leads for a quantity in the layout of a pair."""
     if pair is None:
         return definition(quantity).inference.test
+    evidence, drawn = pair.difference.evidence, dict[str, bool]()
     for row in LEADERS:
-        if not DRAWN[row.drawn](pair) or not isinstance(pair.difference.evidence, row.of):
+        if row.drawn not in drawn:
+            drawn[row.drawn] = DRAWN[row.drawn](pair)
+        if not drawn[row.drawn] or not isinstance(evidence, row.of):
             continue
         if not isinstance(row.test, str):
             return row.test(pair)

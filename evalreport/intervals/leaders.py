@@ -154,9 +154,13 @@ LEADERS: tuple[Leader, ...] = (
 
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
+    evidence, drawn = estimate.evidence, {"": True}
     for row in LEADERS:
-        fits = isinstance(estimate, row.of) or isinstance(estimate.evidence, row.of)
-        if not fits or not DRAWN[row.drawn](estimate) or (row.where is not None and not row.where(estimate)):
+        if row.drawn not in drawn:
+            drawn[row.drawn] = DRAWN[row.drawn](estimate)
+        if not drawn[row.drawn] or not (isinstance(estimate, row.of) or isinstance(evidence, row.of)):
+            continue
+        if row.where is not None and not row.where(estimate):
             continue
         if not isinstance(row.interval, str):
             return row.interval(estimate)
