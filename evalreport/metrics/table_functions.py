@@ -9,12 +9,15 @@ from typing import Literal
 
 import numpy as np
 
-from evalreport.engine.counts import Counts, one_vs_rest, two_classes
+from evalreport.engine.counts import Counts, are_whole, one_vs_rest, two_classes
 from evalreport.engine.distributions import Array, ratio, slopes_at, zero_where_undefined
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
+
+WORTH_SHARING, LEAST_SHARED = 4096, 4
+"""Counts of classes from which on equal ones are looked for, and how many must share one on average."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,25 @@ class TableFunctions:
     def counts(self) -> Counts:
         """The counts (..., K) of every class against the rest."""
         return one_vs_rest(self.margins)
+
+    @cached_property
+    def distinct(self) -> tuple[Counts, Indices] | None:
+        """The distinct counts, and which of them each class has, (..., K); None where these are few or not repeated.
+
+        After many swaps most classes have counts that occurred before: a metric is evaluated once for each.
+        """
+        if self.exact or self.counts.tp.size < WORTH_SHARING:
+            return None
+        parts = [part.ravel() for part in self.counts]
+        sums, largest = np.sum(parts, axis=0), max(float(part.max()) for part in parts[:3]) + 1
+        if (sums != sums[0]).any() or largest > 1 << 17 or not all(are_whole(part) for part in parts[:3]):
+            return None
+        tp, fp, fn, _ = (part.astype(np.int64) for part in parts)
+        code = (tp * int(largest) + fp) * int(largest) + fn
+        _, first, place = np.unique(code, return_index=True, return_inverse=True)
+        if len(first) * LEAST_SHARED > len(code):
+            return None
+        return Counts(*(part[first] for part in parts)), place.reshape(self.counts.tp.shape)
 
     @cached_property
     def pooled(self) -> Counts:
@@ -81,7 +103,8 @@ class TableFunctions:
         """Return a metric's values (..., K) of every class, nan where 0/0."""
         if metric.name not in self._values:
             self._values.clear()
-            self._values[metric.name] = np.asarray(metric.computation.function(self.counts))
+            counts, place = self.distinct or (self.counts, ...)
+            self._values[metric.name] = np.asarray(metric.computation.function(counts))[place]
         return self._values[metric.name]
 
     def slopes(self, quantity: Quantity) -> Floats:
@@ -121,13 +144,14 @@ class TableFunctions:
         if (metric.name, pooled) not in self._slopes:
             if (metric.name, not pooled) not in self._slopes:
                 self._slopes.clear()
-            counts, function = self.pooled if pooled else self.counts, metric.computation.function
+            function = metric.computation.function
+            counts, place = (self.pooled, ...) if pooled else self.distinct or (self.counts, ...)
             self._slopes[metric.name, pooled] = slopes_at(
                 lambda c: zero_where_undefined(function(Counts(*(c[..., j] for j in range(4))))),
                 np.stack(counts, axis=-1),
                 1,
                 exact=self.exact,
-            )
+            )[place]
         return self._slopes[metric.name, pooled]
 
 

@@ -60,3 +60,21 @@ def test_one_class_is_that_of_the_collapsed_table() -> None:
             quantity = Quantity(name, label="a")
             assert collapsed.value(quantity) == pytest.approx(whole.value(quantity), rel=1e-13)
             assert collapsed.by_count(quantity) == pytest.approx(whole.by_count(quantity), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 / 3], ids=["counts", "weights"])
+def test_counts_that_occur_again_are_evaluated_once(scale: float) -> None:
+    """Values and derivatives at many margins are those at each by itself, up to the order of sums."""
+    rng = np.random.default_rng(1)
+    tables = rng.multinomial(20, TABLE.ravel() / TABLE.sum(), size=2000).reshape(-1, 4, 4) * scale
+    margins = np.stack([margins_of(table) for table in tables])
+    together = TableFunctions(margins, PREDICTIONS, exact=False)
+    assert (together.distinct is None) == (scale != 1)
+    if together.distinct is not None:
+        assert len(together.distinct[0].tp) < margins[:, 0].size / 4
+    for quantity in QUANTITIES:
+        value, slopes = together.value(quantity), together.slopes(quantity)
+        for row in range(0, 2000, 400):
+            alone = TableFunctions(margins[row], PREDICTIONS, exact=False)
+            assert value[row] == pytest.approx(alone.value(quantity), rel=1e-12, nan_ok=True)
+            assert slopes[row] == pytest.approx(alone.slopes(quantity), rel=1e-9, abs=1e-15)
