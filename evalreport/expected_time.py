@@ -15,16 +15,23 @@ from evalreport.texts import Message
 SAID_FROM = 10.0
 """Seconds from which on a run says what it will cost."""
 
-A_ROW, A_ROW_OF_VALUES = 4e-6, 8e-6
-"""Seconds for each row of a model; of values whose medians and ranks have no histogram up to ``MOST_VALUES`` rows."""
+START = 1.3
+"""Seconds of every run."""
+
+A_ROW, A_ROW_OF_VALUES, A_PROBABILITY = 2.5e-6, 8e-6, 1.2e-5
+"""Seconds for each row of a model, of its values in a regression, and of its probability of each of several classes."""
 
 MOST_VALUES = 200_000
+"""Values and probabilities of more rows have histograms, or no replicates."""
 
-A_CLASS_VALUE, A_PAIR_VALUE, A_DISCORDANT_ROW = 8e-4, 2e-3, 1.5e-5
-"""Seconds for each value of a single class, and for each metric of a pair of models and each row they differ in."""
+A_RANKING = 0.45
+"""Seconds for the replicates, the band and the curves of one model's scores."""
 
-A_SLICE_VALUE = 1.5e-3
-"""Seconds for each metric of a model in a slice."""
+A_CLASS_VALUE, A_PAIR_VALUE, A_PAIR_CLASS = 8e-4, 6e-4, 1.8e-4
+"""Seconds for each value of a single class, and for each metric of a pair of models and each class of it."""
+
+A_SLICE_VALUE, A_SLICE_ROW, MOST_SLICE_ROWS = 1.4e-3, 1.8e-5, 5_000
+"""Seconds for each metric of a model in a slice, and for each row that is resampled there, of at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +60,24 @@ def expected_time(
     pairs = len(model_pairs([m.name for m in predictions.models], options.baseline))
     of_classes = sum(q.label is not None for q in quantities)
     others = len(quantities) - of_classes
-    of_values = min(n, MOST_VALUES) * A_ROW_OF_VALUES * draws if predictions.task == "regression" else 0.0
-    # Swaps take time by the rows in which two models differ, of which these are usually less than half.
-    discordant = min(n, 2_000) if len(predictions.classes) > 2 else 4
+    resampled, classes = min(n, MOST_VALUES) * draws, len(predictions.classes)
+    of_rows, of_class, scored, ranking = n * A_ROW, 0.0, 0, A_RANKING * draws
+    if predictions.task == "regression":
+        of_rows += resampled * A_ROW_OF_VALUES
+    elif predictions.task == "multiclass":
+        # Swaps take time by the classes, ranks by the probabilities of each.
+        of_class = A_PAIR_CLASS * classes * draws
+        scored = sum(m.proba is not None for m in predictions.models)
+        ranking = resampled * classes * A_PROBABILITY
+    else:
+        scored = sum(m.score is not None for m in predictions.models)
+    slices = sum(len(d.values) for d in divisions)
+    in_slices = sum(min(n, MOST_SLICE_ROWS * len(d.values)) for d in divisions) * draws * A_SLICE_ROW
     parts = {
-        "rows": models * (n * A_ROW + of_values),
+        "rows": START + models * of_rows + scored * ranking,
         "classes": models * of_classes * A_CLASS_VALUE,
-        "pairs": pairs * others * (A_PAIR_VALUE + discordant * A_DISCORDANT_ROW * draws),
-        "slices": sum(len(d.values) for d in divisions) * models * others * A_SLICE_VALUE,
+        "pairs": pairs * others * (A_PAIR_VALUE + of_class),
+        "slices": slices * models * others * A_SLICE_VALUE + scored * in_slices,
     }
     seconds = sum(parts.values())
     return None if seconds < SAID_FROM else ExpectedTime(seconds, max(parts, key=lambda part: parts[part]))
