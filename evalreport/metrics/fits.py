@@ -117,19 +117,16 @@ def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
     block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
     found |= {key: definition(key[1]).computation.function(sums)[0] for key, sums in block.sums(ones).items()}
-    rows_of_parts = parts.rows()
+    # The same arrays for all quantities: what they give is remembered by them.
+    weights = [sample.units.base[p][None, :] for p in parts.rows()]
     for name, orders in rows.orders.items():
+        groups = [group_weights(w[0], order) for w, order in zip(weights, orders, strict=True)]
         for quantity in of_family(sample.quantities, Ranks):
             function = definition(quantity).computation.function
-            groups = [
-                group_weights(sample.units.base[p], o) for p, o in zip(rows_of_parts, orders, strict=True)
-            ]
             found[name, quantity] = np.array([float(function(*group)) for group in groups])
     for key, states in rows.states.items():
         function = definition(key[1]).computation.function
-        values = [
-            function(s, sample.units.base[p][None, :])[0] for p, s in zip(rows_of_parts, states, strict=True)
-        ]
+        values = [function(s, w)[0] for w, s in zip(weights, states, strict=True)]
         found[key] = np.array(values, dtype=np.float64)
     return found
 

@@ -314,19 +314,24 @@ def _fields(record: object) -> dict[str, object]:
     return {name: _plain(getattr(record, name)) for name in _names(kind)}
 
 
+_WITHOUT_MESSAGES = frozenset({type(None), str, int, float, bool})
+"""The types of most values in records, which hold no message."""
+
+
 def _messages(value: object) -> Iterator[Message]:
     """Yield the messages in records, except the sentences that are written with their code."""
     if isinstance(value, Message):
         yield value
     elif isinstance(value, (list, tuple)):
         for part in value:
-            if not isinstance(part, (str, int, float)):
+            if type(part) not in _WITHOUT_MESSAGES:
                 yield from _messages(part)
     elif dataclasses.is_dataclass(value):
         kind: type = type(value)
         for name in _names(kind):
-            if not (name == "text" and isinstance(value, WITH_CODE)):
-                yield from _messages(getattr(value, name))
+            part = getattr(value, name)
+            if type(part) not in _WITHOUT_MESSAGES and not (name == "text" and isinstance(value, WITH_CODE)):
+                yield from _messages(part)
 
 
 def _code_and_params(text: Text) -> dict[str, object]:
