@@ -197,7 +197,7 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
     if accepted:
         ax.axvspan(0.5, accepted + 0.5, color=FAINT, linewidth=0, zorder=0)
     for model in models:
-        if model.alarm and model.accepted and model.since:
+        if _is_ringed(model):
             _draw_alarm(ax, model)
         mark = mark_of(model.index)
         values = (*model.accepted, *model.since)
@@ -213,7 +213,10 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
             model.name, (1, values[-1]), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
             va="center", color=mark.colour, annotation_clip=False,
         )  # fmt: skip
-    ax.margins(y=0.2 if any(m.alarm for m in models) else 0.05)
+    low, high = ax.get_ylim()
+    room = 0.17 * (high - low)  # for the words beside a ring
+    ringed = [_falls(model) for model in models if _is_ringed(model)]
+    ax.set_ylim(low - room * any(ringed), high + room * (not all(ringed)))
     most = max(len(m.accepted) + len(m.since) for m in models)
     ax.set_xlim(0.5, most + 0.5)
     ax.set_xticks(range(1, most + 1, max(1, most // 12)))
@@ -221,17 +224,26 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
     ax.set_ylabel(metric)
 
 
+def _is_ringed(model: Nights) -> bool:
+    return bool(model.alarm and model.accepted and model.since)
+
+
+def _falls(model: Nights) -> bool:
+    """Say whether the newest value is not above the one before."""
+    *_, before, newest = (*model.accepted, *model.since)
+    return newest <= before
+
+
 def _draw_alarm(ax: Axes, model: Nights) -> None:
     """Ring the newest value, with its distance from the mean of the accepted runs, off the line that leads to it."""
     mark, last = mark_of(model.index), len(model.accepted) + len(model.since)
     mean, value = sum(model.accepted) / len(model.accepted), model.since[-1]
-    falling = (*model.accepted, *model.since)[-2] >= value
     ax.axhline(mean, color=mark.colour, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
     ax.plot(
         [last], [value], marker="o", markersize=12, markerfacecolor="none", color=INK, markeredgewidth=1.4
     )
     ax.annotate(
         say("chart.fell_by", change=number(value - mean, 3, signed=True)), (last, value),
-        xytext=(6, -15 if falling else 15), textcoords="offset points", ha="right", va="center", color=INK,
+        xytext=(6, -15 if _falls(model) else 15), textcoords="offset points", ha="right", va="center", color=INK,
         annotation_clip=False,
     )  # fmt: skip
