@@ -150,6 +150,10 @@ def _records(
             alike=bounds[0].reason == NO_VARIATION,
             of_gates=of_gates,
             reason=_together([one.reason for one in bounds]),
+            mean_reason=bounds[0].reason,
+            per_success_reason=bounds[1].reason,
+            median_reason=bounds[2].reason,
+            p95_reason=bounds[3].reason,
         )
 
 

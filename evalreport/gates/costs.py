@@ -60,14 +60,14 @@ def figure_of_model(gate: Gate, term: Term, results: Results) -> Limited:
         return Limited(record.sum, record.sum, record.sum, exact=True)
     if figure == "mean":
         exact = record.alike or record.mean == 0
-        return Limited(record.mean, record.low, record.high, record.reason, exact=exact)
+        return Limited(record.mean, record.low, record.high, record.mean_reason, exact=exact)
     if figure == "per_success":
         low, high = record.per_success_low, record.per_success_high
-        exact = record.alike and record.successes == record.answers
-        return Limited(record.per_success, low, high, record.reason, exact=exact)
+        exact = record.per_success is not None and record.per_success_reason == NO_VARIATION
+        return Limited(record.per_success, low, high, record.per_success_reason, exact=exact)
     if figure == "median":
-        return Limited(record.median, record.median_low, record.median_high, record.reason)
-    return Limited(record.p95, record.p95_low, record.p95_high, record.reason)
+        return Limited(record.median, record.median_low, record.median_high, record.median_reason)
+    return Limited(record.p95, record.p95_low, record.p95_high, record.p95_reason)
 
 
 def _record(gate: Gate, term: Term, column: str, results: Results) -> CostRecord:

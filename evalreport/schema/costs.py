@@ -30,7 +30,8 @@ class CostRecord:
     and ``p95``: quantiles of all answers, with limits by order statistics. ``sum``: of all answers. ``per_success``:
     sum of the costs over the number of successes, so that failures are charged. ``undominated``: no other model has a
     primary value at least as good and a mean at most as large, one of them strictly; null where a model lacks the
-    metric. ``largest_share``: how much of the sum the dearest answer takes. ``reason``: why something is null.
+    metric. ``largest_share``: how much of the sum the dearest answer takes. ``reason``: why something is null; those of
+    single figures, such as ``p95_reason``, are parts of it.
     """
 
     model: str
@@ -63,6 +64,10 @@ class CostRecord:
     of_gates: CostLimits | None = None
     """With looks: the limits at one minus the look's level, by which gates are decided."""
     reason: Text | None = None
+    mean_reason: Text | None = None
+    median_reason: Text | None = None
+    p95_reason: Text | None = None
+    per_success_reason: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

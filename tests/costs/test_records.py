@@ -166,6 +166,17 @@ def test_a_price_list_without_a_failure_decides_costs_per_success_too():
     assert failed.gates[0].outcome == "undecided"
 
 
+def test_a_gate_says_why_its_own_figure_has_no_limit():
+    """Three answers are too few for the median and the 95th percentile; outcomes of 0.5 are no successes."""
+    gates = ["cost_median <= 9", "cost_p95 <= 9", "cost_per_success <= 9"]
+    results = evalreport.evaluate({"m": rows([1, 2, 3], [0, 0.5, 1])}, gates=gates, resamples=50)
+    texts = [str(gate.text) for gate in results.gates]
+    assert "takes 6" in texts[0]
+    assert "takes 72" in texts[1]
+    assert "need outcomes of 0 and 1" in texts[2]
+    assert all(text.count("takes") == (place < 2) for place, text in enumerate(texts))
+
+
 @pytest.mark.parametrize(
     "gate",
     [
