@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
+LONGEST = 110
+"""Characters of a line of code."""
 READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
@@ -78,7 +80,11 @@ def _readable_formats() -> str:
     from evalreport.sources.reading import readable
 
     head = '"""The formats that can be read, for help texts, which import no reader; written by ``make docs``."""'
-    return f'{head}\n\nREADABLE = "{readable()}"\n'
+    line = f'READABLE = "{readable()}"'
+    if len(line) > LONGEST:
+        parts = textwrap.wrap(readable(), LONGEST - 8, drop_whitespace=False)
+        line = "\n".join(["READABLE = (", *(f'    "{part}"' for part in parts), ")"])
+    return f"{head}\n\n{line}\n"
 
 
 def _audit() -> list[str]:

@@ -33,7 +33,7 @@ def test_every_option_is_read_somewhere():
     sources = [p for p in package.rglob("*.py") if p not in (package / "options.py", package / "keywords.py")]
     asked = set(
         re.findall(
-            r"""\.(\w+)|\[["'](\w+)["']\]|\.get\(["'](\w+)["']""", "\n".join(map(Path.read_text, sources))
+            r"""\.get\(["'](\w+)["']|\.(\w+)|\[["'](\w+)["']\]""", "\n".join(map(Path.read_text, sources))
         )
     )
     assert {key.field for key in KEYS} <= {name for found in asked for name in found}

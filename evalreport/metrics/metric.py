@@ -129,11 +129,14 @@ class Parameter:
         How the spelling begins, and the name of the number: ``recall``, ``at_fpr``.
     label
         The metric's label with its number, ``{x}``.
+    value
+        The number, in (0, 1), where it is given.
     """
 
     begins: str
     name: str
     label: str
+    value: float | None = None
 
     def spelled(self, x: float | str) -> str:
         """Return the spelling with a number."""
@@ -262,8 +265,8 @@ class RowWise:
         ``prepare`` is then given that class as the positive one.
     scored
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
-    parameter, at
-        The number that it needs in brackets, and the number, in (0, 1), where it is given.
+    parameter
+        The number that it needs in brackets.
     """
 
     function: Function
@@ -278,7 +281,11 @@ class RowWise:
     risks: Function | None = None
     scored: Function | None = None
     parameter: Parameter | None = None
-    at: float | None = None
+
+    @property
+    def at(self) -> float | None:
+        """The number in brackets, where it is given."""
+        return None if self.parameter is None else self.parameter.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,7 @@ def _with_parameter(metric: Metric, x: float) -> Metric:
             computation,
             function=given,
             derivative=None if derivative is None else partial(derivative, at=x),
-            at=x,
+            parameter=replace(parameter, value=x),
         ),
         display=replace(metric.display, label=parameter.label.format(x=f"{x:g}")),
     )
