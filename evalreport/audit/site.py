@@ -7,13 +7,13 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import quote
 
 from evalreport import numbers
@@ -35,12 +35,10 @@ from evalreport.report.stylesheets import font_faces, policy_of
 from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
-from evalreport.schema.audit import ALARMS, AuditRecord
-from evalreport.schema.decisions import GateRecord
+from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import require_types
-from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import Message, group_of, say, speaking
+from evalreport.texts import Message, Text, group_of, say, speaking
 from evalreport.texts.visible import visible
 from evalreport.version import __version__
 
@@ -106,7 +104,11 @@ class Timeline:
 
 
 def timelines(
-    history: History, series: str | None = None, *, damaged: list[str] | None = None
+    history: History,
+    series: str | None = None,
+    *,
+    damaged: list[str] | None = None,
+    seen: Callable[[Audit, bytes], None] | None = None,
 ) -> list[Timeline]:
     """Return every series of a history (or one), by name.
 
@@ -114,6 +116,8 @@ def timelines(
     ----------
     damaged
         Takes a sentence about each part that cannot be read; None: the first one is raised.
+    seen
+        Is given each audit with its results.json, so that it is read once.
 
     Raises
     ------
@@ -125,7 +129,8 @@ def timelines(
     found = runs(history, series, damaged=damaged)
     names = sorted({run.series for run in found})
     lines = [
-        _timeline(history, name, [run for run in found if run.series == name], damaged) for name in names
+        _timeline(history, name, [run for run in found if run.series == name], damaged, seen)
+        for name in names
     ]
     shown = [line for line in lines if line is not None]
     if not shown:
@@ -149,7 +154,11 @@ def _noted(damaged: list[str] | None) -> Iterator[None]:
 
 
 def _timeline(
-    history: History, series: str, found: Sequence[Run], damaged: list[str] | None
+    history: History,
+    series: str,
+    found: Sequence[Run],
+    damaged: list[str] | None,
+    seen: Callable[[Audit, bytes], None] | None,
 ) -> Timeline | None:
     """Return the audits of a series that can be read; None: none can."""
     stands, pinned = Standing(None, (), None), set[int]()
@@ -163,6 +172,8 @@ def _timeline(
             notes[run.id] = _kept(data, f"{history.name}, run {run.id}")
             audits.append(_audit(run, notes[run.id], hashlib.sha256(data).hexdigest(), stands))
             own.append(run)
+            if seen is not None:
+                seen(audits[-1], data)
     if not own:
         return None
     newest = own[-1].summary
@@ -175,15 +186,35 @@ def _timeline(
 
 
 @dataclass(frozen=True, slots=True)
+class _Gate:
+    gate: str
+    outcome: Literal["pass", "fail", "undecided"]
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    question: str
+    about: str
+    alarm: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Warning:
+    code: str
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
 class _Shown:
     """The parts of a results.json that the page shows, for the check of their types."""
 
     options: Mapping[str, object]
     models: tuple[str, ...]
     classes: tuple[str, ...]
-    gates: tuple[GateRecord, ...] = ()
-    audit: tuple[AuditRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    gates: tuple[_Gate, ...] = ()
+    audit: tuple[_Answer, ...] = ()
+    warnings: tuple[_Warning, ...] = ()
 
 
 def _kept(data: bytes, name: str) -> JsonObject:
@@ -368,13 +399,15 @@ def write_site(
     """
     check_templates(templates)
     damaged: list[str] = []
-    found = timelines(history, series, damaged=damaged)
+    links: dict[int, tuple[str, str]] = {}
     try:
         known = {} if reports is None else _reports(reports)
-        links = {}
-        for audit in (audit for line in found for audit in line.audits):
+
+        def link(audit: Audit, results: bytes) -> None:
             report = known.get(audit.digest)
-            links[audit.run.id] = _link(report, folder) if report else _results(history, audit, folder)
+            links[audit.run.id] = _link(report, folder) if report else _results(audit, results, folder)
+
+        found = timelines(history, series, damaged=damaged, seen=link)
         write_whole(folder / PAGE, _page(found, links, templates, template_time))
     except OSError as error:
         raise OutputError(
@@ -594,8 +627,8 @@ def _link(report: Path, folder: Path) -> tuple[str, str]:
     return quote(Path(relative).as_posix()), say("site.report")
 
 
-def _results(history: History, audit: Audit, folder: Path) -> tuple[str, str]:
+def _results(audit: Audit, results: bytes, folder: Path) -> tuple[str, str]:
     path = folder / "results" / f"run-{audit.run.id}.json"
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != audit.digest:
-        write_whole(path, results_of(history, audit.run.id))
+        write_whole(path, results)
     return f"results/{path.name}", "results.json"
