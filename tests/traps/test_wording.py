@@ -33,7 +33,7 @@ def test_k_no_rejection_is_not_sameness() -> None:
     (verdict,) = undecided().verdicts
     assert verdict.verdict == "undecided"
     assert "ot settled" in verdict.text
-    assert "detect" in verdict.text
+    assert "reliably reveals a difference of" in verdict.text
     assert not re.search(
         r"no difference|the same|equivalent|equally good|as good as", str(verdict.text), re.IGNORECASE
     )
@@ -122,7 +122,7 @@ def test_k_detectable_difference_of_accuracies(n: int, discordant: int, points: 
     """
     half = discordant // 2
     (verdict,) = evaluate(paired_counts(n - discordant - 10, half, half, 10)).verdicts
-    found = re.search(r"only a difference of (0\.\d+) or more", str(verdict.text))
+    found = re.search(r"reveals a difference of (0\.\d+) or more", str(verdict.text))
     assert found, verdict.text
     assert f"{100 * float(found.group(1)):.1f}" == points
 
