@@ -238,7 +238,7 @@ def _database_traces(path: Path, run: str) -> Iterator[Trace]:
 
     def asked(sql: str) -> list[Cells]:
         own = f"{_OWN} UNION {_LINKED}" if _has_table(path, "entity_associations") else _OWN
-        return _rows_of(path, f"WITH own(trace) AS ({own}) {sql}", (run,))
+        return _rows_of(path, f"WITH own(trace) AS ({own}) {sql}", {"run": run})
 
     judgements: dict[str, list[Judgement]] = {}
     for _, _, trace, name, kind, value, source, metadata in asked(_JUDGEMENTS):
@@ -305,11 +305,11 @@ def _of_run(judgements: Iterable[Judgement], run: str) -> tuple[Judgement, ...]:
     return tuple(judgement for judgement in judgements if judgement.run in (None, run))
 
 
-_OWN = "SELECT request_id FROM trace_request_metadata WHERE key = 'mlflow.sourceRun' AND value = ?1"
+_OWN = "SELECT request_id FROM trace_request_metadata WHERE key = 'mlflow.sourceRun' AND value = :run"
 """Traces that were made in a run."""
 _LINKED = (
     "SELECT source_id FROM entity_associations"
-    " WHERE source_type = 'trace' AND destination_type = 'run' AND destination_id = ?1"
+    " WHERE source_type = 'trace' AND destination_type = 'run' AND destination_id = :run"
 )
 """Traces that were made earlier, and evaluated in a run."""
 _SPANS = (
@@ -337,7 +337,7 @@ def _value(text: object) -> object:
         return text
 
 
-def _rows_of(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Cells]:
+def _rows_of(path: Path, sql: str, parameters: tuple[object, ...] | Mapping[str, object]) -> list[Cells]:
     """Return the rows of a query, ordered by the first two columns; the database is opened read-only."""
     if not path.is_file():
         raise InputError("there is no such database", file=str(path), remedy="check the path")
