@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import get_args
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -37,7 +37,7 @@ def _weeks(*names: str) -> Results:
     given = tomllib.loads((EXAMPLES / "nightly-audit/evalreport.toml").read_text(encoding="utf-8"))[
         "evalreport"
     ]
-    options = {f"{key}s": tuple(given[key]) for key in ("metric", "slice", "gate")}
+    options: dict[str, Any] = {f"{key}s": tuple(given[key]) for key in ("metric", "slice", "gate")}
     with TemporaryDirectory() as folder:
         history = open_history(f"sqlite:///{folder}/audits.db", create=True)
         for name in names:
