@@ -110,11 +110,9 @@ class Bins:
         first = self.first_by_positives
         if len(first) == len(self.wins):
             return self
-        number = np.repeat(np.arange(len(first), dtype=np.int32), np.diff(first, append=len(self.wins)))
-        code = np.concatenate([number, len(first) + number])[self.code]
         return replace(
             self,
-            code=code,
+            code=self.to_positives.indices.astype(np.int32)[self.code],
             wins=self.wins[first],
             ahead_positive=self.ahead_positive[first],
             ahead_negative=self.ahead_negative[first],
@@ -129,6 +127,14 @@ class Bins:
         positives, negatives = np.split(np.bincount(self.code, minlength=self.codes), 2)
         held, above = positives > 0, np.cumsum(positives + negatives) - positives - negatives
         return np.flatnonzero(held | np.concatenate([[True], held[:-1]]) | (above <= FIRST_EXAMPLES))
+
+    @cached_property
+    def to_positives(self) -> sparse.csc_array:
+        """(2 G', 2 G) one at the code that each code has in ``by_positives``, in single precision."""
+        first, g = self.first_by_positives, len(self.wins)
+        number = np.repeat(np.arange(len(first)), np.diff(first, append=g))
+        indices = np.concatenate([number, len(first) + number]), np.arange(2 * g + 1)
+        return sparse.csc_array((np.ones(2 * g, np.float32), *indices), shape=(2 * len(first), 2 * g))
 
     @property
     def exact(self) -> type[np.floating]:
@@ -302,12 +308,11 @@ class BinWeights:
     @cached_property
     def by_positives(self) -> BinWeights:
         """The same in ``Bins.by_positives``."""
-        merged, g = self.bins.by_positives, len(self.positives)
+        merged = self.bins.by_positives
         if merged is self.bins:
             return self
-        first = self.bins.first_by_positives
-        sums = np.add.reduceat(self.by_code, np.concatenate([first, g + first]), axis=0)
-        return BinWeights(merged, sums.astype(merged.exact))
+        sums = np.asarray(self.bins.to_positives @ self.by_code)
+        return BinWeights(merged, sums.astype(merged.exact, copy=False))
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
