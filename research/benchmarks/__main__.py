@@ -16,10 +16,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+SHAPES_PAGE = PAGE.with_name("benchmarks-shapes.md")
+SHAPES = ("shapes", "designs", "growth")
+"""What has a page of its own: the default run in every shape of data."""
 
 
 def main() -> int:
-    """Run the rows that are asked for, print them, and write the page unless only some or small ones ran."""
+    """Run the rows that are asked for, print them, and write each page whose rows were all run at full size."""
     from research.benchmarks import (
         designs,
         labels,
@@ -55,20 +58,26 @@ def main() -> int:
     }
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
-    parser.add_argument("--only", choices=rows, action="append", help="repeatable; nothing is written")
+    parser.add_argument("--only", choices=rows, action="append", help="repeatable")
     given = parser.parse_args()
-    measured: list[Measured] = []
+    found: dict[str, list[Measured]] = {}
     for name in given.only or rows:
         print(f"{name} ...", file=sys.stderr, flush=True)
+        found[name] = []
         for row in rows[name](quick=given.quick):
-            measured.append(row)
+            found[name].append(row)
             print(page.line(row), flush=True)
     if given.quick:
         print("small inputs: the goals are about the full sizes, without --quick", file=sys.stderr)
-    if not given.quick and not given.only:
+    others = [name for name in rows if name not in SHAPES]
+    if not given.quick and found.keys() >= set(others):
+        measured = [row for name in others for row in found[name]]
         runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))
         PAGE.write_text(page.page(measured), encoding="utf-8")
-    too_fast = [row for row in measured if isinstance(row, Exponent) and not row.met]
+    if not given.quick and found.keys() >= set(SHAPES):
+        of_shapes = [row for name in SHAPES for row in found[name]]
+        SHAPES_PAGE.write_text(page.page(of_shapes, head=page.SHAPES_HEAD), encoding="utf-8")
+    too_fast = [row for name in found for row in found[name] if isinstance(row, Exponent) and not row.met]
     for row in too_fast:
         print(f"the cost grows faster than in proportion: {page.line(row)}", file=sys.stderr)
     return 1 if too_fast and not given.quick else 0

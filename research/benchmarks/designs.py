@@ -104,7 +104,6 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
             "scikit-learn resampling loop",
             ours,
             theirs,
-            remark="accuracy; macro F1, log loss and ROC AUC where there are probabilities",
         )
 
 

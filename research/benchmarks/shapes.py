@@ -23,6 +23,8 @@ RESAMPLES = 2_000
 MEASURED = 5
 """Replicates of the loop that are timed."""
 MOST_EXPONENT = 1.15
+MOST_OF_A_COLUMN = 50
+"""Slices of one column that a report shows apart."""
 
 
 def classes(n: int, k: int, *, count: int, seed: int = 0, with_probabilities: bool = False) -> Predictions:
@@ -93,10 +95,7 @@ def _run(source: Predictions | Path, options: Options) -> bytes:
 
 def _row(work: str, run: Callable[[], object], replicate: Callable[[], None]) -> Row:
     ours, theirs = in_turn(lambda: best_of(run, 1), lambda: scaled(replicate, MEASURED, RESAMPLES), rounds=2)
-    return Row(f"default run: {work}", "scikit-learn resampling loop", ours, theirs, remark=_METRICS)
-
-
-_METRICS = "macro F1, accuracy; log loss and one-vs-rest AUC of probabilities; MAE, RMSE and R² of values"
+    return Row(f"default run: {work}", "scikit-learn resampling loop", ours, theirs)
 
 
 def _loop(predictions: Predictions) -> Callable[[], None]:
@@ -159,11 +158,18 @@ def exponents(*, quick: bool) -> Iterator[Exponent]:
         [n // small for n in (20_000, 200_000, 2_000_000)],
         lambda n: (binary_models(n, count=1), Options()),
     )
+    n = 10_000 // small
     yield _exponent(
         "slices",
-        [max(v // small, 2) for v in (2, 20, 200)],
-        lambda v: (sliced(100 * v, v, count=1), Options(slices=("column0",))),
+        [2, 20, 200],
+        lambda v: (_in_columns(n, v), Options(slices=tuple(_in_columns(n, v).metadata))),
     )
+
+
+def _in_columns(n: int, slices: int) -> Predictions:
+    """Return one binary model whose rows are divided into so many slices, at most 50 a column."""
+    columns = -(-slices // MOST_OF_A_COLUMN)
+    return sliced(n, *[slices // columns] * columns, count=1)
 
 
 def _exponent(name: str, sizes: list[int], of_size: Callable[[int], tuple[Predictions, Options]]) -> Exponent:
