@@ -118,9 +118,6 @@ def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> list[str
 # --- situations of single promises ----------------------------------------------------------------------------------
 
 
-OLDER = " These rows are older than what leads now, which [promises](promises.md) has measured on the same populations."
-
-
 def _points_page(rows: Rows) -> list[str]:
     nulls = [row for row in rows if row["kind"] != "power"]
     (power,) = (row for row in rows if row["kind"] == "power")
@@ -132,7 +129,6 @@ def _points_page(rows: Rows) -> list[str]:
             "Both models have the same value of the metric that is named; given the class they answer independently."
             " Leads: the test that a run decides by (score tests of precision, F1 and balanced accuracy, DeLong's of"
             " areas, swaps of MCC and kappa), beside the studentised swap test."
-            + ("" if all("leading" in row for row in rows) else OLDER)
         ),
         "",
         *_table(
@@ -142,8 +138,8 @@ def _points_page(rows: Rows) -> list[str]:
                     row["name"],
                     row["n"],
                     f"{row['limit']:g}",
-                    _leading(row),
-                    _share(row, "permutation"),
+                    _share(row, "leading"),
+                    "" if row["kind"] == "scores" else _share(row, "permutation"),
                 ]
                 for row in nulls
             ],
@@ -151,13 +147,9 @@ def _points_page(rows: Rows) -> list[str]:
         "",
         *_paragraph(
             f"Power where one balanced accuracy is better by 0.09 (n = {power['n']}): what leads"
-            f" {_leading(power)}, `permutation` {_share(power, 'permutation')}."
+            f" {_share(power, 'leading')}, `permutation` {_share(power, 'permutation')}."
         ),
     ]
-
-
-def _leading(row: Mapping[str, Any]) -> str:
-    return _share(row, "leading") if "leading" in row else "not measured yet"
 
 
 def _ties_page(rows: Rows) -> list[str]:
@@ -260,7 +252,7 @@ def _unequal_page(rows: Rows) -> list[str]:
             "Clusters of 400 down to 10 examples, intraclass correlation 0.05; 1,000"
             " examples with log-normal weights. Decided: where the models are equal. Equivalent:"
             " where their difference is the margin. The gate's bar is the true value. Missed: what the leading"
-            " 95 % intervals do not hold." + (OLDER if any("warned" in row for row in rows) else "")
+            " 95 % intervals do not hold."
         ),
         "",
         *_table(
