@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from research.studies.judgement import Fact, Line, Rate, read, written
-from research.studies.known_limits import EARLIER, REASONS
+from research.studies.known_limits import REASONS
 from research.studies.promises import PROMISES, Run, confirm
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -31,7 +31,6 @@ def page(found: Records) -> str:
     held = sum(line.verdict == "yes" for line in lines)
     missed = [line for line in lines if line.verdict == "no"]
     unshown = sum(line.verdict == "not shown" for line in lines)
-    seeds = {record["seed"] for records in found.values() for record in records}
     text = [
         "# Promises, measured again",
         "",
@@ -51,8 +50,8 @@ def page(found: Records) -> str:
         ),
         "",
         *_paragraph(
-            "Each line has a seed and a number of data sets of its own, since a part can be measured anew."
-            + "".join(f" Seed {seed}: {text}." for seed, text in EARLIER.items() if seed in seeds)
+            "Each line has a seed and a number of data sets of its own, since a part can be measured anew, and what too"
+            " few data sets do not show is drawn with more of them."
         ),
         "",
         f"**{held} of {len(lines)} promises hold, {len(lines) - held} do not**: {len(missed)} miss their limit, and of"

@@ -99,9 +99,3 @@ REASONS: Mapping[str, str] = {
     promise: reason for reason, promises in _PROMISES.items() for promise in promises
 }
 """By promise of docs/promises.json, why its rate is beyond its limit."""
-
-EARLIER: Mapping[int, str] = {
-    20261: "the counts of [coverage](coverage.md), not drawn a second time",
-    61507: "drawn before score tests, `cluster_t` and the closed forms of labels and losses led",
-}
-"""By seed, what to know of lines of docs/promises.json that were not measured anew."""
