@@ -142,16 +142,14 @@ def _value_change(
     old, new = _value_and_limits(then), _value_and_limits(now)
     spelled = quantity_of(now).spelled
     primary = spelled == _shown_metric(after)
+    change = _change(new, old, why_not=why_not, same=same)
     judgement: Judgement | None = None
     if why_not is not None:
-        change = ModelChange(reason=why_not)
         judgement = "not comparable"
     elif same:
-        change = ModelChange(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
         judgement = "same predictions"
-    else:
-        change = _from_limits(new, old)
-        judgement = by_limits(change, greater_in(now, after)) if primary else None
+    elif primary:
+        judgement = by_limits(change, greater_in(now, after))
     return ValueChange(
         model=now["model"],
         metric=spelled,
@@ -174,12 +172,6 @@ def _cost_identity(row: JsonObject) -> tuple[object, ...]:
 def _cost_change(then: JsonObject, now: JsonObject, *, why_not: Message | None, same: bool) -> ValueChange:
     """Compare the mean costs of a model by their limits; costs are not judged."""
     old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
-    if why_not is not None:
-        change = ModelChange(reason=why_not)
-    elif same:
-        change = ModelChange(how=Message("since.same_predictions"), difference=new[0] - old[0])
-    else:
-        change = _from_limits(new, old)
     return ValueChange(
         model=now["model"],
         metric=f"{now['column']}_mean",
@@ -189,13 +181,18 @@ def _cost_change(then: JsonObject, now: JsonObject, *, why_not: Message | None, 
         old_limits=old[1:],
         new=new[0],
         new_limits=new[1:],
-        change=change,
+        change=_change(new, old, why_not=why_not, same=same),
         p_adjusted=None,
         judgement=None,
     )
 
 
-def _from_limits(new: PossibleLimits, old: PossibleLimits) -> ModelChange:
+def _change(new: PossibleLimits, old: PossibleLimits, *, why_not: Message | None, same: bool) -> ModelChange:
+    """Return the change from one recorded value to another, by their limits unless the predictions are the same."""
+    if why_not is not None:
+        return ModelChange(reason=why_not)
+    if same:
+        return ModelChange(how=Message("since.same_predictions"), difference=_minus(new[0], old[0]))
     if not has_limits(new) or not has_limits(old):
         return ModelChange(reason=Message("since.one_without_interval"), difference=_minus(new[0], old[0]))
     return square_and_add(new, old, Message("since.from_limits"))

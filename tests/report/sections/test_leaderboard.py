@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -71,13 +71,18 @@ def test_right_is_better_also_for_a_loss() -> None:
     assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
 
 
-def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
-    """A member that is missing from the middle leaves a gap; a model by itself has no bracket."""
-    found = simulate()
-    letters = {"forest": "a", "boosting": "b", "logreg": "a", "knn": "b", "tree": "c"}
+def lettered(found: Results, letters: Mapping[str, str]) -> leaderboard.Leaderboard:
+    """Return the board of results whose models have these letters."""
     ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
     board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
     assert board is not None
+    return board
+
+
+def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
+    """A member that is missing from the middle leaves a gap; a model by itself has no bracket."""
+    letters = {"forest": "a", "boosting": "b", "logreg": "a", "knn": "b", "tree": "c"}
+    board = lettered(simulate(), letters)
     assert [row.model.id for row in board.rows] == ["forest", "boosting", "logreg", "knn", "tree"]
     assert [row.pieces for row in board.rows] == [
         ("top", ""), ("gap", "top"), ("bottom", "gap"), ("", "bottom"), ("", ""),
@@ -86,11 +91,8 @@ def test_brackets_join_those_that_share_a_letter(simulate: Simulate) -> None:
 
 def test_brackets_one_below_the_other_share_a_column(simulate: Simulate) -> None:
     """Of many groups none is left out for want of a column while there is room below another."""
-    found = simulate()
     letters = {"forest": "a", "boosting": "ab", "logreg": "bc", "knn": "cd", "tree": "d"}
-    ranking = tuple(dataclasses.replace(r, letters=letters[r.model]) for r in found.ranking)
-    board = leaderboard.describe(view_of(dataclasses.replace(found, ranking=ranking)))
-    assert board is not None
+    board = lettered(simulate(), letters)
     assert [row.pieces for row in board.rows] == [
         ("top", ""), ("bottom", "top"), ("top", "bottom"), ("bottom", "top"), ("", "bottom"),
     ]  # fmt: skip
