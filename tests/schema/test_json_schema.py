@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -48,8 +48,6 @@ def _weeks(*names: str) -> Results:
     return found.results
 
 
-TEMPLATES = {"custom-template": EXAMPLES / "custom-template/templates"}
-"""Of the reports that are drawn by templates of their own."""
 SOURCES: dict[str, Callable[[], Results]] = {
     **{name: _golden(name) for name in CASES},
     **{
@@ -64,12 +62,7 @@ SOURCES: dict[str, Callable[[], Results]] = {
     },
     "nightly-audit, the first week": lambda: _weeks("week-00"),
     "nightly-audit, a week that fell": lambda: _weeks("week-00", "week-12"),
-    "custom-template": lambda: er.evaluate(EXAMPLES / "credit-default/models", resamples=20),
 }
-
-
-NOT_DRAWN = {"credit-default/models", "5x2cv/predictions", "single"}
-"""Their reports have no section that those of ``binary`` and ``folds`` have not, which are drawn twice."""
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +87,7 @@ def test_the_schema_is_the_one_of_the_records() -> None:
 def test_results_fit_the_schema_and_come_back_the_same(
     name: str, schema: jsonschema.Draft202012Validator
 ) -> None:
-    """Every golden input and every example: valid, and drawn again from the file the same bytes of every document.
-
-    Of every section that there is: where two inputs have the same, one is drawn.
-    """
+    """Every golden input and every example: valid, and read back as the same records, value by value."""
     results = SOURCES[name]()
     data = to_json(results)
     found = sorted(
@@ -106,10 +96,18 @@ def test_results_fit_the_schema_and_come_back_the_same(
     assert found == []
     again = results_of(parsed(data, name))
     assert to_json(again) == data
-    if name in NOT_DRAWN:
-        return
-    drawn = replace(DRAWN, templates=TEMPLATES.get(name))
-    (first, failed), (second, also) = (_made(each, drawn, data) for each in (results, again))
+    # The written form of records tells 1 from 1.0, and shows the order of mappings; NaN is NaN.
+    assert repr(again) == repr(results)
+
+
+@pytest.mark.parametrize("name", ["binary", "nightly-audit, a week that fell"])
+def test_results_that_come_back_draw_the_same_report(name: str) -> None:
+    """The same bytes of every document; that the records are the same is asked of every input above."""
+    results = SOURCES[name]()
+    data = to_json(results)
+    (first, failed), (second, also) = (
+        _made(each, DRAWN, data) for each in (results, results_of(parsed(data, name)))
+    )
     assert not failed
     assert not also
     assert first == second
