@@ -13,7 +13,7 @@ from evalreport.engine.distributions import dot, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.predictions.arrays import Floats, Indices
 
-MANY_DRAWS, FEW_DRAWS, MOST_WORK = 1000, 200, 10_000_000
+MANY_DRAWS, FEW_DRAWS, MOST_WORK = 1000, 200, 2_000_000
 """Draws of the band: the larger number where draws times distinct probabilities stay below the last one."""
 
 COLUMNS_AT_ONCE = 256

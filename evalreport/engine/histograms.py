@@ -39,8 +39,11 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 T = TypeVar("T")
 
-BINS_BY_CLASS = 2048
-"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
+BINS_BY_CLASS, BINS_FOR_VALUES = 2048, 512
+"""Bins cut at quantiles of the positives, and as many at quantiles of the negatives.
+
+Fewer where no differences are taken: what lies inside bins is a larger share of the variance of a difference.
+"""
 
 FIRST_EXAMPLES = 64
 FIRST_POSITIVES = 256
@@ -139,7 +142,7 @@ class Bins:
     @property
     def exact(self) -> type[np.floating]:
         """The precision of counts: single holds whole numbers up to 2^24 exactly."""
-        return np.float32 if self.codes > BINS_BY_CLASS and len(self.code) < 1 << 24 else np.float64
+        return np.float32 if self.codes > BINS_FOR_VALUES and len(self.code) < 1 << 24 else np.float64
 
     @cached_property
     def held(self) -> npt.NDArray[np.intp]:
@@ -154,7 +157,7 @@ class Bins:
         return sparse.csc_array((np.ones(n, np.float32), *indices), shape=(self.codes, n))
 
 
-def bins_of(order: Order, weights: Floats | None = None) -> Bins:
+def bins_of(order: Order, weights: Floats | None = None, *, by_class: int = BINS_BY_CLASS) -> Bins:
     """Cut a model's sorted scores into bins.
 
     Edges lie at quantiles of the positives *and* of the negatives, spaced by the arcsine of the square root of the
@@ -164,10 +167,12 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     ----------
     weights
         (n,) example weights of the data; None: ones.
+    by_class
+        Bins cut at quantiles of the positives, and as many at quantiles of the negatives.
     """
     positives, negatives = group_weights(weights, order)
     found, wrong = running_sum(positives), running_sum(negatives)
-    starts = _starts((positives, found), (negatives, wrong))
+    starts = _starts((positives, found), (negatives, wrong), by_class)
     g, n = len(starts), len(order.rows)
     sizes = np.diff(order.starts[starts], append=n)
     code = np.repeat(np.arange(g, dtype=np.int32), sizes)
@@ -179,15 +184,17 @@ def bins_of(order: Order, weights: Floats | None = None) -> Bins:
     return Bins(code_by_row, *_inside(positives, negatives, found, wrong, starts), tied, example)
 
 
-def _starts(*classes: tuple[Floats, Floats]) -> npt.NDArray[np.intp]:
+def _starts(
+    positive: tuple[Floats, Floats], negative: tuple[Floats, Floats], by_class: int
+) -> npt.NDArray[np.intp]:
     """Return the group at which each bin begins, from each class's weights by group and their running sums."""
-    quantiles = arcsine_shares(BINS_BY_CLASS)
-    groups = len(classes[0][0])
-    edges = [np.zeros(1, dtype=np.intp), *_at_cuts(*classes)]
-    for counts, running in classes:
+    quantiles = arcsine_shares(by_class)
+    groups = len(positive[0])
+    edges = [np.zeros(1, dtype=np.intp), *_at_cuts(positive, negative)]
+    for counts, running in (positive, negative):
         # The first group before which there is at least the quantile.
         edges.append(np.searchsorted(running, quantiles * running[-1]) + 1)
-        large = np.flatnonzero(counts > running[-1] / BINS_BY_CLASS)
+        large = np.flatnonzero(counts > running[-1] / by_class)
         edges += [large, large + 1]
     starts = np.unique(np.concatenate(edges))
     return np.asarray(starts[starts < groups])

@@ -16,7 +16,15 @@ from evalreport.loading.rows import first_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import positive_of, two_classes
 from evalreport.options import Options
-from evalreport.predictions.cells import all_numbers, combined, dictionary_numbers, floats, keep, used_only
+from evalreport.predictions.cells import (
+    all_numbers,
+    as_numbers,
+    combined,
+    dictionary_numbers,
+    floats,
+    keep,
+    used_only,
+)
 from evalreport.predictions.column_names import usual_case
 from evalreport.predictions.spelling import in_order, is_number, is_whole, one_spelling
 from evalreport.predictions.table import Notes
@@ -229,15 +237,14 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
     header = table.roles.one_probability
     if header is None:
         return table, []
-    values = dictionary_numbers(combined(table.read.arrays[header]))
+    column = combined(table.read.arrays[header])
+    values = dictionary_numbers(column)
     why = _why_not(table, header, values, labels, options)
     if why is not None:
         return table, [_not_taken(table, (header,), *why)] if why[0] else []
     classes = two_classes(labels.every)
     positive = positive_of(classes, options.positive)
-    import pyarrow as pa
-
-    numbers = pa.array(values, pa.float64(), from_pandas=True)
+    numbers = as_numbers(column.dictionary).take(column.indices)
     roles = table.roles
     taken = replace(
         roles,

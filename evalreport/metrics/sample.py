@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
-from evalreport.engine.histograms import Bins, bins_of
+from evalreport.engine.histograms import BINS_BY_CLASS, BINS_FOR_VALUES, Bins, bins_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.metrics.clustering import clustering_estimates
@@ -111,6 +111,7 @@ def estimate_all(
     exact: bool = False,
     average: AverageOverTasks = "tasks",
     resampled: Resampled = everything,
+    differences: bool = True,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -128,6 +129,8 @@ def estimate_all(
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
     resampled
         Says of an estimate whether it gets bootstrap replicates.
+    differences
+        Whether differences of rank metrics are taken between the models' replicates.
     """
     layout = layout_of(predictions, average=average)
     if units.weight is not None and not units.weight.any():
@@ -158,7 +161,8 @@ def estimate_all(
     by_rows = row_estimates(predictions, rows, by_row)
     drawn = {key for key, e in by_rows.items() if resampled(e)}
     wanted = n_resamples and drawn and source != "rows" and (rows.columns or rows.orders)
-    bins = _bins(rows, predictions) if wanted else {}
+    by_class = BINS_BY_CLASS if differences and len(predictions.models) > 1 else BINS_FOR_VALUES
+    bins = _bins(rows, predictions, by_class) if wanted else {}
     if source == "histograms" and not bins:
         source = "rows"
     # The states of many rows are large, and no replicates need them.
@@ -248,7 +252,7 @@ def _code(quantity: Quantity, predictions: Predictions) -> int | None:
     return None if quantity.label is None else predictions.classes.index(quantity.label)
 
 
-def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, ...]]:
+def _bins(rows: RowData, predictions: Predictions, by_class: int) -> Mapping[str, tuple[Bins, ...]]:
     """Return the histograms of the scores, from which replicates are taken where there are very many rows.
 
     All scores are cut into bins, ranked or not: the replicates of a mean of losses, which come from the same bins,
@@ -265,7 +269,7 @@ def _bins(rows: RowData, predictions: Predictions) -> Mapping[str, tuple[Bins, .
 
     def of_model(name: str) -> tuple[Bins, ...]:
         return tuple(
-            bins_of(order, None if weight is None else weight[p])
+            bins_of(order, None if weight is None else weight[p], by_class=by_class)
             for p, order in zip(rows_of_parts, orders[name], strict=True)
         )
 

@@ -14,7 +14,7 @@ from evalreport.engine.distributions import in_parts, running_sums
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.histograms import arcsine_shares
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
-from evalreport.metrics.row_data import source_of_replicates
+from evalreport.metrics.row_data import MOST_EXACT_ROWS
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.units import Units
 from evalreport.metrics.views import view
@@ -29,7 +29,10 @@ MOST_BINS = 256
 CELLS_BY_CLASS = 128
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
 MOST_MULTINOMIAL = 20_000
-"""Up to this many rows the counts of bins are multinomial; above, Poisson numbers, whose total varies a little."""
+"""Up to this many rows the rows are drawn (the counts of bins within classes); above, the counts of bins.
+
+These are Poisson numbers, whose total varies a little.
+"""
 MOST_WEIGHTS = 400_000_000
 """Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
 LEAST_RESAMPLES = 200
@@ -390,7 +393,8 @@ def replicates(
     Replicates from rows draw units, by the same stream as for every other metric. Replicates from histograms draw the
     counts of the bins, by model; rows that weigh differently or come in clusters have none.
     """
-    of_histograms = units.plain and source_of_replicates(units.n, one_by_one=True) != "rows"
+    few = MOST_MULTINOMIAL if units.strata is None else MOST_EXACT_ROWS
+    of_histograms = units.plain and units.n > few
     if of_histograms or any(one.counts.order is None for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
         # A quarter of a block at once stays in the processor's cache.
