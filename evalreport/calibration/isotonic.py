@@ -22,8 +22,8 @@ COLUMNS_AT_ONCE = 256
 FITTED_AT_ONCE = 1 << 16
 """Drawn shares that are fitted in one call: a call by itself takes as long as the fit of a thousand."""
 
-MOST_GROUPS = 20_000
-"""Above so many distinct probabilities, neighbours are drawn together."""
+MOST_APART, GROUPS = 20_000, 5_000
+"""Above so many distinct probabilities, neighbours are drawn together, in so many groups."""
 
 
 EVERYWHERE = slice(None)
@@ -207,8 +207,8 @@ def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Flo
 def _drawn_together(p: Floats, count: Floats) -> tuple[Floats, Floats, Indices]:
     """Return probabilities and counts as they are drawn, and which of them each distinct probability is one of."""
     m = len(p)
-    if m <= MOST_GROUPS:
+    if m <= MOST_APART:
         return p, count, np.arange(m)
-    groups = (np.arange(m) * MOST_GROUPS // m).astype(np.int64)
+    groups = (np.arange(m) * GROUPS // m).astype(np.int64)
     of_group = np.bincount(groups, weights=count).astype(np.float64)
     return np.bincount(groups, weights=count * p) / of_group, of_group, groups

@@ -1,4 +1,4 @@
-"""The level of probabilities: observed over expected events, and calibration in the large."""
+"""Level and spread of probabilities: observed over expected events, calibration in the large, and the line's limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 
 from scipy import special
 
-from evalreport.calibration.risks import NO_LIMITS, Limits, Risks, around, rising_root
+from evalreport.calibration.limits import NO_LIMITS, Limits, rising_root
+from evalreport.calibration.line import calibration_line, line_influence
+from evalreport.calibration.risks import Risks, around
 from evalreport.engine.distributions import normal_quantile, t_quantile
 from evalreport.predictions.arrays import Floats
 
@@ -51,20 +53,6 @@ def observed_expected_limits(risks: Risks, level: float) -> Limits:
     return c / (a * high), high
 
 
-def calibration_in_the_large(risks: Risks) -> float:
-    """Return the shift a of all log odds with sum w (y - expit(logit p + a)) = 0; infinite where no outcome differs."""
-    w, x = risks.w, risks.logit
-    share = float((w * risks.y).sum() / w.sum())
-    if share in (0.0, 1.0):
-        return math.inf if share else -math.inf
-    centre = math.log(share / (1 - share))
-    return rising_root(
-        lambda a: float((w * (special.expit(x + a) - risks.y)).sum()),
-        centre - float(x.max()),
-        centre - float(x.min()),
-    )
-
-
 def in_the_large_influence(risks: Risks, a: float) -> tuple[Floats, float]:
     """Return the derivatives (n,) of the shift by each example, and its variance if the shifted probabilities hold."""
     w, m = risks.w, special.expit(risks.logit + a)
@@ -78,7 +66,7 @@ def in_the_large_limits(risks: Risks, level: float) -> Limits:
 
     Where no event occurred, or nothing else, only one limit: where (sum y - sum m)^2 = z^2 sum m (1 - m).
     """
-    a = calibration_in_the_large(risks)
+    a = risks.shift
     if math.isinf(a):
         return _one_limit(risks, level, upper=a < 0)
     derivative, least = in_the_large_influence(risks, a)
@@ -95,3 +83,16 @@ def _one_limit(risks: Risks, level: float, *, upper: bool) -> Limits:
 
     limit = rising_root(excess, -float(x.max()) - 60.0, -float(x.min()) + 60.0)
     return (None, limit) if upper else (-limit, None)
+
+
+def line_limits(risks: Risks, coefficient: int, level: float) -> Limits:
+    """Return limits of the line's intercept (0) or slope (1): the larger of the sandwich's and the model's error, z.
+
+    With few events the sandwich alone is too small. Under weights the model's variance is that of weighted outcomes
+    with the fitted probabilities; of clusters the robust one is summed by cluster, with Student's t.
+    """
+    if risks.logits.reason:
+        return NO_LIMITS
+    value = float(calibration_line(risks.logits, risks.w)[coefficient])
+    derivative, least = line_influence(risks.logits, risks.w, coefficient)
+    return around(value, level, risks, derivative, least)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import special
 
-from evalreport.calibration.risks import NO_LIMITS, Limits, Risks, around
 from evalreport.engine.distributions import dot, log, log1p
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.texts import Message
@@ -170,27 +169,21 @@ def _information(state: Logits, weights: Floats, p: Floats) -> _Information:
 
 def line_derivative(state: Logits, weights: Floats, coefficient: int) -> Floats:
     """Return the derivatives (n,) of intercept (0) or slope (1) by the weights: the sandwich's rows, H^-1 x (y - p)."""
+    p, x = _pulls(state, weights, coefficient)
+    found = np.asarray(x * (state.y - p))
+    return found if state.kept is None else found * state.kept
+
+
+def line_influence(state: Logits, weights: Floats, coefficient: int) -> tuple[Floats, float]:
+    """Return the weighted derivatives (n,) of intercept (0) or slope (1), and its variance if the fit holds."""
+    own, (p, x) = _of_kept(state, weights), _pulls(state, weights, coefficient)
+    return own * x * (state.y - p), float((own * own * p * (1 - p) * x * x).sum())
+
+
+def _pulls(state: Logits, weights: Floats, coefficient: int) -> tuple[Floats, Floats]:
+    """Return the fitted probabilities (n,), and how far a residual of 1 at each example moves a coefficient, (n,)."""
     own = _of_kept(state, weights)
     p, _ = _fitted(state, own, calibration_line(state, weights))
     information = _information(state, own, p)
     of_ones, of_logit = (information.solved(unit)[coefficient] for unit in np.eye(2))
-    found = np.asarray((of_ones + of_logit * state.logit) * (state.y - p))
-    return found if state.kept is None else found * state.kept
-
-
-def line_limits(risks: Risks, coefficient: int, level: float) -> Limits:
-    """Return limits of the intercept (0) or the slope (1): the larger of the sandwich's and the model's error, z.
-
-    With few events the sandwich alone is too small. Under weights the model's variance is that of weighted outcomes
-    with the fitted probabilities; of clusters the robust one is summed by cluster, with Student's t.
-    """
-    state, w = logits_of(risks.p, risks.y), risks.w
-    if state.reason:
-        return NO_LIMITS
-    value, own = calibration_line(state, w), _of_kept(state, w)
-    p, _ = _fitted(state, own, value)
-    information = _information(state, own, p)
-    of_ones, of_logit = (information.solved(unit)[coefficient] for unit in np.eye(2))
-    x = of_ones + of_logit * state.logit
-    least = float((own * own * p * (1 - p) * x * x).sum())
-    return around(float(value[coefficient]), level, risks, own * x * (risks.y - p), least)
+    return p, of_ones + of_logit * state.logit

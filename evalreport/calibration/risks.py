@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
+from evalreport.calibration.limits import NO_LIMITS, Limits, rising_root
+from evalreport.calibration.line import Logits, logits_of
+from evalreport.calibration.squared_error import Binned, binned
 from evalreport.engine.cluster_variance import variance_of_clusters
-from evalreport.engine.distributions import log, log1p, normal_quantile, root, t_quantile
+from evalreport.engine.distributions import log, log1p, normal_quantile, t_quantile
 from evalreport.predictions.arrays import Floats, Indices, Mask
-
-Limits = tuple[float | None, float | None]
-"""Lower and upper limit; None where there is none."""
-
-NO_LIMITS: Limits = (None, None)
 
 
 @dataclass(frozen=True)
 class Risks:
-    """Probabilities and outcomes of the same examples.
+    """Probabilities and outcomes of the same examples; what describes them is computed once.
 
     Attributes
     ----------
@@ -71,6 +69,37 @@ class Risks:
         """Log odds (n,) of the probabilities."""
         return log(self.p) - log1p(-self.p)
 
+    @cached_property
+    def logits(self) -> Logits:
+        """What the calibration line is fitted to."""
+        return logits_of(self.p, self.y)
+
+    @cached_property
+    def bins(self) -> Binned | None:
+        """The deciles of risk; None for fewer than 20 examples, or where no bin holds two."""
+        return binned(self.p, self.y)
+
+    @cached_property
+    def shift(self) -> float:
+        """Calibration in the large, where every probability has a logit: a of sum w (y - expit(logit p + a)) = 0.
+
+        Infinite where no outcome differs.
+        """
+        w, x = self.w, self.logit
+        share = float((w * self.y).sum() / w.sum())
+        if share in (0.0, 1.0):
+            return math.inf if share else -math.inf
+        centre = math.log(share / (1 - share))
+        return rising_root(
+            lambda a: float((w * (special.expit(x + a) - self.y)).sum()),
+            centre - float(x.max()),
+            centre - float(x.min()),
+        )
+
+    def under(self, weight: Floats) -> Risks:
+        """Return independent examples under weights (n,): these themselves where all are 1."""
+        return self if self.plain and bool((weight == 1).all()) else Risks(self.p, self.y, weight)
+
     def of(self, rows: Mask | Indices) -> Risks:
         """Return some examples; their clusters are numbered anew."""
         weight = None if self.weight is None else self.weight[rows]
@@ -118,10 +147,3 @@ def around(
         q = t_quantile((1 + level) / 2, df)
     half = q * math.sqrt(max(variance, least))
     return value - half, value + half
-
-
-def rising_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return the root of a rising function, which may lie at an end where rounding hides the change of sign."""
-    if function(low) >= 0:
-        return low
-    return high if function(high) <= 0 else root(function, low, high, tolerance=1e-13)

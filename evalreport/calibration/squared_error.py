@@ -6,17 +6,18 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from evalreport.calibration.risks import NO_LIMITS, Limits
+from evalreport.calibration.limits import NO_LIMITS, Limits
 from evalreport.engine.distributions import normal_quantile
 from evalreport.engine.ranks import mid_ranks
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Mask
 
 BINS, LEAST = 10, 20
 """Bins of about equal size, by rank; with fewer examples there is no error."""
 
 
-def bins_by_rank(p: Floats) -> Indices:
+def bins_by_rank(p: Floats) -> npt.NDArray[np.uint8]:
     """Return the bin 0 to 9 of each probability by its rank, tied ones together: deciles of risk.
 
     Examples
@@ -25,7 +26,7 @@ def bins_by_rank(p: Floats) -> Indices:
     [6, 2, 2, 8]
     """
     n = len(p)
-    return np.minimum(BINS - 1, np.floor(BINS * (mid_ranks(p) - 0.5) / n)).astype(np.int64)
+    return np.minimum(BINS - 1, np.floor(BINS * (mid_ranks(p) - 0.5) / n)).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -34,22 +35,29 @@ class Binned:
 
     Attributes
     ----------
-    bin, r
-        (n,) of each example in a bin of two or more, and its residual.
-    n
-        All examples.
+    p, y, bin
+        (n,) probability, outcome and bin of each example.
     count, sums, squares, least
         (10,) examples, sums of residuals and of their squares, mean p (1 - p).
     """
 
-    bin: Indices
-    r: Floats
-    kept: Mask
-    n: int
+    p: Floats
+    y: Floats
+    bin: npt.NDArray[np.uint8]
     count: Floats
     sums: Floats
     squares: Floats
     least: Floats
+
+    @property
+    def n(self) -> int:
+        """All examples."""
+        return len(self.p)
+
+    @property
+    def r(self) -> Floats:
+        """Residuals (n,)."""
+        return self.y - self.p
 
     @property
     def filled(self) -> Mask:
@@ -85,7 +93,7 @@ def binned(p: Floats, y: Floats) -> Binned | None:
         np.bincount(where, weights=values, minlength=BINS).astype(np.float64)
         for values in (r, r * r, p * (1 - p))
     )
-    return Binned(where, r, count[where] >= 2, n, count, sums, squares, least / np.maximum(count, 1))
+    return Binned(p, y, where, count, sums, squares, least / np.maximum(count, 1))
 
 
 def squared_error_limits(found: Binned, level: float) -> tuple[float, float]:
@@ -127,5 +135,6 @@ def difference_limits(a: Binned, b: Binned, level: float) -> Limits:
 
 def _pulls(found: Binned) -> Floats:
     """Return each example's residual times the mean of the other residuals in its bin, (n,)."""
-    others = (found.sums[found.bin] - found.r) / np.maximum(found.count[found.bin] - 1, 1)
-    return np.asarray(np.where(found.kept, found.r * others, 0.0))
+    r = found.r
+    others = (found.sums[found.bin] - r) / np.maximum(found.count[found.bin] - 1, 1)
+    return np.asarray(np.where(found.filled[found.bin], r * others, 0.0))

@@ -6,7 +6,6 @@ call; rarer distributions are taken from there, where they are needed.
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -412,8 +411,6 @@ def fair_binomial(k: Floats, n: npt.NDArray[np.int64]) -> Floats:
 def root(function: Callable[[float], float], low: float, high: float, *, tolerance: float = 2e-12) -> float:
     """Return a root between two points of different sign, by Brent's method.
 
-    The steps of ``scipy.optimize.brentq``, to the last digit, without the sixth of a second that its import takes.
-
     Raises
     ------
     ValueError
@@ -421,38 +418,9 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
     RuntimeError
         A hundred steps did not suffice.
     """
-    before, now, other = low, high, low
-    f_before, f_now = function(low), function(high)
-    f_other = f_before
-    if f_before == 0:
-        return low
-    if f_now != 0 and (f_before > 0) == (f_now > 0):
-        raise ValueError("the function has the same sign at both ends")
-    last = step = 0.0
-    for _ in range(100):
-        if f_before != 0 and f_now != 0 and (f_before > 0) != (f_now > 0):
-            other, f_other = before, f_before
-            last = step = now - before
-        if abs(f_other) < abs(f_now):
-            before, now, other = now, other, now
-            f_before, f_now, f_other = f_now, f_other, f_now
-        least, half = (tolerance + 4 * EPSILON * abs(now)) / 2, (other - now) / 2
-        if f_now == 0 or abs(half) < least:
-            return now
-        tried = math.inf
-        if abs(last) > least and abs(f_now) < abs(f_before):
-            if before == other:
-                tried = -f_now * (now - before) / (f_now - f_before)
-            else:
-                slope, other_slope = (f_before - f_now) / (before - now), (f_other - f_now) / (other - now)
-                tried = -f_now * (f_other * other_slope - f_before * slope)
-                tried /= other_slope * slope * (f_other - f_before)
-        short = 2 * abs(tried) < min(abs(last), 3 * abs(half) - least)
-        last, step = (step, tried) if short else (half, half)
-        before, f_before = now, f_now
-        now += step if abs(step) > least else math.copysign(least, half)
-        f_now = function(now)
-    raise RuntimeError("no root was found in 100 steps")
+    from scipy.optimize import brentq
+
+    return float(brentq(function, low, high, xtol=tolerance))
 
 
 _AT_ONCE = 1 << 18

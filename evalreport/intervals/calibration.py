@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from evalreport.calibration import level as of_level
-from evalreport.calibration.line import line_limits
-from evalreport.calibration.risks import Limits, Risks
-from evalreport.calibration.squared_error import binned, difference_limits, squared_error_limits
+from evalreport.calibration.level import line_limits
+from evalreport.calibration.limits import Limits
+from evalreport.calibration.risks import Risks
+from evalreport.calibration.squared_error import difference_limits, squared_error_limits
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
@@ -93,8 +94,7 @@ def line_intercept(estimate: Estimate, level: float) -> Bounds:
 )
 def debiased_squares(estimate: Estimate, level: float) -> Bounds:
     """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
-    risks = _risks(estimate)
-    found = binned(risks.p, risks.y)
+    found = _risks(estimate).bins
     if found is None:
         return Bounds(None, None, estimate.metric.scale.undefined)
     low, high = squared_error_limits(found, level)
@@ -126,7 +126,7 @@ def described_difference(difference: Difference) -> float:
     """Return the difference that an interval describes: of debiased squares, which may be below 0, or of the values."""
     pair = difference.evidence
     if difference.metric.inference.of_squares and isinstance(pair, PairedRisks):
-        a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
+        a, b = pair.a.bins, pair.b.bins
         if a is not None and b is not None:
             return a.value - b.value
     return difference.value
@@ -142,7 +142,7 @@ def difference_of_squares(difference: Difference, level: float) -> Bounds:
     """Limits of the difference of two squared calibration errors on the same examples."""
     pair = difference.evidence
     assert isinstance(pair, PairedRisks)
-    a, b = (binned(side.p, side.y) for side in (pair.a, pair.b))
+    a, b = pair.a.bins, pair.b.bins
     if a is None or b is None:
         return Bounds(None, None, difference.metric.scale.undefined)
     return Bounds(*difference_limits(a, b, level))

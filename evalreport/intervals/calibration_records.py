@@ -11,21 +11,21 @@ import numpy as np
 from evalreport.calibration import level as of_level
 from evalreport.calibration.grades import jeffreys_grade
 from evalreport.calibration.isotonic import Band, consistency_band, isotonic, parts
-from evalreport.calibration.line import calibration_line, line_limits, logits_of
+from evalreport.calibration.line import calibration_line
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
 from evalreport.calibration.squared_error import (
     BINS,
-    binned,
     bins_by_rank,
     calibration_error,
     squared_error_limits,
 )
 from evalreport.engine.parallel import mapped
+from evalreport.metrics.calibration import forecast
 from evalreport.metrics.curves import CURVES, MOST_POINTS, Points
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.views import view
+from evalreport.metrics.views import ModelView, view
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord, Part
@@ -127,25 +127,27 @@ def _doubt(record: CalibrationRecord) -> float:
 
 
 def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
-    predictions, units = sample.predictions, sample.units
+    predictions = sample.predictions
     for outputs in predictions.models:
         seen = view(predictions, outputs)
         if seen.proba is None or seen.true is None or outputs.present is not None or not len(seen.true):
             continue
         given = _grades_of(sample, grades)
-        code = seen.positive_code
-        p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
-        y = (seen.true == (seen.proba.argmax(axis=1) if code is None else code)).astype(np.float64)
         n = predictions.n_examples
-        yield _Event(outputs.name, None, Risks(p, y, units.weight, units.cluster), n, given)
-        for number, label in enumerate(predictions.classes if code is None else ()):
-            risks = Risks(
-                seen.proba[:, number],
-                (seen.true == number).astype(np.float64),
-                units.weight,
-                units.cluster,
-            )
-            yield _Event(outputs.name, label, risks, n, given)
+        for label in (None, *(predictions.classes if seen.positive_code is None else ())):
+            yield _Event(outputs.name, label, _risks(sample, seen, outputs.name, label), n, given)
+
+
+def _risks(sample: Sample, seen: ModelView, model: str, label: str | None) -> Risks:
+    """Return the probabilities of a model's event, which its estimates may have described already."""
+    units = sample.units
+    if units.weight is None:
+        for (name, quantity), estimate in sample.estimates.items():
+            if name == model and quantity.label == label and isinstance(estimate.evidence, Risks):
+                return estimate.evidence
+    code = None if label is None else sample.predictions.classes.index(label)
+    own = seen if code is None else replace(seen, positive_code=code)
+    return Risks(*forecast(own), units.weight, units.cluster)
 
 
 def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indices] | None:
@@ -212,7 +214,7 @@ def _record(event: _Event, options: Options) -> CalibrationRecord:
 
 def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> CalibrationRecord:
     """Add the debiased error; null under weights, without limits in clusters."""
-    bins = None if risks.weight is not None else binned(risks.p, risks.y)
+    bins = None if risks.weight is not None else risks.bins
     if bins is None:
         return record
     record = replace(record, calibration_error=calibration_error(bins))
@@ -228,14 +230,12 @@ def _with_test(record: CalibrationRecord, risks: Risks, options: Options) -> Cal
     used, level = risks.open, options.confidence
     if not used.n:
         return replace(record, reason=Message("undefined.all_certain"))
-    shift = of_level.calibration_in_the_large(used)
     citl_low, citl_high = of_level.in_the_large_limits(used, level)
-    record = replace(record, citl=_finite(shift), citl_low=citl_low, citl_high=citl_high)
-    state = logits_of(used.p, used.y)
-    why: Text | None = state.reason
-    if state.reason is None:
-        slope_low, slope_high = line_limits(used, 1, level)
-        slope = _finite(float(calibration_line(state, used.w)[1]))
+    record = replace(record, citl=_finite(used.shift), citl_low=citl_low, citl_high=citl_high)
+    why: Text | None = used.logits.reason
+    if why is None:
+        slope_low, slope_high = of_level.line_limits(used, 1, level)
+        slope = _finite(float(calibration_line(used.logits, used.w)[1]))
         record = replace(record, slope=slope, slope_low=slope_low, slope_high=slope_high)
     test = score_test(risks, seed=options.seed)
     if test is None:
@@ -305,7 +305,8 @@ def _floats(values: Floats) -> tuple[float, ...]:
 def _table(event: _Event, level: float) -> Iterator[CalibrationTableRecord]:
     """Yield one row a grade, in the order of their mean probability; deciles of risk where no grades are given."""
     risks = event.risks
-    names, codes = event.grades or (DECILES, bins_by_rank(risks.p))
+    deciles = bins_by_rank(risks.p) if risks.bins is None else risks.bins.bin
+    names, codes = event.grades or (DECILES, deciles)
     count = np.bincount(codes, minlength=len(names))
     weight, events, expected = (
         np.bincount(codes, weights=values, minlength=len(names))

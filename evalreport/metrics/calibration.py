@@ -7,11 +7,9 @@ import math
 import numpy as np
 from scipy import sparse, special
 
-from evalreport.calibration.level import calibration_in_the_large as calibration_in_the_large_of
 from evalreport.calibration.level import observed_expected as observed_over_expected
-from evalreport.calibration.line import Logits, calibration_line, line_derivative, logits_of
+from evalreport.calibration.line import calibration_line, line_derivative
 from evalreport.calibration.risks import Risks
-from evalreport.calibration.squared_error import binned
 from evalreport.calibration.squared_error import calibration_error as root_of_squares
 from evalreport.engine.distributions import Array, parts_of, ratio
 from evalreport.metrics.registry import Fields, moments, rows
@@ -26,12 +24,13 @@ BINS = FORECAST_BINS
 # --- calibration errors by bin --------------------------------------------------------------------------------------
 
 
-def _forecast(view: ModelView) -> tuple[Floats, Floats]:
+def forecast(view: ModelView) -> tuple[Floats, Floats]:
     """Return the predicted probabilities and whether each event occurred, (n,) each."""
     assert view.proba is not None
     assert view.true is not None
     if view.positive_code is not None:
-        return view.proba[:, view.positive_code], (view.true == view.positive_code).astype(np.float64)
+        p = np.ascontiguousarray(view.proba[:, view.positive_code])
+        return p, (view.true == view.positive_code).astype(np.float64)
     return view.proba.max(axis=1), (view.proba.argmax(axis=1) == view.true).astype(np.float64)
 
 
@@ -49,7 +48,7 @@ def bin_of(p: Floats) -> Indices:
 
 def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     """Return (n, 2 * 10) columns: forecast minus outcome in its bin; one in its bin."""
-    p, came_true = _forecast(view)
+    p, came_true = forecast(view)
     n = len(p)
     values, column = np.ones((n, 2)), np.empty((n, 2), dtype=np.int32)
     for part in parts_of(p):
@@ -111,27 +110,23 @@ def mce(sums: Array) -> Array:
 # --- level, spread and error without bins of equal width ------------------------------------------------------------
 
 
-def _logits(view: ModelView) -> Logits:
-    return logits_of(*_forecast(view))
+def _risks(view: ModelView) -> Risks:
+    return Risks(*forecast(view))
 
 
-def _line(state: Logits, weights: Floats, coefficient: int) -> Floats:
-    if state.reason:
+def _line(risks: Risks, weights: Floats, coefficient: int) -> Floats:
+    if risks.logits.reason:
         return np.full(len(weights), np.nan)
-    return np.array([calibration_line(state, row)[coefficient] for row in weights])
+    return np.array([calibration_line(risks.logits, row)[coefficient] for row in weights])
 
 
-def _line_derivative(state: Logits, weights: Floats, coefficient: int) -> Floats:
-    return np.stack([line_derivative(state, row, coefficient) for row in weights])
-
-
-def _risks(state: Logits) -> tuple[Floats, Floats]:
-    return state.p, state.y
+def _line_derivative(risks: Risks, weights: Floats, coefficient: int) -> Floats:
+    return np.stack([line_derivative(risks.logits, row, coefficient) for row in weights])
 
 
 OF_RISKS: Fields = {
-    "prepare": _logits,
-    "risks": _risks,
+    "prepare": _risks,
+    "of_risks": True,
     "tasks": ("binary", "multiclass"),
     "needs": "probabilities",
     "resampled": False,
@@ -144,7 +139,7 @@ LINE: Fields = {
     "greater_is_better": None,
     "intervals": ("line_slope", "normal"),
     "difference_interval": "paired_influence",
-    "why_undefined": lambda state: state.reason,
+    "why_undefined": lambda risks: risks.logits.reason,
     "source": "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967)",
 }
 
@@ -152,55 +147,48 @@ LINE: Fields = {
 @rows(
     "Calibration slope",
     "b of the joint logistic fit logit P(y = 1) = a + b logit p",
-    derivative=lambda state, weights: _line_derivative(state, weights, 1),
+    derivative=lambda risks, weights: _line_derivative(risks, weights, 1),
     **LINE,
 )
-def calibration_slope(state: Logits, weights: Floats) -> Floats:
+def calibration_slope(risks: Risks, weights: Floats) -> Floats:
     """Slope of the truth's log odds on the forecast's: 1 is right, below 1 the probabilities are too extreme.
 
     Undefined where a probability of 0 or 1 contradicts the outcome (where it agrees the example is left out), or the
     probabilities separate the classes. Not resampled: each replicate would be a fit of its own. Several classes: of the
     largest probability, and whether that class is the true one; ``[class=X]``: of class X against the rest.
     """
-    return _line(state, weights, 1)
+    return _line(risks, weights, 1)
 
 
 @rows(
     "Calibration intercept",
     "a of the joint logistic fit logit P(y = 1) = a + b logit p",
-    derivative=lambda state, weights: _line_derivative(state, weights, 0),
+    derivative=lambda risks, weights: _line_derivative(risks, weights, 0),
     **{**LINE, "intervals": ("line_intercept", "normal")},
 )
-def calibration_intercept(state: Logits, weights: Floats) -> Floats:
+def calibration_intercept(risks: Risks, weights: Floats) -> Floats:
     """Intercept of the same line as the calibration slope: 0 is right, above 0 the probabilities are too low.
 
     Undefined where the slope is. Several classes: as the slope.
     """
-    return _line(state, weights, 0)
+    return _line(risks, weights, 0)
 
 
-def _of_open(state: Logits, weights: Floats) -> Risks:
-    """Return the examples that have log odds, with their weights."""
-    kept = state.kept if state.kept is not None else np.ones(len(state.p), dtype=np.bool_)
-    return Risks(state.p[kept], state.y[kept], weights[kept])
+def _shift(risks: Risks, weights: Floats) -> float:
+    return math.nan if _no_shift(risks) else risks.under(weights).open.shift
 
 
-def _shift(state: Logits, weights: Floats) -> float:
-    if _no_shift(state):
-        return math.nan
-    return calibration_in_the_large_of(_of_open(state, weights))
-
-
-def _shift_derivative(state: Logits, weights: Floats) -> Floats:
-    a = _shift(state, weights)
+def _shift_derivative(risks: Risks, weights: Floats) -> Floats:
+    state, a = risks.logits, _shift(risks, weights)
     m = special.expit(state.logit + a)
     own = weights if state.kept is None else weights * state.kept
     found = (state.y - m) / float((own * m * (1 - m)).sum())
     return np.asarray(found if state.kept is None else found * state.kept)
 
 
-def _no_shift(state: Logits) -> Message | None:
+def _no_shift(risks: Risks) -> Message | None:
     """Say why no shift of the log odds gives the observed events; None where one does."""
+    state = risks.logits
     certain = {Message("undefined.certain").code, Message("undefined.all_certain").code}
     if state.reason is not None and state.reason.code in certain:
         return state.reason
@@ -211,7 +199,7 @@ def _no_shift(state: Logits) -> Message | None:
 @rows(
     "Calibration in the large",
     "a with sum y = sum expit(logit p + a)",
-    derivative=lambda state, weights: np.stack([_shift_derivative(state, row) for row in weights]),
+    derivative=lambda risks, weights: np.stack([_shift_derivative(risks, row) for row in weights]),
     **{
         **LINE,
         "intervals": ("in_the_large", "normal"),
@@ -219,20 +207,20 @@ def _no_shift(state: Logits) -> Message | None:
         "source": "Cox (1958), Biometrika 45:562; Van Calster et al. (2016), J Clin Epidemiol 74:167",
     },
 )
-def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
+def calibration_in_the_large(risks: Risks, weights: Floats) -> Floats:
     """Shift of all log odds that gives the observed number of events: 0 is right, below 0 probabilities are too high.
 
     Several classes: of the largest probability, and whether that class is the true one; ``[class=X]``: of class X
     against the rest. Undefined where a probability of 0 or 1 contradicts the outcome (where it agrees the example is
     left out), or no outcome differs.
     """
-    return np.array([_shift(state, row) for row in weights])
+    return np.array([_shift(risks, row) for row in weights])
 
 
 @rows(
     "Observed / expected",
     "sum y / sum p",
-    derivative=lambda state, weights: np.stack([_ratio_derivative(state, row) for row in weights]),
+    derivative=lambda risks, weights: np.stack([_ratio_derivative(risks, row) for row in weights]),
     range=(0.0, float("inf")),
     greater_is_better=None,
     undefined=Message("undefined.nothing_expected"),
@@ -241,19 +229,19 @@ def calibration_in_the_large(state: Logits, weights: Floats) -> Floats:
     source="score limits of a ratio of counts with Pearson's dispersion: McCullagh and Nelder (1989), chapter 4",
     **OF_RISKS,
 )
-def observed_expected(state: Logits, weights: Floats) -> Floats:
+def observed_expected(risks: Risks, weights: Floats) -> Floats:
     """Events that occurred over those that the probabilities announce: 1 is right, below 1 they are too high.
 
     Several classes: of the largest probability, and whether that class is the true one; ``[class=X]``: of class X
     against the rest.
     """
-    return np.array([observed_over_expected(Risks(state.p, state.y, row)) for row in weights])
+    return np.array([observed_over_expected(risks.under(row)) for row in weights])
 
 
-def _ratio_derivative(state: Logits, weights: Floats) -> Floats:
-    expected = float((weights * state.p).sum())
-    ratio_now = observed_over_expected(Risks(state.p, state.y, weights))
-    return np.asarray((state.y - ratio_now * state.p) / expected)
+def _ratio_derivative(risks: Risks, weights: Floats) -> Floats:
+    expected = float((weights * risks.p).sum())
+    ratio_now = observed_over_expected(risks.under(weights))
+    return np.asarray((risks.y - ratio_now * risks.p) / expected)
 
 
 @rows(
@@ -270,13 +258,12 @@ def _ratio_derivative(state: Logits, weights: Floats) -> Floats:
     " simulation",
     **OF_RISKS,
 )
-def calibration_error(state: Logits, weights: Floats) -> Floats:
+def calibration_error(risks: Risks, weights: Floats) -> Floats:
     """Debiased calibration error: how far the shares of events in deciles of risk lie from their mean probability.
 
     0 where chance alone explains the gaps. Several classes: of the largest probability, and whether that class is the
     true one; ``[class=X]``: of class X against the rest. Within a decile too high and too low cancel. Undefined for
     fewer than 20 examples, and under weights.
     """
-    found = binned(state.p, state.y)
-    error = math.nan if found is None else root_of_squares(found)
+    error = math.nan if risks.bins is None else root_of_squares(risks.bins)
     return np.array([error if (row == row[0]).all() else math.nan for row in weights])

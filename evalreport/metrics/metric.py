@@ -259,10 +259,9 @@ class RowWise:
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     why_undefined
         Maps the state to the reason, where there is more than one.
-    risks
-        Maps the state to the probabilities of an event and whether it occurred, (n,) each, from which the metric's own
-        interval is computed. None elsewhere. Such a metric may be asked of one class of several, as ``NAME[class=3]``:
-        ``prepare`` is then given that class as the positive one.
+    of_risks
+        Whether the state are ``Risks``, from which the metric's own interval is computed. Such a metric may be asked of
+        one class of several, as ``NAME[class=3]``: ``prepare`` is then given that class as the positive one.
     scored
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
     parameter
@@ -278,7 +277,7 @@ class RowWise:
     middle: Middle | None = None
     proportion: Function | None = None
     why_undefined: Function | None = None
-    risks: Function | None = None
+    of_risks: bool = False
     scored: Function | None = None
     parameter: Parameter | None = None
 
@@ -532,7 +531,7 @@ class Metric:
     @property
     def by_class(self) -> bool:
         """Whether a single class of several is computed where it is named, though not by itself."""
-        return isinstance(self.computation, RowWise) and self.computation.risks is not None
+        return isinstance(self.computation, RowWise) and self.computation.of_risks
 
     @property
     def per_example(self) -> Function | None:

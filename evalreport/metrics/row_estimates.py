@@ -224,9 +224,10 @@ def _of_rows(
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
     evidence: Proportion | Rows | Risks | Scores = Rows(rarest)
-    if computation.risks is not None and len(states) == 1:
-        p, y = computation.risks(states[0])
-        evidence = Risks(p, y, data.units.heavy, data.units.cluster)
+    if isinstance(states[0], Risks) and len(states) == 1:
+        units, evidence = data.units, states[0]
+        if not (units.heavy is None and units.cluster is None):
+            evidence = Risks(evidence.p, evidence.y, units.heavy, units.cluster)
     if computation.scored is not None and computation.at is not None and len(states) == 1:
         score, y = computation.scored(states[0])
         evidence = Scores(score, y, computation.at)

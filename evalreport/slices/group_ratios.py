@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.calibration.risks import rising_root
+from evalreport.calibration.limits import rising_root
 from evalreport.intervals.at_rates import mover
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.schema.slices import GroupRatioRecord

@@ -17,13 +17,9 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from evalreport.calibration.level import (
-    calibration_in_the_large,
-    in_the_large_limits,
-    observed_expected_limits,
-)
-from evalreport.calibration.line import line_limits
-from evalreport.calibration.risks import Limits, Risks
+from evalreport.calibration.level import in_the_large_limits, line_limits, observed_expected_limits
+from evalreport.calibration.limits import Limits
+from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import FEW, score_test
 from evalreport.calibration.squared_error import binned, bins_by_rank, squared_error_limits
 from evalreport.comparisons.adjustment import adjust
@@ -159,7 +155,7 @@ def intervals_of_calibration(sets: int) -> Iterator[Cell]:
         x = logit(prevalence) + random.normal(0.0, 1.0, n) - 0.4
         true, said = expit(x), expit(x + np.log(odds))
         ratio = float(true.sum() / said.sum())
-        shift = calibration_in_the_large(Risks(said, true))
+        shift = Risks(said, true).shift
         where = bins_by_rank(said)
         gaps = [float((true - said)[where == k].mean()) ** 2 * float((where == k).mean()) for k in range(10)]
         counts = dict.fromkeys(

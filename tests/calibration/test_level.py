@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from evalreport.calibration.level import (
-    calibration_in_the_large,
     in_the_large_limits,
     observed_expected,
     observed_expected_limits,
@@ -31,7 +30,7 @@ def test_calibration_in_the_large(case):
     """The shift is that of R's glm with an offset, its error the larger of the sandwich's and the model's."""
     risks = risks_of(case)
     low, high = in_the_large_limits(risks, 0.95)
-    value = calibration_in_the_large(risks)
+    value = risks.shift
     # R's glm stops one iteration early.
     assert_agrees({"value": value, "low": low, "high": high}, {**case, "tolerance": 1e-7})
 
@@ -43,7 +42,7 @@ def test_without_events_only_the_upper_limit_is_known() -> None:
     assert low == 0.0
     assert high is not None
     assert 1 < high < 5
-    assert calibration_in_the_large(risks) == -math.inf
+    assert risks.shift == -math.inf
     lower, upper = in_the_large_limits(risks, 0.95)
     assert lower is None
     # At this shift the expected number of events is 1.96 of its standard errors above 0.

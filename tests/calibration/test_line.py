@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from evalreport.calibration import line
-from evalreport.calibration.line import Logits, _no_fit, calibration_line, line_limits, logits_of
+from evalreport.calibration.level import line_limits
+from evalreport.calibration.line import Logits, _no_fit, calibration_line, logits_of
 from tests.calibration.cases import risks_of
 from tests.reference.third_round import assert_agrees, each
 

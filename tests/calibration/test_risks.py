@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from evalreport.calibration.risks import Risks, around, rising_root
+from evalreport.calibration.limits import rising_root
+from evalreport.calibration.risks import Risks, around
 
 
 def test_certain_probabilities_are_left_out_of_the_logits() -> None:
