@@ -72,10 +72,10 @@ def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The spread of the answers to each example, (n,), the order of ties, and the name of the measure."""
+    """The spread of the answers to each example, (n,), the order of ties (None: by id), and the name of the measure."""
 
-    size: Floats
-    then: Floats
+    size: Array
+    then: Floats | None
     measure: Message
 
 
@@ -83,20 +83,18 @@ def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
     answers = [np.asarray(_answers(m, predictions)) for m in models]
     if not predictions.classes:
         stacked = np.stack([a.astype(np.float64) for a in answers])
-        return Spread(
-            stacked.max(axis=0) - stacked.min(axis=0), np.zeros(predictions.n), Message("spread.range")
-        )
-    size = np.zeros(predictions.n)
+        return Spread(stacked.max(axis=0) - stacked.min(axis=0), None, Message("spread.range"))
+    size = np.zeros(predictions.n, dtype=np.int32)
     for first, second in combinations(answers, 2):
         size += first != second
     return Spread(size, _probability_spread(predictions, models), Message("spread.disagreeing_pairs"))
 
 
-def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Floats:
-    """Return the largest minus the smallest probability given to the true class, over the models that give one."""
+def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Floats | None:
+    """Return the largest minus the smallest probability given to the true class; None where less than two give one."""
     given = [m.proba for m in models if m.proba is not None]
     if len(given) < 2 or predictions.y_true is None:
-        return np.zeros(predictions.n)
+        return None
     true_class = predictions.y_true[:, None].astype(np.intp)
     lowest = highest = np.take_along_axis(given[0], true_class, axis=1)[:, 0]
     for proba in given[1:]:
@@ -111,13 +109,16 @@ def _widest(spread: Spread, most: int) -> list[int]:
     if len(apart) > most:
         # Of many whose spread is the same, the second measure decides.
         last = spread.size[apart] == spread.size[apart].min()
-        apart = np.union1d(apart[~last], _greatest(spread.then, apart[last], most))
+        tied = apart[last]
+        tied = tied[:most] if spread.then is None else _greatest(spread.then, tied, most)
+        apart = np.union1d(apart[~last], tied)
     # Rows are in the order of their ids, and the sort is stable.
-    order = np.lexsort((-spread.then[apart], -spread.size[apart]))
+    then = np.zeros(len(apart)) if spread.then is None else -spread.then[apart]
+    order = np.lexsort((then, -spread.size[apart]))
     return [int(row) for row in apart[order][:most]]
 
 
-def _greatest(values: Floats, rows: Indices, most: int) -> Indices:
+def _greatest(values: Array, rows: Indices, most: int) -> Indices:
     """Return the rows with the greatest values, and those equal to the last of them."""
     own = values[rows]
     return rows if len(rows) <= most else rows[own >= np.partition(own, -most)[-most]]
@@ -396,7 +397,8 @@ def _difference_per_cases(
 ) -> tuple[float, Limits]:
     units = sample.units
     weight = units.base
-    difference = CASES * float((weight * (wrong_a.astype(float) - wrong_b)).sum() / weight.sum())
+    more = float(weight[wrong_a].sum()) - float(weight[wrong_b].sum())
+    difference = CASES * more / float(weight.sum())
     independent = units.plain and predictions.n == len(predictions.ids)
     if not independent or predictions.design != "test-set":
         return difference, NO_LIMITS

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse
+from evalreport.engine.blocks import ROWS_AT_ONCE
 from evalreport.engine.distributions import Array, running_sum
 from evalreport.engine.ranks import Order, group_weights
 
@@ -84,14 +85,16 @@ def distinct_cells(
     weight
         (n,) what each example weighs: rows of unlike weights are distinct. None: all weigh 1.
     """
-    packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1
+    packed, size = true.astype(np.int64), int(true.max(initial=0)) + 1  # a copy
     weights = () if weight is None else (np.unique(weight, return_inverse=True)[1].astype(np.int32),)
     for column in (*predicted, *weights):
         base = int(column.max(initial=0)) + 1
         if size * base > MOST_CODES:
             distinct, packed = np.unique(packed, return_inverse=True)
             size = len(distinct)
-        packed, size = packed * base + column, size * base
+        packed *= base
+        packed += column
+        size *= base
     row, counts = _row_and_counts(packed, size, times)
     stacked = np.stack([c[row] for c in predicted]) if predicted else np.empty((0, len(row)), np.int32)
     own = None if weight is None else weight[row]
@@ -107,7 +110,9 @@ def _row_and_counts(
         return row, np.bincount(codes, weights=times)
     counted = np.bincount(packed, weights=times, minlength=size)
     position = np.empty(size, dtype=np.int64)
-    position[packed] = np.arange(len(packed))
+    for start in range(0, len(packed), ROWS_AT_ONCE):
+        some = packed[start : start + ROWS_AT_ONCE]
+        position[some] = np.arange(start, start + len(some))
     held = np.flatnonzero(counted)
     return position[held], counted[held]
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from evalreport.engine.blocks import ROWS_AT_ONCE, looked_up
+from evalreport.engine.sorting import Places, places_type
 from evalreport.errors import InputError, InputErrors
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
@@ -25,7 +27,6 @@ from evalreport.texts import Message, Text, quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS_AT_ONCE = 500_000
 _SECOND_IDENTITY = ("train_size", "complexity")
 
 
@@ -40,7 +41,7 @@ class Alignment:
     example
         (C,) position of each cell's id in ``ids``.
     rows
-        (models, C) index into ``Rows``, -1 where the model lacks the cell.
+        (models, C) index into ``Rows``, -1 where the model lacks the cell; of 32 bits where that is enough.
     keys
         The columns that tell one fit from another, by row of ``Rows`` (not by cell).
     group
@@ -48,10 +49,10 @@ class Alignment:
     """
 
     ids: pa.Array
-    example: Indices
-    rows: Indices
+    example: Places
+    rows: Places
     keys: dict[str, Column]
-    group: Indices
+    group: Places
     notes: Notes = field(default_factory=Notes)
 
 
@@ -97,7 +98,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             lost = _number(rows, rows_by_model[:, ~shared].max(axis=0))
             flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
-    ids, example = used_ids(ids, code[rows_by_model.max(axis=0)])
+    ids, example = used_ids(ids, looked_up(code, rows_by_model.max(axis=0)))
     return Alignment(
         ids=ids,
         example=example,
@@ -108,7 +109,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     )
 
 
-def _read(rows: Rows, rows_by_model: Indices) -> tuple[FlowRecord, ...]:
+def _read(rows: Rows, rows_by_model: Places) -> tuple[FlowRecord, ...]:
     """Return how many cases were read, of any model and of each."""
     own = zip(rows.models, rows_by_model, strict=True)
     of_models = (
@@ -117,7 +118,7 @@ def _read(rows: Rows, rows_by_model: Indices) -> tuple[FlowRecord, ...]:
     return (FlowRecord(step="read", n=_number(rows, rows_by_model.max(axis=0))), *of_models)
 
 
-def _number(rows: Rows, held: Indices) -> int:
+def _number(rows: Rows, held: Places) -> int:
     """Count the examples of some rows, of counts as many as they stand for."""
     return len(held) if rows.times is None else int(rows.times[held].sum())
 
@@ -147,7 +148,7 @@ def _one_seed_each(rows: Rows, seed: Column) -> bool:
 
 
 def _with_own_seeds(
-    rows: Rows, matrix: Indices, code: Indices, keys: dict[str, Column], join: Join
+    rows: Rows, matrix: Places, code: Places, keys: dict[str, Column], join: Join
 ) -> tuple[Mask, tuple[FoundRecord, ...]]:
     """Say which cells are in use where models have seeds of their own: those of ids with every seed of every model.
 
@@ -166,7 +167,7 @@ def _with_own_seeds(
     for i, j in itertools.combinations(range(len(own)), 2):
         if own[i] != own[j] and own[i] & own[j]:
             raise _seeds_in_part_shared(rows, (i, j), own, names)
-    parts = [(code[any_row], int(code.max()) + 1)]
+    parts: list[tuple[Places, int]] = [(code[any_row], int(code.max()) + 1)]
     if "part" in keys:
         codes, count = _with_empty(keys["part"])
         parts.append((codes[any_row], count))
@@ -180,16 +181,16 @@ def _with_own_seeds(
     return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
 
 
-def used_ids(ids: pa.Array, code: Indices) -> tuple[pa.Array, Indices]:
+def used_ids(ids: pa.Array, code: Places) -> tuple[pa.Array, Places]:
     """Leave out the ids of no cell."""
     seen = np.zeros(len(ids), dtype=np.bool_)
     seen[code] = True
     if seen.all():
         return ids, code
-    return ids.filter(from_numpy(seen)), (np.cumsum(seen) - 1)[code]
+    return ids.filter(from_numpy(seen)), looked_up((np.cumsum(seen) - 1).astype(code.dtype), code)
 
 
-def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Indices]:
+def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Places]:
     """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
     import pyarrow as pa
 
@@ -208,10 +209,11 @@ def _with_empty(column: Column) -> tuple[Indices, int]:
     return column.values.astype(np.int64) + 1, len(column.categories) + 1
 
 
-def _pack(parts: list[tuple[Indices, int]]) -> Indices:
+def _pack(parts: list[tuple[Places, int]]) -> Places:
     """Combine codes into one number that sorts as they do, from left to right; it never overflows."""
     packed, size = parts[0]
     for codes, count in parts[1:]:
+        packed = packed.astype(np.int64, copy=False)
         if size * count >= 2**62:
             values, packed = np.unique(packed, return_inverse=True)
             size = len(values)
@@ -219,12 +221,15 @@ def _pack(parts: list[tuple[Indices, int]]) -> Indices:
     return packed
 
 
-def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: bool) -> tuple[Indices, bool]:
+def _cells(rows: Rows, code: Places, keys: dict[str, Column], *, independent: bool) -> tuple[Places, bool]:
     """Number the cells in canonical order, and find each model's row for each of them.
 
     Also says whether they are points of learning or complexity curves, of which every model may have its own.
     """
-    parts = [(code, int(code.max()) + 1), *(_with_empty(column) for column in keys.values())]
+    parts: list[tuple[Places, int]] = [
+        (code, int(code.max()) + 1),
+        *(_with_empty(column) for column in keys.values()),
+    ]
     if independent:
         parts.append((rows.model.astype(np.int64), len(rows.models)))
     matrix = _by_model(rows, parts)
@@ -248,17 +253,17 @@ def _cells(rows: Rows, code: Indices, keys: dict[str, Column], *, independent: b
     return matrix, of_series
 
 
-def _by_model(rows: Rows, parts: list[tuple[Indices, int]]) -> Indices | None:
+def _by_model(rows: Rows, parts: list[tuple[Places, int]]) -> Places | None:
     """Return the (models, cells) rows, or None where a model has two rows for a cell."""
     if len(parts) == 1:
         cell, count = parts[0]
     else:
         values, cell = np.unique(_pack(parts), return_inverse=True)
         count = len(values)
-    matrix = np.full(len(rows.models) * count, -1, dtype=np.int64)
+    matrix: Places = np.full(len(rows.models) * count, -1, dtype=places_type(rows.n))
     # Some rows at a time: fresh memory for all of them costs more than the work.
-    for start in range(0, rows.n, _ROWS_AT_ONCE):
-        some = slice(start, min(start + _ROWS_AT_ONCE, rows.n))
+    for start in range(0, rows.n, ROWS_AT_ONCE):
+        some = slice(start, min(start + ROWS_AT_ONCE, rows.n))
         matrix[rows.model[some].astype(np.int64) * count + cell[some]] = np.arange(some.start, some.stop)
     if np.count_nonzero(matrix >= 0) < rows.n:
         return None
@@ -276,7 +281,7 @@ def _ranks(array: Arrow) -> tuple[Indices, int]:
     return codes.astype(np.int64), len(distinct)
 
 
-def _refuse_twice(rows: Rows, packed: Indices) -> NoReturn:
+def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
     """Name the first row whose model, id and fit have stood before, and the row where they did."""
     pair = _pack([(packed, int(packed.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
     _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
@@ -322,7 +327,7 @@ def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
     return first_of(sorted(quoted(names[code]) if code >= 0 else "(empty)" for code in codes), 5)
 
 
-def _lacks_a_seed(rows: Rows, model: int, witnesses: Indices) -> InputError:
+def _lacks_a_seed(rows: Rows, model: int, witnesses: Places) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
     some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
     return InputError.of(
@@ -341,7 +346,7 @@ def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
     raise fault(rows, int(empty[0]), name, "off_the_curve", count=len(empty), name=name)
 
 
-def _refuse_missing(rows: Rows, matrix: Indices, alike: Message | None) -> NoReturn:
+def _refuse_missing(rows: Rows, matrix: Places, alike: Message | None) -> NoReturn:
     """Say of each model that lacks rows which others have how many, with the first ids; which ids look ``alike``.
 
     Raises
@@ -355,7 +360,7 @@ def _refuse_missing(rows: Rows, matrix: Indices, alike: Message | None) -> NoRet
     raise errors[0] if len(errors) == 1 else InputErrors(errors)
 
 
-def _missing(rows: Rows, matrix: Indices, model: int, alike: Message | None) -> InputError:
+def _missing(rows: Rows, matrix: Places, model: int, alike: Message | None) -> InputError:
     absent = np.flatnonzero(matrix[model] < 0)
     witnesses = matrix[:, absent].max(axis=0)
     names = [_described(rows, int(row)) for row in witnesses[:3]]
@@ -385,7 +390,7 @@ _COMPARED = 10_000
 """Ids of each side among which those that look alike are sought."""
 
 
-def _own_id(rows: Rows, witnesses: Indices, extra: Indices) -> Text:
+def _own_id(rows: Rows, witnesses: Places, extra: Places) -> Text:
     """Name an id that a model has and others lack: one that looks like an id that it lacks, with what differs."""
     if rows.ids is None or not len(extra):
         return ""

@@ -8,19 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalreport.engine.blocks import looked_up
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.rows import Rows, fault, origin_of, refuse_where
 from evalreport.options import Options
-from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.cells import (
     all_numbers,
     category_column,
+    coded_numbers,
     dictionary_codes,
     dictionary_numbers,
     flags,
     floats,
+    small_category_column,
     take,
     used_only,
 )
@@ -65,7 +68,8 @@ def covariates(loaded: Loaded, models: Sequence[ModelOutputs], options: Options)
             column = alignment.keys[name] if name in IDENTITY_COLUMNS else _key_column(rows, name)
             _add(name, column, alignment, keys, own)
     for name in sorted(rows.metadata):
-        _add(name, _metadata_column(rows, name, options), alignment, metadata, own)
+        column, numbers = _metadata_column(rows, name, options)
+        _add(name, column, alignment, metadata, own, numbers)
         if name not in metadata:
             warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
@@ -115,18 +119,33 @@ def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: I
 
 
 def _add(
-    name: str, column: Column, alignment: Alignment, shared: dict[str, Column], own: list[dict[str, Column]]
+    name: str,
+    column: Column,
+    alignment: Alignment,
+    shared: dict[str, Column],
+    own: list[dict[str, Column]],
+    numbers: Floats | None = None,
 ) -> None:
-    """Keep one column for all models where they agree (empty agrees with anything), else one a model."""
+    """Keep one column for all models where they agree (empty agrees with anything), else one a model.
+
+    ``numbers``: those that the codes of the column are of; None: it holds its values, or codes of its categories.
+    """
+
+    def kept(merged: Column) -> Column:
+        if numbers is None:
+            return merged.wide()
+        return Column(looked_up(np.append(numbers, np.nan), merged.values))
+
     merged = take(column, alignment.rows[0])
     for index in alignment.rows[1:]:
         values = take(column, index)
         if (_given(merged) & _given(values) & (merged.values != values.values)).any():
             for model, model_index in zip(own, alignment.rows, strict=True):
-                model[name] = take(column, model_index)
+                model[name] = kept(take(column, model_index))
             return
-        merged = Column(np.where(_given(merged), merged.values, values.values), column.categories)
-    shared[name] = merged
+        if not _given(merged).all():
+            merged = Column(np.where(_given(merged), merged.values, values.values), column.categories)
+    shared[name] = kept(merged)
 
 
 def _given(column: Column) -> Mask:
@@ -145,22 +164,28 @@ def _key_column(rows: Rows, name: str) -> Column:
     return category_column(array)
 
 
-def _metadata_column(rows: Rows, name: str, options: Options) -> Column:
-    """Weights are numbers, slices of few values and clusters categories; of the rest, numbers stay numbers."""
+def _metadata_column(rows: Rows, name: str, options: Options) -> tuple[Column, Floats | None]:
+    """Weights are numbers, slices of few values and clusters categories; of the rest, numbers stay numbers.
+
+    Returns
+    -------
+    column, numbers
+        The numbers that the column has codes of, as ``_add`` takes them.
+    """
     array = rows.metadata[name]
     if name == options.weight:
         values = dictionary_numbers(array)
         given = dictionary_codes(array) >= 0
         refuse_where((given & ~np.isfinite(values)) | (values < 0), rows, name, "weight_is_no_number")
-        return Column(values)
+        return Column(values), None
     array = used_only(array)
     if name in (options.cluster, options.grade):
-        return category_column(array)
+        return small_category_column(array), None
     if may_be_sliced_by(name, options.slices, options.gates):
         texts = array.dictionary.to_pylist()
         if not (len(texts) > MOST_VALUES and are_numbers(texts)):
-            return category_column(array)
-    return Column(dictionary_numbers(array)) if all_numbers(array) else category_column(array)
+            return small_category_column(array), None
+    return coded_numbers(array) if all_numbers(array) else (small_category_column(array), None)
 
 
 def _check_parts(rows: Rows) -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalreport.engine.blocks import ROWS_AT_ONCE, looked_up
 from evalreport.engine.sorting import Places, Words, rows_by_digits
-from evalreport.predictions.arrays import Indices, Mask
-from evalreport.predictions.cells import flags, from_numpy
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.cells import flags, from_numpy, one_text_array
 from evalreport.predictions.spelling import is_instant, one_instant
 from evalreport.sources.database import database, usable_memory
 
@@ -47,15 +48,15 @@ _NEIGHBOURS = 0x7F7F_7F7F_7F7F_7F7F
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Rows in the order of their ids (equal ones as they came), and the number of each one's id in that order."""
+    """Rows in the order of their ids (equal ones as they came), and which of them is the first with its id."""
 
     order: Places
-    number: Indices
+    begins: Mask
 
 
 def code_ids(
     pieces: Sequence[pa.ChunkedArray], *, memory_limit: int | None = None
-) -> tuple[pa.Array, Indices]:
+) -> tuple[pa.Array, Places]:
     """Find the distinct ids, and each row's position among them.
 
     Parameters
@@ -69,7 +70,8 @@ def code_ids(
     Returns
     -------
     ids, codes
-        The distinct ids sorted by code point (Arrow strings), and (rows,) the position of each row's id in them.
+        The distinct ids sorted by code point (Arrow strings), and (rows,) the position of each row's id in them, of
+        32 bits where that is enough.
         Where every id is a plain number, or an instant, equal ones are one id.
 
     Raises
@@ -85,9 +87,9 @@ def code_ids(
     if spelled is not None:
         encoded = spelled.dictionary_encode()
         order = pc.array_sort_indices(encoded.dictionary)
-        rank = np.empty(len(order), dtype=np.int64)
+        rank = np.empty(len(order), dtype=codes.dtype)
         rank[order.to_numpy()] = np.arange(len(order))
-        ids, codes = encoded.dictionary.take(order), rank[encoded.indices.to_numpy()][codes]
+        ids, codes = encoded.dictionary.take(order), looked_up(rank[encoded.indices.to_numpy()], codes)
     if len(different) == len(pieces):
         return ids, codes
     starts = np.concatenate([[0], np.cumsum([len(piece) for piece in different])])
@@ -129,30 +131,42 @@ def _spelled_once(ids: pa.Array) -> pa.Array | None:
         return None
 
 
+Seen = dict[tuple[int, object, object], list["pa.ChunkedArray"]]
+"""Lists of ids, by their length and their first and last id."""
+
+
+def seen_before(ids: pa.ChunkedArray, seen: Seen) -> pa.ChunkedArray:
+    """Return the same ids in the same order where they are among those seen, else remember these and return them.
+
+    Models' files often hold the same ids in the same order: they are then in memory once.
+    """
+    if not len(ids):
+        return ids
+    alike = seen.setdefault((len(ids), ids[0].as_py(), ids[-1].as_py()), [])
+    known = next((other for other in alike if other.equals(ids)), None)
+    if known is None:
+        alike.append(ids)
+    return ids if known is None else known
+
+
 def _different(pieces: Sequence[pa.ChunkedArray]) -> tuple[list[pa.ChunkedArray], list[int]]:
-    """Keep each list of ids once: models' files often hold the same ids in the same order."""
-    different: list[pa.ChunkedArray] = []
-    place: list[int] = []
-    for piece in pieces:
-        alike = next((i for i, other in enumerate(different) if other.equals(piece)), len(different))
-        if alike == len(different):
-            different.append(piece)
-        place.append(alike)
-    return different, place
+    """Return the different ones of some lists of ids, and which of them each list is."""
+    seen: Seen = {}
+    every = [seen_before(piece, seen) for piece in pieces]
+    different = list({id(piece): piece for piece in every}.values())
+    place = {id(piece): number for number, piece in enumerate(different)}
+    return different, [place[id(piece)] for piece in every]
 
 
-def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Array, Indices]:
+def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Array, Places]:
     import pyarrow as pa
 
     rows = pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
     words = _words(rows, memory_limit)
     found = _by_database(rows, memory_limit) if words is None else _by_words(words)
     del words
-    codes = np.empty(len(rows), dtype=np.int64)
-    codes[found.order] = found.number
-    begins = np.ones(len(rows), dtype=np.bool_)
-    np.not_equal(found.number[1:], found.number[:-1], out=begins[1:])
-    first = found.order[begins]
+    codes = _numbered(found)
+    first = found.order if found.begins.all() else found.order[found.begins]
     # Where the first table holds every id, the others need not be put beside it.
     source = pieces[0] if first.max(initial=0) < len(pieces[0]) else rows
     return _taken(source, first), codes
@@ -162,6 +176,9 @@ def _taken(source: pa.ChunkedArray, places: Places) -> pa.Array:
     """Return some ids as one array, with offsets that are wide enough for its bytes."""
     import pyarrow as pa
 
+    whole = one_text_array(source.chunks)
+    if whole is not None:
+        return whole.take(from_numpy(places))
     wide = source.nbytes >= 2**31
     taken = (source.cast(pa.large_string()) if wide else source).take(from_numpy(places))
     return taken.chunk(0) if taken.num_chunks == 1 else taken.combine_chunks()
@@ -175,17 +192,23 @@ def _by_words(words: Sequence[Words]) -> _Sorted:
     assert order is not None
     begins = np.zeros(len(order), dtype=np.bool_)
     begins[:1] = True
-    for word in words:
-        ranked = word.take(order)
-        begins[1:] |= ranked[1:] != ranked[:-1]
-    return _Sorted(order, _counted(begins, ranked.view(np.int64)))
+    for start in range(1, len(order), ROWS_AT_ONCE):
+        own = order[start - 1 : start + ROWS_AT_ONCE]
+        for word in words:
+            ranked = word[own]
+            begins[start : start + ROWS_AT_ONCE] |= ranked[1:] != ranked[:-1]
+    return _Sorted(order, begins)
 
 
-def _counted(begins: Mask, room: Indices) -> Indices:
-    """Number the groups that begin so from 0, in the memory that is given."""
-    np.cumsum(begins, out=room)
-    room -= 1
-    return room
+def _numbered(found: _Sorted) -> Places:
+    """Return the number of each row's id in the order of the ids, from 0."""
+    codes, before = np.empty_like(found.order), -1
+    for start in range(0, len(codes), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        number = np.cumsum(found.begins[some]) + before
+        codes[found.order[some]] = number
+        before = int(number[-1])
+    return codes
 
 
 def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
@@ -204,7 +227,7 @@ def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> _Sorted:
             order[done:end] = batch.column(1).to_numpy()
             begins[done:end] = _other_than_before(batch.column(0), previous)
             done, previous = end, batch.column(0)[-1].as_py() if batch.num_rows else previous
-    return _Sorted(order, _counted(begins, np.empty(len(rows), dtype=np.int64)))
+    return _Sorted(order, begins)
 
 
 def _other_than_before(ids: pa.Array, previous: str | None) -> Mask:

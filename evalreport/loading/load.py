@@ -26,18 +26,21 @@ from evalreport.loading.counts import (
     with_scores,
 )
 from evalreport.loading.covariates import covariates
+from evalreport.loading.ids import Seen, seen_before
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
 from evalreport.loading.outputs import model_outputs
-from evalreport.loading.parsing import parse_outputs
+from evalreport.loading.parsing import Parsed, parse_outputs
 from evalreport.loading.probabilities import name_probabilities
-from evalreport.loading.rows import Rows, fault, gather, headers_of
+from evalreport.loading.rows import Rows, fault, gather, headers_of, with_coded_ids
 from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, KnownTask, find_task, without_true_values
 from evalreport.loading.truth import attach_truth, with_true_values
 from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
+from evalreport.predictions.arrays import Values
+from evalreport.predictions.cells import in_chunks
 from evalreport.predictions.design import Cells, FoundDesign, design_of, with_seeds_as_repeats
 from evalreport.predictions.digest import memory_record
 from evalreport.predictions.subsets import weighing_rows
@@ -123,7 +126,7 @@ def load(
         read = _read(source, truth, options, classes=classes, memory_limit=memory_limit, copies=copies)
         if counted is None:
             refuse_parts([table for table in (*read.tables, read.truth) if table is not None])
-        predictions = _loaded(read, options, memory_limit, known)
+        predictions = distinct(_widened(_loaded(read, options, memory_limit, known)))
         inputs = read.inputs
         if counted is not None:
             predictions = with_scores(predictions, counted)
@@ -235,10 +238,12 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
     errors: list[InputError] = []
     tables: list[Table] = []
     inputs: list[InputRecord] = []
-    truth = None
+    truth, seen = None, Seen()
     for file in files.files:
         with together(errors):
-            own = tables_of(source_of(file, memory_limit=memory_limit), options)
+            own = [
+                _sharing_ids(t, seen) for t in tables_of(source_of(file, memory_limit=memory_limit), options)
+            ]
             tables += own
             table = own[0]
             of_several = "model" in table.roles.columns or table.roles.answers or options.wide
@@ -251,6 +256,15 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))
     return _Read(tables=tables, truth=truth, inputs=ordered, notes=Notes((), files.warnings), naming=naming)
+
+
+def _sharing_ids(table: Table, seen: Seen) -> Table:
+    """Let a table hold the ids of an earlier one where they are the same."""
+    header = table.roles.columns.get("id")
+    if header is None:
+        return table
+    ids = seen_before(in_chunks(table.read.arrays[header]), seen)
+    return replace(table, read=replace(table.read, arrays={**table.read.arrays, header: ids}))
 
 
 def _true_values(source: Source, options: Options) -> Table:
@@ -269,16 +283,17 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     """
     rows, of_rows = _gathered(read, options, memory_limit)
     task = without_true_values(rows, known) or find_task(rows, options)
-    loaded = _matched(rows, task, options, memory_limit)
-    loaded = settle_missing(with_true_values(loaded), options)
+    unused = Notes((), tuple(_unused(rows, task.task)))
+    loaded = settle_missing(with_true_values(_matched(rows, task, options, memory_limit)), options)
     models, of_models = model_outputs(loaded, options)
+    loaded = _without_outputs(loaded)
+    rows = loaded.rows
     described = covariates(loaded, models, options)
     design = find_design(loaded, apart=options.join == "independent")
-    rows, alignment = loaded.rows, loaded.alignment
+    alignment = loaded.alignment
     found = Notes((_design_found(design, loaded),))
-    unused = Notes((), tuple(_unused(rows, task.task)))
     notes = Notes(task.notes.found) + found + of_rows + unused + Notes((), task.notes.warnings)
-    predictions = Predictions(
+    return Predictions(
         task=task.task,
         design=design.design,
         ids=alignment.ids,
@@ -292,7 +307,29 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         origin=Origin((), headers_of(rows, {"outcome": "outcome", "scores": "value"}.get(task.task))),
         notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
-    return distinct(predictions)
+
+
+def _widened(predictions: Predictions) -> Predictions:
+    """Give codes the types of the table: they are small ones as long as the rows are in memory beside the cells."""
+
+    def wide(values: Values | None) -> Values | None:
+        if values is None or values.dtype.kind != "i":
+            return values
+        return values.astype(np.int32, copy=False)
+
+    return replace(
+        predictions,
+        example=predictions.example.astype(np.int64, copy=False),
+        y_true=wide(predictions.y_true),
+        models=tuple(replace(model, y_pred=wide(model.y_pred)) for model in predictions.models),
+    )
+
+
+def _without_outputs(loaded: Loaded) -> Loaded:
+    """Let go of the columns of labels, which the models' outputs in canonical order replace."""
+    columns = {n: c for n, c in loaded.rows.columns.items() if n not in ("y_true", "y_pred")}
+    rows = replace(loaded.rows, columns=columns, probabilities={}, truth=None)
+    return replace(loaded, rows=rows, parsed=Parsed(proba={}))
 
 
 def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
@@ -304,15 +341,20 @@ def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[
     if rows is not None:
         notes = read.notes + of_tables + counts_found(rows)
     else:
-        named = name_probabilities(read.tables, read.truth, options)
-        read.tables.clear()  # their columns are in rows soon
-        rows = gather(named.tables)
-        notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + named.notes
+        rows, of_names = _rows_of_predictions(read, options)
+        notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + of_names
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
     rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
-    return rows, notes + of_tasks
+    return with_coded_ids(rows, memory_limit=memory_limit), notes + of_tasks
+
+
+def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
+    """Put the tables below one another, whose own columns are not kept."""
+    named = name_probabilities(read.tables, read.truth, options)
+    read.tables.clear()
+    return gather(named.tables), named.notes
 
 
 def _once(notes: Iterable[Notes]) -> Notes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evalreport.engine.blocks import looked_up
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.alignment import Alignment, used_ids
 from evalreport.loading.loaded import Loaded
@@ -83,7 +84,7 @@ def _gaps(loaded: Loaded) -> Iterator[_Gap]:
         if not empty.any():
             continue
         for model, index in enumerate(alignment.rows):
-            own = empty[index] & (index >= 0)
+            own = looked_up(empty, index) & (index >= 0)
             count = int(own.sum())
             if 0 < count < int((index >= 0).sum()):
                 yield _Gap(model, column, own)

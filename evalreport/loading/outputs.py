@@ -8,6 +8,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from evalreport.engine.blocks import looked_up
+from evalreport.engine.sorting import Places
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
@@ -15,7 +17,7 @@ from evalreport.loading.probabilities import LEAST_CONFIDENCE
 from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
-from evalreport.predictions.arrays import Codes, Floats, Indices, Mask, Values
+from evalreport.predictions.arrays import Codes, Floats, Mask, Values
 from evalreport.predictions.table import ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -73,7 +75,7 @@ class _Chosen:
 
     rows: Rows
     model: str
-    index: Indices
+    index: Places
 
     @property
     def present(self) -> Mask | None:
@@ -153,7 +155,7 @@ def _taken(chosen: _Chosen, values: Values | None) -> Values | None:
     if values is None:
         return None
     is_code = values.dtype.kind == "i"
-    taken = values[chosen.index]
+    taken = looked_up(values, chosen.index)
     empty = taken < 0 if is_code else np.isnan(taken)
     present = chosen.present
     if present is not None:
@@ -307,7 +309,8 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
     wrong = np.abs(totals - 1.0) > SUM_TOLERANCE
     if not wrong.any():
         return
-    first = int(np.argmin(np.where(wrong, chosen.index, np.iinfo(np.int64).max)))
+    hits = np.flatnonzero(wrong)
+    first = int(hits[chosen.index[hits].argmin()])
     raise fault(
         chosen.rows,
         int(chosen.index[first]),

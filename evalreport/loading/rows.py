@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalreport.engine.sorting import Places
 from evalreport.errors import InputError, input_texts, refuse_all
+from evalreport.loading.ids import code_ids
 from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table
-from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask
+from evalreport.predictions.arrays import Arrow, Codes, Indices, Mask, Values
 from evalreport.predictions.cells import (
+    code_type,
     combined,
     dictionary_codes,
     dictionary_numbers,
     flags,
     from_numpy,
     in_chunks,
+    narrowed,
     positions,
+    stacked,
 )
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
 from evalreport.predictions.spelling import one_number
@@ -42,7 +47,8 @@ class Rows:
     models, model
         The models' names, sorted, and each row's code into them.
     ids
-        Each row's id (Arrow strings in chunks); None where rows are scores on data sets.
+        Each row's id (Arrow strings in chunks, or codes into the distinct ones); None where rows are scores on data
+        sets.
     columns, probabilities, metadata
         Arrow arrays by standard name, by label as the header spells it, and by header; empty (null) for the
         rows of a table without that column.
@@ -51,14 +57,14 @@ class Rows:
     tables: tuple[Table, ...]
     starts: Indices
     models: tuple[str, ...]
-    model: Codes
+    model: Values
     ids: pa.ChunkedArray | None
     columns: Mapping[str, Arrow]
     probabilities: Mapping[str, Arrow]
     metadata: Mapping[str, Arrow]
     costs: Mapping[str, Arrow] = field(default_factory=dict)
     """Arrow arrays by the name of the cost."""
-    coded: tuple[pa.Array, Indices] | None = None
+    coded: tuple[pa.Array, Places] | None = None
     """The distinct ids in order and each row's position among them, where they were found before the alignment."""
     truth: pa.Array | None = None
     """Each row's true value from the file of true values (dictionary of strings), where there is one."""
@@ -123,6 +129,23 @@ def gather(tables: Sequence[Table]) -> Rows:
         empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
         raise fault(rows, empty, "id", "empty_id")
     return rows
+
+
+def with_coded_ids(rows: Rows, *, memory_limit: int | None = None) -> Rows:
+    """Find the distinct ids and each row's position among them, and keep those in place of a text for each row.
+
+    Raises
+    ------
+    UsageError
+        Where the memory limit leaves no room to sort the ids.
+    """
+    import pyarrow as pa
+
+    if rows.ids is None or rows.coded is not None:
+        return rows
+    ids, code = code_ids(ids_by_table(rows), memory_limit=memory_limit)
+    texts = pa.chunked_array([pa.DictionaryArray.from_arrays(from_numpy(code), ids)])
+    return replace(rows, ids=texts, coded=(ids, code))
 
 
 def some_rows(rows: Rows, kept: Indices) -> Rows:
@@ -304,11 +327,11 @@ def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:
         local.append((names, codes))
     models = tuple(sorted(owner))
     place = {name: code for code, name in enumerate(models)}
-    coded = np.empty(sum(table.read.rows for table in tables), dtype=np.int32)
+    coded = np.empty(sum(table.read.rows for table in tables), dtype=code_type(len(models)))
     end = 0
     for table, (names, codes) in zip(tables, local, strict=True):
         start, end = end, end + table.read.rows
-        coded[start:end] = np.array([place.get(name, -1) for name in names], dtype=np.int32)[codes]
+        coded[start:end] = np.array([place.get(name, -1) for name in names], dtype=coded.dtype)[codes]
     return models, coded
 
 
@@ -367,7 +390,7 @@ def _concatenated(
     columns = {}
     for name in names:
         numbers = name in NUMBER_COLUMNS if number is None else number
-        kind = pa.float64() if numbers else pa.dictionary(pa.int32(), pa.string())
+        kind = pa.float64() if numbers else pa.dictionary(pa.int8(), pa.string())
         parts: list[pa.Array] = []
         for table, table_headers in zip(tables, own, strict=True):
             header = table_headers.get(name)
@@ -375,5 +398,5 @@ def _concatenated(
                 parts.append(pa.nulls(table.read.rows, kind))
             else:
                 parts += in_chunks(table.read.arrays[header]).chunks
-        columns[name] = combined(pa.chunked_array(parts, kind))
+        columns[name] = narrowed(combined(stacked(parts)))
     return columns

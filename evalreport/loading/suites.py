@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.sorting import Places
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import (
@@ -213,8 +214,8 @@ def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept
 
 
 def _within_tasks(
-    coded: tuple[pa.Array, Indices], task: Indices, tasks: tuple[str, ...]
-) -> tuple[pa.Array, Indices]:
+    coded: tuple[pa.Array, Places], task: Indices, tasks: tuple[str, ...]
+) -> tuple[pa.Array, Places]:
     """Return the distinct (task, id) as text, sorted, and each row's position among them."""
     import pyarrow.compute as pc
 

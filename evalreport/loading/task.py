@@ -213,7 +213,10 @@ def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:
         or not all(is_whole(text) or text.casefold() in TRUTHS for text in labels)
     ):
         return
-    codes, values = dictionary_codes(array), np.append(floats(as_numbers(array.dictionary)), np.nan)
+    values = np.append(floats(as_numbers(array.dictionary)), np.nan)
+    if not ((values > 0) & (values < 1)).any():
+        return
+    codes = dictionary_codes(array)
     errors: list[InputError] = []
     for place, model in enumerate(rows.models):
         own = np.flatnonzero((rows.model == place) & (codes >= 0))
@@ -524,8 +527,10 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
     truth = _distinct(rows, "y_true", "truth").to_pylist()
     if array is None or any(is_number(label) or label.strip().casefold() in TRUTHS for label in truth):
         return
-    codes = dictionary_codes(array)
     number = np.array([*map(is_number, array.dictionary.to_pylist()), False])
+    if not number.any():
+        return
+    codes = dictionary_codes(array)
     errors: list[InputError] = []
     for place, model in enumerate(rows.models):
         own = codes[rows.model == place]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from evalreport.engine.blocks import looked_up
+from evalreport.engine.sorting import Places
 from evalreport.errors import InputError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
@@ -117,10 +119,10 @@ def _all_agreed(given: list[Values], rows: Rows, alignment: Alignment) -> Values
     n_cells = alignment.rows.shape[1]
     if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
         return None
-    agreed: Values = given[0][alignment.rows[0]]
+    agreed = looked_up(given[0], alignment.rows[0])
     for place, values in enumerate(given):
         for index in alignment.rows if place else alignment.rows[1:]:
-            if not np.array_equal(values[index], agreed):
+            if not np.array_equal(looked_up(values, index), agreed):
                 return None
     return agreed
 
@@ -201,13 +203,13 @@ def _lacks(table: Table, column: str, expected: str) -> InputError:
     )
 
 
-def _twice(table: Table, ids: pa.ChunkedArray, codes: Indices) -> InputError:
+def _twice(table: Table, ids: pa.ChunkedArray, codes: Places) -> InputError:
     _, first = np.unique(codes, return_index=True)
     row = int(np.setdiff1d(np.arange(len(codes)), first)[0])
     return table.fault(row, "id", "truth_twice", id=ids[row].as_py())
 
 
-def told_apart(rows: Rows, table: Table, code: Indices, own: Indices) -> tuple[Indices, Indices]:
+def told_apart(rows: Rows, table: Table, code: Places, own: Places) -> tuple[Places, Places]:
     """Return which example each row and each true value is of: by task and id where both name tasks, else by id.
 
     Parameters
@@ -231,12 +233,12 @@ def told_apart(rows: Rows, table: Table, code: Indices, own: Indices) -> tuple[I
     names = in_order({*array.dictionary.to_pylist(), *given.dictionary.to_pylist()})
     spelling = {name: name for name in names}
     tasks = np.concatenate([recode(column, names, spelling) for column in (array, given)]).astype(np.int64)
-    pairs = np.concatenate([code, own]) * (len(names) + 1) + tasks + 1
+    pairs = np.concatenate([code, own]).astype(np.int64) * (len(names) + 1) + tasks + 1
     numbers = np.unique(pairs, return_inverse=True)[1].ravel().astype(np.int64)
     return numbers[: len(code)], numbers[len(code) :]
 
 
-def _refuse_ambiguous(rows: Rows, table: Table, code: Indices, own: Indices) -> None:
+def _refuse_ambiguous(rows: Rows, table: Table, code: Places, own: Places) -> None:
     task = category_column(rows.columns[TASK]).values.astype(np.int64) + 1
     first = np.full(int(max(code.max(), own.max(initial=0))) + 1, -1, dtype=np.int64)
     first[code[::-1]] = task[::-1]

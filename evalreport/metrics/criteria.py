@@ -332,7 +332,7 @@ def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
         yield Baseline("mean_truth", Message("baseline.mean"), None)
         return
     k = len(predictions.classes)
-    totals = np.bincount(predictions.y_true, weights=units.base, minlength=k).astype(np.float64)
+    totals = np.bincount(predictions.y_true, weights=units.heavy, minlength=k).astype(np.float64)
     largest = int(totals.argmax())
     most = predictions.classes[largest]
     one = (np.arange(k) == largest).astype(np.float64)

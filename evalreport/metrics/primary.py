@@ -107,9 +107,7 @@ def class_shares(predictions: Predictions, options: Options) -> Floats:
     """Return the share of each class (K,), by weight where there are weights."""
     assert predictions.y_true is not None
     units = units_of(predictions, cluster=None, weight=options.weight)
-    weights = units.base
-    counts = np.bincount(predictions.y_true, weights=weights, minlength=len(predictions.classes)).astype(
-        float
-    )
+    k = len(predictions.classes)
+    counts = np.bincount(predictions.y_true, weights=units.heavy, minlength=k).astype(float)
     total = counts.sum()
     return counts / total if total else counts

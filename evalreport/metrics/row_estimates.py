@@ -44,7 +44,8 @@ def row_estimates(
     estimates: dict[Key, Estimate] = {}
     rarest = _rarest(predictions)
     # The same arrays for all quantities: what they give is remembered by them.
-    weights = [data.units.base[rows][None, :] for rows in _rows_of(data.layout.ranked)]
+    ranked_rows = _rows_of(data.layout.ranked) if data.states else ()
+    weights = [data.units.base[rows][None, :] for rows in ranked_rows]
 
     def of_moments(key: Key) -> dict[Key, Estimate]:
         return {key: _of_moments(predictions, data, key)}

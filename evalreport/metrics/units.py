@@ -181,7 +181,8 @@ class Units:
     @cached_property
     def base(self) -> Floats:
         """Weights (n,) of the data themselves, which cannot be written to."""
-        weights = np.ones(self.n) if self.heavy is None else self.heavy.view()
+        # One number for all of them takes no memory.
+        weights = np.broadcast_to(1.0, self.n) if self.heavy is None else self.heavy.view()
         weights.flags.writeable = False
         return weights
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.blocks import looked_up
 from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
 from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, NUMBER, category_spelling, in_order
 from evalreport.predictions.table import Column
@@ -37,8 +38,8 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
     array
         Any Arrow array.
     kind
-        ``text``: string; ``labels``, ``codes``, ``metadata``: dictionary of strings; ``number``: double, nan where it
-        is none.
+        ``text``: string; ``labels``, ``codes``, ``metadata``: dictionary of strings, whose codes are as small as their
+        number allows; ``number``: double, nan where it is none.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -51,13 +52,13 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
         return as_numbers(array)
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     dictionary = as_text(encoded.dictionary)
-    indices = encoded.indices.cast(pa.int32())
+    indices = encoded.indices
     if dictionary.null_count or len(distinct := dictionary.unique()) < len(dictionary):
         # Some writers put the empty cell, or one text twice, among a dictionary's entries.
         distinct = dictionary.drop_null().unique()
         indices = pc.index_in(dictionary, distinct).take(indices)
         dictionary = distinct
-    codes = pa.DictionaryArray.from_arrays(indices, dictionary)
+    codes = narrowed(pa.DictionaryArray.from_arrays(indices, dictionary))
     return without(codes, EMPTY if kind in ("labels", "codes") else NOT_GIVEN)
 
 
@@ -73,6 +74,33 @@ def combined(array: Arrow) -> pa.Array:
     import pyarrow as pa
 
     return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def code_type(count: int) -> np.dtype[np.signedinteger[Any]]:
+    """Return the smallest type that holds the codes of so many things, and -1."""
+    return np.min_scalar_type(-max(count, 1))
+
+
+def stacked(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
+    """Put arrays of one kind below one another; dictionaries get codes that have room for the texts of all."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(parts[0].type):
+        return pa.chunked_array(parts)
+    wide = pa.from_numpy_dtype(code_type(sum(len(part.dictionary) for part in parts)))
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(part.indices.cast(wide), part.dictionary) for part in parts]
+    )
+
+
+def narrowed(array: pa.Array) -> pa.Array:
+    """Return a dictionary column with codes as small as its number of texts allows; another one as it is."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        return array
+    small = pa.from_numpy_dtype(code_type(len(array.dictionary)))
+    return pa.DictionaryArray.from_arrays(array.indices.cast(small), array.dictionary)
 
 
 def as_text(array: pa.Array) -> pa.Array:
@@ -179,18 +207,36 @@ def dictionary_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -
 
 def dictionary_codes(array: pa.Array) -> Codes:
     """Return a dictionary column's codes, -1 where empty."""
-    return as_numpy(array.indices, -1).astype(np.int32, copy=False)
+    return _small_codes(array).astype(np.int32, copy=False)
 
 
-def recode(array: pa.Array, classes: Sequence[str], spelling: dict[str, str]) -> Codes:
-    """Return a dictionary column's codes into ``classes``, -1 where empty."""
+def _small_codes(array: pa.Array) -> Values:
+    """Return a dictionary column's codes in the type that it keeps them in, -1 where empty."""
+    return as_numpy(array.indices, -1).astype(array.indices.type.to_pandas_dtype(), copy=False)
+
+
+def recode(array: pa.Array, classes: Sequence[str], spelling: dict[str, str]) -> Values:
+    """Return a dictionary column's codes into ``classes``, in the smallest type that holds them; -1 where empty."""
     place = {label: code for code, label in enumerate(classes)}
     table = [place.get(spelling.get(text, ""), -1) for text in array.dictionary.to_pylist()]
-    return np.array([*table, -1], dtype=np.int32)[dictionary_codes(array)]
+    # One code more is that of a missing label that counts as wrong.
+    return looked_up(np.array([*table, -1], dtype=code_type(len(classes) + 1)), _small_codes(array))
 
 
 def category_column(array: pa.Array) -> Column:
     """Return a dictionary column as codes into its sorted categories."""
+    return small_category_column(array).wide()
+
+
+def coded_numbers(array: pa.Array) -> tuple[Column, Floats]:
+    """Return a dictionary column of numbers as codes into the distinct ones, and these."""
+    numbers, place = np.unique(floats(as_numbers(array.dictionary)), return_inverse=True)
+    codes = np.append(place, -1).astype(code_type(len(numbers)))
+    return Column(looked_up(codes, _small_codes(array)), ()), numbers
+
+
+def small_category_column(array: pa.Array) -> Column:
+    """Return the column of ``category_column`` with codes as small as their number allows, for one of all rows."""
     array = used_only(array)
     spelling = category_spelling(array.dictionary.to_pylist())
     categories = in_order(spelling.values())
@@ -201,16 +247,16 @@ def used_only(array: pa.Array) -> pa.Array:
     """Drop the dictionary's entries that no row uses."""
     import pyarrow as pa
 
-    codes = dictionary_codes(array)
+    codes = _small_codes(array)
     seen = np.zeros(len(array.dictionary) + 1, dtype=bool)
     for start in range(0, len(codes), 1 << 16):  # nearly always the first rows use all of them
         seen[codes[start : start + (1 << 16)]] = True
         if seen[:-1].all():
             return array
     kept = np.flatnonzero(seen[:-1])
-    place = np.full(len(seen), -1, dtype=np.int32)
+    place = np.full(len(seen), -1, dtype=codes.dtype)
     place[kept] = np.arange(len(kept))
-    indices = place[codes]
+    indices = looked_up(place, codes)
     return pa.DictionaryArray.from_arrays(
         from_numpy(indices, indices >= 0), array.dictionary.take(from_numpy(kept))
     )
@@ -218,9 +264,9 @@ def used_only(array: pa.Array) -> pa.Array:
 
 def take(column: Column, rows: Indices) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
-    values = column.values[rows]
     empty: float = np.nan if column.categories is None else -1
-    return Column(np.where(rows < 0, empty, values).astype(column.values.dtype), column.categories)
+    values = looked_up(np.append(column.values, np.array([empty], column.values.dtype)), rows)
+    return Column(values, column.categories)
 
 
 def _floats_as_text(array: pa.Array) -> pa.Array:
@@ -248,7 +294,7 @@ def without(codes: pa.DictionaryArray, texts: Collection[str]) -> pa.DictionaryA
     gone = pc.is_in(trimmed, value_set=from_texts(list(texts)).cast(trimmed.type))
     if not pc.any(gone).as_py():
         return codes
-    indices = pc.if_else(gone.take(codes.indices), missing(pa.int32()), codes.indices)
+    indices = pc.if_else(gone.take(codes.indices), missing(codes.indices.type), codes.indices)
     return used_only(pa.DictionaryArray.from_arrays(indices, codes.dictionary))
 
 
@@ -290,6 +336,32 @@ def from_texts(texts: Sequence[str]) -> pa.StringArray:
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+
+
+def one_text_array(chunks: Sequence[pa.StringArray]) -> pa.StringArray | None:
+    """Put texts into one array; None where one is missing, or they are too long for it."""
+    import pyarrow as pa
+
+    bounds = [_ends(chunk) for chunk in chunks]
+    sizes = [int(own[-1] - own[0]) for own in bounds]
+    if sum(sizes) >= 2**31 or any(chunk.null_count for chunk in chunks):
+        return None
+    ends = np.empty(sum(map(len, chunks)) + 1, dtype=np.int32)
+    text = np.empty(sum(sizes), dtype=np.uint8)
+    ends[0], rows, filled = 0, 0, 0
+    for chunk, own, size in zip(chunks, bounds, sizes, strict=True):
+        ends[rows + 1 : rows + len(own)] = own[1:] - own[0] + filled
+        if size:
+            text[filled : filled + size] = np.frombuffer(chunk.buffers()[2], np.uint8)[own[0] : own[-1]]
+        rows, filled = rows + len(chunk), filled + size
+    return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(text))
+
+
+def _ends(texts: pa.StringArray) -> npt.NDArray[np.int32]:
+    """Return where the texts of an array end in its buffer, after where the first begins."""
+    if not len(texts):
+        return np.zeros(1, dtype=np.int32)
+    return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
 
 
 def missing(kind: pa.DataType) -> pa.Scalar:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from evalreport.engine.sorting import Places
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
@@ -48,7 +49,7 @@ class Cells:
     """
 
     keys: Keys
-    example: Indices | None
+    example: Places | None
     n: int
     ids: pa.Array
     owner: Indices | None = None
@@ -148,7 +149,7 @@ def _visits(cells: Cells, codes: Mapping[str, Indices], kept: Indices) -> _Visit
         codes[name][kept] + 1 if name in codes else zero for name in ("repeat", "fold", "seed")
     )
     owner = zero if cells.owner is None else cells.owner[kept]
-    example = zero if cells.example is None else cells.example[kept]
+    example = zero if cells.example is None else cells.example[kept].astype(np.int64)
     return _Visits(kept, _coded(owner, example), _coded(owner, repeat), fold, seed, owner)
 
 

@@ -40,6 +40,14 @@ class Column:
     values: Values
     categories: tuple[str, ...] | None = None
 
+    def wide(self) -> Column:
+        """Return the column with codes of the type that the table has, where it is one of smaller codes."""
+        return (
+            self
+            if self.categories is None
+            else replace(self, values=self.values.astype(np.int32, copy=False))
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Attempts:

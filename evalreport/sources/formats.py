@@ -490,15 +490,16 @@ def _with_constants(
     """Add columns that have one value in every row."""
     import pyarrow as pa
 
-    first = pa.array(np.zeros(columns.rows, np.int32))
+    first = pa.array(np.zeros(columns.rows, np.int8))
     arrays = {
-        name: keep(pa.array([value], pa.string()).take(first), kind) for name, (value, kind) in added.items()
+        name: keep(pa.array([value], pa.string()), kind).take(first) for name, (value, kind) in added.items()
     }
+    locate_own = columns.locate  # holds no column, as ``columns`` does
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         if header is not None and header in given:
-            return columns.locate(row, None)[0], given[header] or ""
-        return columns.locate(row, header)
+            return locate_own(row, None)[0], given[header] or ""
+        return locate_own(row, header)
 
     return replace(
         columns, names=(*columns.names, *given), arrays={**columns.arrays, **arrays}, locate=locate

@@ -249,7 +249,7 @@ def keep_batches(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from evalreport.predictions.cells import all_numbers, keep
+    from evalreport.predictions.cells import all_numbers, keep, stacked
 
     pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
     texts: dict[str, pa.Array] = {
@@ -271,7 +271,7 @@ def keep_batches(
                 texts[header] = pc.unique(pa.concat_arrays([texts[header], kept.dictionary]))
                 if len(texts[header]) > MOST_TEXTS:
                     del pieces[header]
-    arrays = {header: pa.chunked_array(arrays) for header, arrays in pieces.items()} if rows else {}
+    arrays = {header: stacked(arrays) for header, arrays in pieces.items()} if rows else {}
     left_out = {
         header: Message("unused.free_text", most=MOST_TEXTS) for header in kinds if header not in pieces
     }

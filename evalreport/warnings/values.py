@@ -24,7 +24,7 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
         return
     # An example that is predicted repeatedly is one example.
     counts, n = predictions.class_counts, predictions.n_examples
-    if predictions.multiplicity is None:
+    if predictions.multiplicity is None and n < predictions.n:
         first = np.unique(predictions.example, return_index=True)[1]
         counts, n = np.bincount(predictions.y_true[first], minlength=len(predictions.classes)), len(first)
     largest = int(counts.argmax())
