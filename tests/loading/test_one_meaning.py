@@ -46,23 +46,34 @@ def plain(content: Content) -> Callable[[Any], dict[str, Any]]:
     return _plain
 
 
+MISSING = [None, *MISSING_WORDS, " NA "]
+
+
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("word", [None, *MISSING_WORDS, " NA "])
-def test_a_word_for_a_missing_value_is_an_empty_cell(
-    form: str, word: str | None, tmp_path: Path, plain: Any
-) -> None:
-    """Refused with its name, left out or counted as wrong: as an empty cell is, in every form."""
-    predicted = [word, *SEEN["y_pred"][1:]]
-    models = in_form(form, {**SEEN, "y_pred": predicted}, tmp_path)
-    named = "empty" if word is None else repr(word) if form not in ("csv",) else ""
+@pytest.mark.parametrize("word", MISSING)
+def test_a_word_for_a_missing_value_is_refused(form: str, word: str | None, tmp_path: Path) -> None:
+    """With its name and the remedies: as an empty cell is, in every form."""
+    models = in_form(form, {**SEEN, "y_pred": [word, *SEEN["y_pred"][1:]]}, tmp_path)
     with pytest.raises(InputError, match="--missing drop") as caught:
         er.load(models)
     if word is not None:
-        assert "stands for a missing value" in str(caught.value), named
+        assert "stands for a missing value" in str(caught.value)
         assert "--labels" in str(caught.value)
-    left = {name: values[1:] for name, values in SEEN.items()}
-    assert plain(er.load(models, missing="drop")) == plain(er.load({"m": left}))
-    assert er.load(models, missing="wrong").outside == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_words_for_missing_values_are_empty_cells(form: str, tmp_path: Path, plain: Any) -> None:
+    """Every one of them is left out or counted as wrong, in every form."""
+    n = len(MISSING)
+    table = {
+        "id": [*IDS, *(f"missing{place}" for place in range(n))],
+        "y_true": [*SEEN["y_true"], *["US"] * n],
+        "y_pred": [*SEEN["y_pred"], *MISSING],
+    }
+    models = in_form(form, table, tmp_path)
+    assert plain(er.load(models, missing="drop")) == plain(er.load({"m": SEEN}))
+    wrong = er.load(models, missing="wrong")
+    assert (wrong.outside, np.count_nonzero(wrong.models[0].y_pred >= len(wrong.classes))) == (1, n)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -78,11 +78,10 @@ def test_weights_equal_repetition(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", SERVED)
-@pytest.mark.parametrize("seed", range(2))
-def test_influence_values_are_the_derivatives(task: str, seed: int) -> None:
+def test_influence_values_are_the_derivatives(task: str) -> None:
     """The derivative by each example's weight is that of central differences, for every smooth metric."""
     step, n = 1e-5, 30
-    predictions = predictions_of(task, ROWS[task](seed=seed, n=n))
+    predictions = predictions_of(task, ROWS[task](seed=0, n=n))
     sample = weighted(predictions, np.ones(n))
     point = by_quantity(sample)
     moved = np.empty((n, 2), dtype=object)
@@ -109,8 +108,8 @@ DERIVATIVE_ALONE = {"partial_auc", "calibration_slope", "calibration_intercept"}
 
 @pytest.mark.parametrize("task", SERVED)
 def test_jackknife(task: str) -> None:
-    """The standard error from influence values is the leave-one-out jackknife's, within 5 % on 200 examples."""
-    n = 200
+    """The standard error from influence values is the leave-one-out jackknife's, within 5 % on 100 examples."""
+    n = 100
     predictions = predictions_of(task, ROWS[task](seed=6, n=n))
     full = by_quantity(weighted(predictions, np.ones(n)))
     smooth = [

@@ -142,8 +142,8 @@ def source_of(layout: str, seed: int = 0) -> Source:
     return own_test_sets(seed) if layout == "independent" else predictions(layout, seed)
 
 
-def evaluate(source: Source, layout: str, **fields: Any) -> Results:
-    """Evaluate with every test and few replicates on a metric of labels, one of ranks and one of losses."""
+def options_of(layout: str, **fields: Any) -> evalreport.Options:
+    """Return options with every test and few replicates, for a metric of labels, one of ranks and one of losses."""
     given: dict[str, Any] = {"tests": ("all",), "resamples": 100, **fields}
     if layout == "answers":
         given["metrics"] = ("mean_outcome", "pass@2", "pass^2")
@@ -159,4 +159,9 @@ def evaluate(source: Source, layout: str, **fields: Any) -> Results:
         given["weight"] = "weight"
     if layout == "independent":
         given["join"] = "independent"
-    return evalreport.evaluate(source, options=evalreport.Options(**given))
+    return evalreport.Options(**given)
+
+
+def evaluate(source: Source, layout: str, **fields: Any) -> Results:
+    """Evaluate a source under the options of its layout."""
+    return evalreport.evaluate(source, options=options_of(layout, **fields))

@@ -78,10 +78,10 @@ OF_NUMBERS = tuple(sorted(VALUES.keys() & METRICS.keys()))
 def two_classes() -> tuple[np.ndarray, np.ndarray, Results]:
     """Return truth, probabilities tied at two decimals, and the run of the metrics of two classes."""
     random = np.random.default_rng(7)
-    codes = random.integers(0, 2, 70)
+    codes = random.integers(0, 2, 40)
     proba = np.clip(np.round(random.normal(0.35 + 0.3 * codes, 0.25), 2), 0.01, 0.99)
     truth = codes.astype(str)
-    rows = {"id": ids(70), "y_true": truth.tolist(), "p_1": proba.tolist()}
+    rows = {"id": ids(40), "y_true": truth.tolist(), "p_1": proba.tolist()}
     return truth, proba, evaluate({"m": rows}, "binary", metrics=OF_TWO_CLASSES)
 
 
@@ -100,10 +100,10 @@ def test_binary(name: str) -> None:
 def four_classes() -> tuple[np.ndarray, np.ndarray, Results]:
     """Return truth, labels and the run of the metrics of the whole table."""
     random = np.random.default_rng(8)
-    codes = random.integers(0, 4, 70)
-    said = np.where(random.random(70) < 0.6, codes, random.integers(0, 4, 70))
+    codes = random.integers(0, 4, 40)
+    said = np.where(random.random(40) < 0.6, codes, random.integers(0, 4, 40))
     truth, labels = (np.array([f"c{code}" for code in column]) for column in (codes, said))
-    rows = {"id": ids(70), "y_true": truth.tolist(), "y_pred": labels.tolist()}
+    rows = {"id": ids(40), "y_true": truth.tolist(), "y_pred": labels.tolist()}
     return truth, labels, evaluate({"m": rows}, "multiclass", metrics=OF_THE_TABLE)
 
 
@@ -118,9 +118,9 @@ def test_several_classes(name: str) -> None:
 def numbers() -> tuple[np.ndarray, np.ndarray, Results]:
     """Return truth, predictions and the run of the metrics of numbers."""
     random = np.random.default_rng(9)
-    truth = random.normal(10, 2, 60)
-    said = truth + random.normal(0.3, 1, 60)
-    rows = {"id": ids(60), "y_true": truth.tolist(), "y_pred": said.tolist()}
+    truth = random.normal(10, 2, 40)
+    said = truth + random.normal(0.3, 1, 40)
+    rows = {"id": ids(40), "y_true": truth.tolist(), "y_pred": said.tolist()}
     return truth, said, evaluate({"m": rows}, "regression", metrics=OF_NUMBERS)
 
 

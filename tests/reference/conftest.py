@@ -40,11 +40,14 @@ def evaluated() -> Evaluated:
 
 def _evaluate(dataset: str, level: float, interval: str) -> Results:
     file, positive = DATASETS[dataset]
+    metrics: tuple[str, ...] = ()
+    if interval != "all":
+        metrics = ("accuracy",)  # other intervals of a pair are of right and wrong
+    elif level != 0.95:
+        metrics = ("accuracy", "roc_auc")  # the limits that the records have at other levels
     options = evalreport.Options(
         positive=positive,
-        metrics=()
-        if interval == "all"
-        else ("accuracy",),  # other intervals of a pair are of right and wrong
+        metrics=metrics,
         confidence=level,
         resamples=FEW_RESAMPLES,
         intervals=(interval,),

@@ -266,13 +266,11 @@ def test_a_slice_whose_examples_weigh_0_is_none():
     assert not [r for r in results.disparities if r.slice.value == "v"]
 
 
-@pytest.mark.parametrize(
-    "metric", ["f1", "mcc", "roc_auc", "log_loss", "average_precision", "balanced_accuracy"]
-)
+@pytest.mark.parametrize("metric", ["f1", "mcc", "log_loss", "average_precision"])
 def test_error_of_the_difference_from_the_whole_is_that_of_the_bootstrap(metric):
     """Resample all rows, take slice minus whole each time: its standard deviation, within Monte Carlo error."""
     random = np.random.default_rng(8)
-    n = 1500
+    n = 1000
     truth = random.integers(0, 2, n)
     p = 1 / (1 + np.exp(-(2 * truth - 1) - random.normal(size=n) * 1.5))
     group = np.where(random.random(n) < 0.4, "u", "v")

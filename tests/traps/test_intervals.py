@@ -52,7 +52,7 @@ def test_h_error_of_an_average_is_the_delta_methods(name: str, function, average
     Influence values by numerical differentiation of scikit-learn's weighted metric with respect to each
     example's weight, which shares nothing with our derivative.
     """
-    source = noisy_classes(seed=11, n=90, models=("a",))
+    source = noisy_classes(seed=11, n=45, models=("a",))
     truth, said = np.array(source["a"]["y_true"]), np.array(source["a"]["y_pred"])
     n, step = len(truth), 1e-5
     influence = np.empty(n)
@@ -218,7 +218,7 @@ AUC_COVERAGE = {"delong": 0.813, "logit": 0.923, "newcombe_auc": 0.963, "bootstr
 @pytest.mark.slow
 def test_f_coverage_of_the_area_under_the_curve() -> None:
     """F: each interval of an AUC covers as its own simulation says, within three Monte Carlo errors of both."""
-    random, n_sets = np.random.default_rng(12), 300
+    random, n_sets = np.random.default_rng(12), 200
     covered = dict.fromkeys(AUC_COVERAGE, 0)
     shift = np.sqrt(2) * stats.norm.ppf(0.9)
     for _ in range(n_sets):
