@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.distributions import chi2_tail, f_tail, log1p
+from evalreport.engine.distributions import chi2_tail, f_tail, log1p, weighted_sums
 from evalreport.engine.draws import stream
 from evalreport.predictions.arrays import Floats
 
@@ -19,6 +19,9 @@ OF_LINE, OF_SHAPE = 0.8, 0.2
 
 FEW, DRAWS = 100.0, 1999
 """Below so many expected events (or non-events) the p-value is drawn, so often."""
+
+MOST_CELLS = 4_000_000
+"""Up to so many draws times examples the drawn outcomes are a table; beyond, a list of the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,9 +188,15 @@ def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreT
     expected = (columns * rare[:, None]).sum(axis=0)
     points = generator.random(int(counts.sum())) * rate[-1]
     row = np.minimum(np.searchsorted(rate, points, side="right"), risks.n - 1)
-    placed = np.sort(np.repeat(np.arange(DRAWS), counts) * risks.n + row)
-    draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], risks.n)
-    sums = [np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T]
+    placed = np.repeat(np.arange(DRAWS), counts) * risks.n + row
+    if DRAWS * risks.n <= MOST_CELLS:
+        events = np.zeros((DRAWS, risks.n))
+        events.ravel()[placed] = 1.0
+        sums = [weighted_sums(events, column) for column in columns.T]
+    else:
+        placed.sort()
+        draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], risks.n)
+        sums = [np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T]
     line, shape = scores.statistics(
         *(sign * (total - mean) for total, mean in zip(sums, expected, strict=True))
     )

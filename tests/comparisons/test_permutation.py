@@ -270,11 +270,11 @@ def test_sums_of_swapped_units_have_the_moments_of_fair_coins() -> None:
 def test_sums_of_many_swapped_units_are_those_of_fair_coins() -> None:
     """Of 3,000 units alike the sum is drawn at once: its distribution is that of coins thrown one by one.
 
-    10,000 swaps: two distribution functions differ by 0.028 once in 1,000 times (Kolmogorov and Smirnov); equal columns
+    4,000 swaps: two distribution functions differ by 0.044 once in 1,000 times (Kolmogorov and Smirnov); equal columns
     have equal sums, and the third is the sum of the first two.
     """
     random = np.random.default_rng(4)
-    units, swaps = 3_000, 10_000
+    units, swaps = 3_000, 4_000
     first, second = random.normal(size=units), random.exponential(size=units)
     table = np.column_stack([first, second, first + second, second])
     sums = swapped_sums(sparse.csr_array(table), swaps, 1)
@@ -286,7 +286,7 @@ def test_sums_of_many_swapped_units_are_those_of_fair_coins() -> None:
         (sums[:, 1], coins[:, 1]),
         (sums @ [1, -2, 0, 0], coins @ [1, -2, 0, 0]),
     ):
-        assert stats.ks_2samp(of_one, of_coins).statistic < 0.028
+        assert stats.ks_2samp(of_one, of_coins).statistic < 0.044
 
 
 def test_sums_of_many_units_alike_take_the_values_of_coins() -> None:

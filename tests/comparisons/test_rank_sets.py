@@ -108,10 +108,10 @@ def test_of_a_suite_ranks_are_of_the_mean_over_tasks() -> None:
 
 
 def test_the_best_of_equal_models_is_kept_with_its_level() -> None:
-    """Of four equal models a given one is left out in 5 % of 150 data sets; 17 or more happen once in a thousand."""
+    """Of four equal models a given one is left out in 5 % of 80 data sets; in 12 or more with chance 0.0006."""
     rng = np.random.default_rng(10)
     out = sum(
         not run(rng.random((150, 4)) < 0.7, tests="paired_t").rank_sets[0].may_be_best_sharp
-        for _ in range(150)
+        for _ in range(80)
     )
-    assert out <= 16
+    assert out <= 11

@@ -184,26 +184,26 @@ def test_drawn_swaps_find_the_p_of_single_units(metric: str) -> None:
     results = run(values(truth, a=a, b=b), metrics=(metric,), resamples=20_000, tests=("permutation",))
     found = row(results, "permutation")
 
-    def influence(p: np.ndarray) -> tuple[float, np.ndarray]:
+    def influence(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if metric == "rmse":
-            value = float(np.sqrt(((p - truth) ** 2).mean()))
+            value = np.sqrt(((p - truth) ** 2).mean(axis=-1, keepdims=True))
             return value, ((p - truth) ** 2 - value**2) / (2 * value)
-        y, f = truth - truth.mean(), p - p.mean()
+        y, f = truth - truth.mean(), p - p.mean(axis=-1, keepdims=True)
         if metric == "r2":
-            value = 1 - ((p - truth) ** 2).sum() / (y * y).sum()
-            return float(value), -((p - truth) ** 2 - (1 - value) * y * y) / (y * y).mean()
-        r = (y * f).sum() / np.sqrt((y * y).sum() * (f * f).sum())
-        u, v = y / y.std(), f / f.std()
-        return float(r * r), 2 * r * (u * v - r * (u * u + v * v) / 2)
+            value = 1 - ((p - truth) ** 2).sum(axis=-1, keepdims=True) / (y * y).sum()
+            return value, -((p - truth) ** 2 - (1 - value) * y * y) / (y * y).mean()
+        r = (y * f).sum(axis=-1, keepdims=True) / np.sqrt((y * y).sum() * (f * f).sum(axis=-1, keepdims=True))
+        u, v = y / y.std(), f / f.std(axis=-1, keepdims=True)
+        return r * r, 2 * r * (u * v - r * (u * u + v * v) / 2)
 
-    def statistic(first: np.ndarray, second: np.ndarray) -> float:
+    def statistic(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         (one, by_one), (other, by_other) = influence(first), influence(second)
-        return abs(one - other) / float(np.sqrt(((by_one - by_other) ** 2).sum() / (n * (n - 1))))
+        squares = ((by_one - by_other) ** 2).sum(axis=-1)
+        return np.abs(one - other)[..., 0] / np.sqrt(squares / (n * (n - 1)))
 
-    observed, extreme, swaps = statistic(a, b), 0, 20_000
-    for bits in random.random((swaps, n)) < 0.5:
-        extreme += statistic(np.where(bits, b, a), np.where(bits, a, b)) >= observed
-    p = extreme / swaps
+    swaps = 20_000
+    bits = random.random((swaps, n)) < 0.5
+    p = float(np.mean(statistic(np.where(bits, b, a), np.where(bits, a, b)) >= statistic(a, b)))
     assert 0.02 < p < 0.9
     assert found.p_value == pytest.approx(p, abs=5 * np.sqrt(2 * p * (1 - p) / swaps))
 

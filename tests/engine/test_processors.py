@@ -49,7 +49,7 @@ def sources() -> dict[str, tuple[Source, dict[str, Any]]]:
         "binary": (binary, {"slices": ("s",), "margin": 0.1}),
         "weights": (two, {"weight": "w"}),
         "clusters": (two, {"cluster": "c"}),
-        "regression": (regression, {}),
+        "regression": ({m: regression[m] for m in "ab"}, {}),
         "classes": ({m: several[m] for m in "ab"}, {}),
         "folds": (folds, {}),
     }
@@ -67,7 +67,7 @@ def digests() -> dict[str, str]:
 @cache
 def here() -> dict[str, str]:
     """Return the digests as this processor finds them with all that it has."""
-    return elsewhere()
+    return digests()
 
 
 def elsewhere(**environment: str) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Traps A, B, C, D, J, L, R: what goes wrong elsewhere when two models are compared."""
+"""Traps A, B, C, D, J, L, R: what goes wrong elsewhere when two models are compared.
+
+That results have the same bytes for any number of threads (R) is asked in tests/properties/test_degenerate.py.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.schema.results import to_json
 from tests.samples.traps import (
     Source,
     evaluate,
-    noisy_scores,
     noisy_values,
     paired_counts,
     right_or_wrong,
@@ -146,13 +147,3 @@ def test_r_monte_carlo_p_is_never_zero(test: str) -> None:
     # The primary metric's swaps are at least 40 for each pair and alpha: 40 / 0.05.
     drawn = max(500, 800) if test == "permutation" else 500
     assert min(values) >= 1 / (drawn + 1)
-
-
-def test_r_same_bytes_for_any_number_of_threads() -> None:
-    """R: results are byte-identical for any number of threads."""
-    import evalreport
-
-    source = noisy_scores(seed=5, models=("a", "b", "c"))
-    options = evalreport.Options(resamples=1000, tests=("all",), intervals=("all",))
-    results = [evalreport.evaluate(source, options=options, jobs=jobs) for jobs in (1, 3)]
-    assert len({to_json(one) for one in results}) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ from evalreport.schema.results import Results
 from tests.samples.traps import evaluate, labelled, noisy_scores, paired_counts
 
 
+@cache
 def undecided() -> Results:
     """Compare two models of nearly equal accuracy."""
     return evaluate(paired_counts(80, 6, 5, 9))
+
+
+@cache
+def of_three() -> Results:
+    """Compare three models with independent noise."""
+    return evaluate(noisy_scores(seed=4, models=("a", "b", "c")))
 
 
 def spoken(results: Results, folder: Path) -> str:
@@ -56,7 +64,7 @@ def test_k_no_tick_for_an_undecided_pair(tmp_path: Path) -> None:
 
 def test_t_significant_never_stands_without_its_test(tmp_path: Path) -> None:
     """T: a sentence of the report that says 'significant' names a test or a p value, or speaks of digits."""
-    for results in (undecided(), evaluate(noisy_scores(seed=4, models=("a", "b", "c")))):
+    for results in (undecided(), of_three()):
         for sentence in re.split(r"(?<=[.!?])\s", spoken(results, tmp_path)):
             if re.search(r"\bsignifican", sentence, re.IGNORECASE):
                 assert re.search(r"\btest\b|\bp\b|McNemar|digit", sentence), sentence
@@ -64,7 +72,7 @@ def test_t_significant_never_stands_without_its_test(tmp_path: Path) -> None:
 
 def test_u_overlap_is_never_advised(tmp_path: Path) -> None:
     """U: where overlap is mentioned it is called no test; the difference has its own interval."""
-    results = evaluate(noisy_scores(seed=4, models=("a", "b", "c")))
+    results = of_three()
     for sentence in re.split(r"(?<=[.!?])\s", spoken(results, tmp_path)):
         if re.search(r"overlap", sentence, re.IGNORECASE):
             assert re.search(r"\bnot?\b|never|instead", sentence, re.IGNORECASE), sentence
