@@ -49,7 +49,7 @@ def run_of(layout: str, **fields: Any) -> Results:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_test_of_the_layout_leads(layout: str) -> None:
-    """One test a pair is recommended on the primary metric, the layout's own; it and the margin's alone are adjusted."""
+    """One test a pair is recommended on the primary metric; it, and the test of the margin, are adjusted."""
     results = run_of(layout)
     whole = [r for r in results.comparisons if r.slice is None]
     leading = [r for r in whole if r.recommended and r.metric == results.primary_metric and r.b]
