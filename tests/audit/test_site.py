@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from evalreport.audit.auditing import audit, record
-from evalreport.audit.site import limits_around, timelines, write_site
+from evalreport.audit.site import _parts, limits_around, timelines, write_site
 from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.history.connection import History, open_history
 from evalreport.history.store import accept, results_of
 from evalreport.options import Options, OutputOptions
 from evalreport.report import render
+from evalreport.sources.database import database
 from tests.samples.reviews import write
 
 N = 60
@@ -222,3 +223,20 @@ def test_the_words_of_the_page_are_those_of_the_results(place: Path, history: Hi
     failed = [g for g in json.loads(results_of(history, 3))["gates"] if g["outcome"] == "fail"]
     assert len(failed) == 1
     assert failed[0]["text"] in page
+
+
+@pytest.mark.parametrize(
+    "options",
+    ['{"confidence": 0.9, "name": "caf\\u00e9 \\"x\\""}', '{"name": "\\ud800"}'],
+    ids=["valid", "no-text"],
+)
+def test_the_parts_of_results_are_those_that_json_finds(options: str) -> None:
+    """Also where a part is null, missing or in other parts too, and where DuckDB refuses what Python reads."""
+    data = f'{{"options": {options}, "models": ["a"], "gates": null, "x": {{"audit": [1]}}}}'.encode()
+    whole = json.loads(data)
+    with database() as reader:
+        found = _parts(data, reader)
+    assert {name: found[name] for name in ("options", "models", "gates")} == {
+        name: whole[name] for name in ("options", "models", "gates")
+    }
+    assert "audit" not in found
