@@ -28,10 +28,13 @@ class PairedTrials:
     decided_by
         What makes an example a trial: its true class (recall), the model's answer (precision) or either of them (the
         Jaccard index).
+    of_value
+        Whether the value is the share of successes, and not only equal where the shares are.
     """
 
     counts: Floats
     decided_by: DecidedBy
+    of_value: bool = True
 
     @property
     def successes(self) -> tuple[float, float]:
@@ -68,7 +71,7 @@ class PairedRecalls:
 
 
 def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) -> PairedTrials | None:
-    """Count the trials of a share of one class, of F1 (its Jaccard index) or of a micro average; None for others.
+    """Count the trials of a share of one class, of F1 (its Jaccard index) or of what accuracy decides; None for others.
 
     Parameters
     ----------
@@ -78,8 +81,10 @@ def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) ->
     computation = definition(quantity).computation
     if not isinstance(computation, ClassCounts):
         return None
-    if quantity.average == "micro" and computation.micro_is_accuracy:
-        return PairedTrials(_crossed(1 + (cells.predicted == cells.true), cells.counts, 3), "truth")
+    share = quantity.average == "micro" and computation.micro_is_accuracy
+    if share or _decided_by_accuracy(quantity, computation, predictions, cells):
+        right = _crossed(1 + (cells.predicted == cells.true), cells.counts, 3)
+        return PairedTrials(right, "truth", of_value=share)
     if computation.monotone_of is not None:
         computation = METRICS[computation.monotone_of[0]].computation
     assert isinstance(computation, ClassCounts)
@@ -89,6 +94,19 @@ def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) ->
     return PairedTrials(
         _crossed(states[_outcomes(quantity, predictions, cells)], cells.counts, 3), decided_by
     )
+
+
+def _decided_by_accuracy(
+    quantity: Quantity, computation: ClassCounts, predictions: Predictions, cells: Cells
+) -> bool:
+    """Say whether two models are equal just where their accuracies are.
+
+    Recalls weighted by their classes' examples are the accuracy. Where every answer is one of the classes, each example
+    is one TP and else one FP and one FN, so every micro average is a function of how many are right.
+    """
+    if quantity.average == "weighted":
+        return bool(computation.recall_slope)
+    return quantity.average == "micro" and bool((cells.predicted < len(predictions.classes)).all())
 
 
 def _states(proportion: Function) -> tuple[Codes, DecidedBy]:

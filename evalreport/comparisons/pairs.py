@@ -228,7 +228,8 @@ def with_evidence(
         return replace(delta, evidence=_of_examples(delta, examples))
     if labels is not None:
         trials = paired_trials(delta.quantity, sample.predictions, labels)
-        return replace(delta, evidence=PairedLabels(labels, None if trials is None else trials.agreement))
+        of_value = trials is not None and trials.of_value
+        return replace(delta, evidence=PairedLabels(labels, trials.agreement if trials and of_value else None))
     return delta
 
 
