@@ -229,7 +229,9 @@ def with_evidence(
     if labels is not None:
         trials = paired_trials(delta.quantity, sample.predictions, labels)
         of_value = trials is not None and trials.of_value
-        return replace(delta, evidence=PairedLabels(labels, trials.agreement if trials and of_value else None))
+        return replace(
+            delta, evidence=PairedLabels(labels, trials.agreement if trials and of_value else None)
+        )
     return delta
 
 

@@ -145,7 +145,7 @@ def _risks(sample: Sample, seen: ModelView, model: str, label: str | None) -> Ri
         for (name, quantity), estimate in sample.estimates.items():
             if name == model and quantity.label == label and isinstance(estimate.evidence, Risks):
                 return estimate.evidence
-    code = None if label is None else sample.predictions.classes.index(label)
+    code = None if label is None else sample.predictions.labels.codes[label]
     own = seen if code is None else replace(seen, positive_code=code)
     return Risks(*forecast(own), units.weight, units.cluster)
 

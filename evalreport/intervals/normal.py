@@ -29,7 +29,7 @@ NO_SPREAD = Message("limits.no_spread")
 )
 def normal(estimate: Estimate | Difference, level: float) -> Bounds:
     """Value plus or minus z standard errors, the standard error from influence values with divisor n (Wald)."""
-    if estimate.derivative is None:
+    if estimate.influence is None:
         return NOT_SMOOTH
     error = estimate.standard_error
     if error is None:
@@ -78,7 +78,7 @@ def suite_t(estimate: Estimate | Difference, level: float) -> Bounds:
 
 def student(estimate: Estimate | Difference, found: StudentError | None, level: float) -> Bounds:
     """Return the value plus or minus t errors; reasons where there is no error, and where it is 0."""
-    if estimate.derivative is None:
+    if estimate.influence is None:
         return NOT_SMOOTH
     of_tasks, clustered = estimate.sampling.tasks is not None, estimate.sampling.clusters is not None
     if found is None:
@@ -280,7 +280,7 @@ def bootstrap_normal(estimate: Estimate | Difference, level: float) -> Bounds:
 )
 def bootstrap_bca(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the replicates, corrected for bias and for acceleration (skewness of the influence values)."""
-    if estimate.derivative is None:
+    if estimate.influence is None:
         return NOT_SMOOTH
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
         return _why_not(estimate)

@@ -387,7 +387,7 @@ class _Answers:
                 return float(metric.computation.function(sums))
             assert isinstance(metric.computation, RowWise)
             prepare = metric.computation.prepare
-            code = None if quantity.label is None else self.predictions.classes.index(quantity.label)
+            code = None if quantity.label is None else self.predictions.labels.codes[quantity.label]
             of_class = metric.by_class and code is not None
             if of_class:
                 view = replace(view, positive_code=code)

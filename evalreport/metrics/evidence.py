@@ -63,6 +63,8 @@ class Table:
     collapsed
         The code of that class among all of the task, where this table has it for the first class and all others as the
         second; else None.
+    at
+        The metric at the counts of ``with_made_up``, where it is computed for all classes together; None elsewhere.
     made_up
         The metric after made-up examples, by their number: the same in each of the model's pairs.
     """
@@ -76,10 +78,13 @@ class Table:
     labels: tuple[int, ...]
     code: int | None = None
     collapsed: int | None = None
+    at: Callable[[float, float], AtCounts] | None = None
     made_up: dict[tuple[float, float], AtCounts] = field(default_factory=dict, repr=False, compare=False)
 
     def with_made_up(self, *, right: float, wrong: float) -> Floats:
         """Return the counts with so many right answers more of each class, and so many of each wrong one."""
+        if len(self.rows) == len(self.labels) == len(self.counts):
+            return self.counts + wrong + np.diag(np.full(len(self.counts), right - wrong))
         counts = self.counts.copy()
         counts[np.ix_(self.rows, self.labels)] += wrong
         counts[self.rows, self.rows] += right - wrong
@@ -87,6 +92,8 @@ class Table:
 
     def at_made_up(self, *, right: float, wrong: float) -> AtCounts:
         """Return the metric at the counts of ``with_made_up``."""
+        if self.at is not None:
+            return self.at(right, wrong)
         found = self.made_up.get((right, wrong))
         if found is None:
             margins = margins_of(self.with_made_up(right=right, wrong=wrong))

@@ -21,7 +21,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array, slopes_at, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
-from evalreport.metrics.evidence import EffectiveProportion, Proportion, Table, WeightedF1
+from evalreport.metrics.evidence import AtCounts, EffectiveProportion, Proportion, Table, WeightedF1
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sampling import Influence, Sampling
@@ -233,6 +233,9 @@ class _OfModel:
         (3, K) of the counts over all rows, each with its weight.
     held
         The classes that the truth holds.
+    made_up
+        The values (K,) of a metric of one class, and its derivatives (K, 3, 2), after made-up examples: by metric and
+        their numbers, for each class against the rest.
     """
 
     predictions: Predictions
@@ -242,6 +245,7 @@ class _OfModel:
     at: TableFunctions
     margins: Floats
     held: tuple[int, ...]
+    made_up: dict[tuple[str, float, float], tuple[Floats, Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, predictions: Predictions, tables: LabelTables, model: int) -> _OfModel:
@@ -275,8 +279,30 @@ class _OfModel:
                 tables.units_an_atom,
                 (lambda: tables.by_part(model, slopes())) if self.predictions.design == "seeds" else None,
                 (lambda: tables.by_example(model, slopes())) if tables.rows else None,
+                partial(self._by_outcome, quantity) if self._apart(quantity) else None,
             ),
         )
+
+    def _apart(self, quantity: Quantity) -> bool:
+        """Say whether a quantity is of one of several classes, whose examples are a TP, FP, FN or TN each."""
+        return quantity.label is not None and self.tables.units.plain and self.tables.parts == 1
+
+    def _by_outcome(self, quantity: Quantity) -> tuple[Floats, Floats]:
+        """Return the derivatives (4,) of a single class's quantity by its TP, FP, FN and TN, and their numbers (4,)."""
+        return self.at.by_count(quantity)[0], np.array([float(count[0]) for count in self._counted(quantity)])
+
+    def _at_made_up(self, quantity: Quantity, right: float, wrong: float) -> AtCounts:
+        """Return a single class's quantity at its table (2, 2) after made-up examples."""
+        key = quantity.metric, right, wrong
+        if key not in self.made_up:
+            tp, fp, fn, tn = (count[0] for count in self.at.counts)
+            tables = np.stack([np.stack([tp, fn], axis=-1), np.stack([fp, tn], axis=-1)], axis=-2) + wrong
+            tables[:, (0, 1), (0, 1)] += right - wrong
+            at = TableFunctions(margins_of(tables), self.predictions, collapsed=True)
+            self.made_up[key] = at.value(quantity), at.slopes(quantity)
+        values, slopes = self.made_up[key]
+        code = class_code(quantity, self.predictions)
+        return AtCounts(float(values[code]), *slopes[code])
 
     def _slopes(self, quantity: Quantity) -> Callable[[], Floats]:
         """Return a function that makes the derivatives (parts, 3, K) of the mean over the parts."""
@@ -379,25 +405,25 @@ class _OfModel:
     def _table(self, quantity: Quantity) -> Table:
         """Return the table of counts; of one of several classes that of the class against the rest, where it serves."""
         computation, predictions = definition(quantity).computation, self.predictions
-        counts, margins, outside = self.tables.tables[self.model], self.margins, predictions.outside
-        rows = labels = tuple(range(len(predictions.classes)))
-        code = collapsed = None
-        if quantity.label is not None and self.tables.units.plain and self.tables.parts == 1:
+        if self._apart(quantity):
             tp, fp, fn, tn = (float(count[0]) for count in self._counted(quantity))
-            counts, outside, rows, labels = np.array([[tp, fn], [fp, tn]]), 0, (0, 1), (0, 1)
-            margins, code, collapsed = margins_of(counts), 0, class_code(quantity, predictions)
-        elif isinstance(computation, ClassCounts) and quantity.average is None:
+            counts = np.array([[tp, fn], [fp, tn]])
+            alone = partial(TableFunctions, predictions=predictions, collapsed=True)
+            return Table(
+                counts, margins_of(counts), 0, lambda m: alone(m).value(quantity), lambda m: alone(m).slopes(quantity),
+                (0, 1), (0, 1), 0, class_code(quantity, predictions), partial(self._at_made_up, quantity),
+            )  # fmt: skip
+        rows = labels = tuple(range(len(predictions.classes)))
+        code = None
+        if isinstance(computation, ClassCounts) and quantity.average is None:
             code = class_code(quantity, predictions)
             rows = labels = (code, *(other for other in labels if other != code))[:2]
         elif isinstance(computation, Margins) and computation.recall_slope:
             rows = self.held
-
-        def at(m: Array) -> TableFunctions:
-            return TableFunctions(m, predictions, collapsed=collapsed is not None)
-
+        at = partial(TableFunctions, predictions=predictions)
         return Table(
-            counts, margins, outside, lambda m: at(m).value(quantity), lambda m: at(m).slopes(quantity),
-            rows, labels, code, collapsed,
+            self.tables.tables[self.model], self.margins, predictions.outside,
+            lambda m: at(m).value(quantity), lambda m: at(m).slopes(quantity), rows, labels, code,
         )  # fmt: skip
 
 

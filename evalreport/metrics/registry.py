@@ -51,7 +51,10 @@ class Metrics(Registry[Metric]):
     """The registered metrics; those with a number also by their spelling with it, such as ``pass@5``."""
 
     def __getitem__(self, name: str) -> Metric:
-        found = self._entries.get(name) or self._with_number(name) or self._with_parameter(name)
+        known = self._entries.get(name)
+        if known is not None:
+            return known
+        found = self._with_number(name) or self._with_parameter(name)
         return super().__getitem__(name) if found is None else found
 
     def __contains__(self, name: object) -> bool:

@@ -249,7 +249,7 @@ def chosen_states(
 
 def _code(quantity: Quantity, predictions: Predictions) -> int | None:
     """Return the code of the class that a quantity is about; None: of all classes."""
-    return None if quantity.label is None else predictions.classes.index(quantity.label)
+    return None if quantity.label is None else predictions.labels.codes[quantity.label]
 
 
 def _bins(rows: RowData, predictions: Predictions, by_class: int) -> Mapping[str, tuple[Bins, ...]]:

@@ -88,12 +88,15 @@ class Influence:
     by_example
         Clusters of examples: makes the derivatives (n,) by the weight of one example of each row. None of other units,
         and of questions with attempts.
+    by_outcome
+        Makes the few distinct derivatives and how many units have each, where these are known.
     """
 
     made: Floats | Callable[[], Floats]
     counts: Floats
     by_fit: Callable[[], Floats] | None = None
     by_example: Callable[[], Floats] | None = None
+    by_outcome: Callable[[], tuple[Floats, Floats]] | None = None
 
     @property
     def values(self) -> Floats:
@@ -103,7 +106,7 @@ class Influence:
     @cached_property
     def powers(self) -> tuple[float, float, float, float]:
         """The largest absolute value, and the sums of squares, cubes and fourth powers relative to it."""
-        return powers(self.values, self.counts)
+        return powers(self.values, self.counts) if self.by_outcome is None else powers(*self.by_outcome())
 
     def error(self, factors: Floats | float) -> float:
         """Return the square root of the sum of squared derivatives, each times its factor."""

@@ -174,7 +174,7 @@ def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Ar
 
 def class_code(quantity: Quantity, predictions: Predictions) -> int:
     """Return the code of the class that a class-wise quantity is about."""
-    return predictions.positive_code if quantity.label is None else predictions.classes.index(quantity.label)
+    return predictions.positive_code if quantity.label is None else predictions.labels.codes[quantity.label]
 
 
 def answers_outside(quantity: Quantity, predictions: Predictions) -> Literal["", "truth", "answers"]:

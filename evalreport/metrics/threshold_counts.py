@@ -207,7 +207,7 @@ def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
 
 def _is(sample: Sample, label: str) -> Mask:
     predictions = sample.predictions
-    return np.asarray(predictions.y_true == predictions.classes.index(label))
+    return np.asarray(predictions.y_true == predictions.labels.codes[label])
 
 
 @dataclass(frozen=True)

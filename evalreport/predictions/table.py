@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -188,7 +189,7 @@ class Notes:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Labels:
     """The classes of a task, in the order of their codes.
 
@@ -205,6 +206,11 @@ class Labels:
     classes: tuple[str, ...] = ()
     positive: str | None = None
     outside: int = 0
+
+    @cached_property
+    def codes(self) -> Mapping[str, int]:
+        """The code of each class."""
+        return {label: code for code, label in enumerate(self.classes)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def shares_of_whole(
         The rows of ``part`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None or own.sampling.only_sums:
+    if own.influence is None or other.influence is None or own.sampling.only_sums:
         return None
     if _by_cells(part, own) and _by_cells(whole, other):
         return _of_tables((part, whole), (own, other), whole, positions)
@@ -159,7 +159,7 @@ def shares_of_rest(
         The rows of ``part`` and of ``rest`` in ``whole``.
     """
     own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
-    if own.derivative is None or other.derivative is None or own.sampling.only_sums:
+    if own.influence is None or other.influence is None or own.sampling.only_sums:
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):

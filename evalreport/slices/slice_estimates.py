@@ -379,7 +379,7 @@ def _side(
     found = own.robust if own.sampling.order is None else own.student
     return replace(
         nothing,
-        estimate=_light(own) if own.derivative is not None else own,
+        estimate=own if own.influence is None else _light(own),
         error=None if found is None else found.error,
         df=None if found is None else found.df,
         both=_both(own, of_all),
