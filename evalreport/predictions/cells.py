@@ -77,8 +77,8 @@ def combined(array: Arrow) -> pa.Array:
 
 
 def code_type(count: int) -> np.dtype[np.signedinteger[Any]]:
-    """Return the smallest type that holds the codes of so many things, and -1."""
-    return np.min_scalar_type(-max(count, 1))
+    """Return the smallest type that holds the codes of so many things, and -1; Arrow asks for one code more."""
+    return np.min_scalar_type(-1 - count)
 
 
 def stacked(parts: Sequence[pa.Array]) -> pa.ChunkedArray:

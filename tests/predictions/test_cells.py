@@ -14,10 +14,13 @@ from evalreport.predictions.cells import (
     all_numbers,
     as_numbers,
     as_numpy,
+    combined,
     flags,
     from_numpy,
     from_texts,
+    keep,
     missing,
+    stacked,
 )
 from evalreport.predictions.spelling import is_missing, is_number, outcome_words
 
@@ -80,3 +83,11 @@ def test_what_is_given_to_arrow_is_what_it_holds() -> None:
     assert from_numpy(numbers > 4).equals(pa.array(numbers > 4))
     assert from_texts(["", "é", "text"]).equals(pa.array(["", "é", "text"]))
     assert missing(pa.string()).as_py() is None
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 127, 128, 300])
+def test_columns_with_codes_of_any_size_are_stacked(count: int) -> None:
+    """Also where the texts of both together ask for wider codes: 128 are one too many for eight bits."""
+    parts = [[f"{side}{k}" for k in range(count)] for side in "ab"]
+    kept = [keep(pa.array(texts), "labels") for texts in parts]
+    assert combined(stacked(kept)).to_pylist() == [*parts[0], *parts[1]]
