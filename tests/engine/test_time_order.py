@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from evalreport.engine.draws import bootstrap_moving_blocks
 from evalreport.engine.time_order import (
@@ -39,6 +38,8 @@ def test_cosine_sums_are_those_of_the_formula() -> None:
 @pytest.mark.parametrize("lags", [0, 1, 4, 12])
 def test_newey_west_is_statsmodels(lags: int) -> None:
     """The HAC error of a mean, without the correction for small samples."""
+    import statsmodels.api as sm
+
     fit = sm.OLS(SERIES, np.ones(len(SERIES))).fit(
         cov_type="HAC", cov_kwds={"maxlags": lags, "use_correction": False}
     )

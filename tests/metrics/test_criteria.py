@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 import evalreport
 from evalreport.errors import UsageError
@@ -26,8 +26,10 @@ def with_test_rows(columns: dict[str, list[object]]) -> dict[str, list[object]]:
     return rows | {"id": [*ids(n), *(f"t{i}" for i in ids(n))], "part": ["train"] * n + ["test"] * n}
 
 
-def logistic(predictors: int) -> tuple[dict[str, list[object]], sm.Logit]:
+def logistic(predictors: int) -> tuple[dict[str, list[object]], Any]:
     """Fit a logistic regression on some predictors; return its training rows and the fit."""
+    import statsmodels.api as sm
+
     truth = (RNG.random(N) < 1 / (1 + np.exp(-X[:, 0]))).astype(int) if predictors == 0 else TRUTH
     fit = sm.Logit(truth, sm.add_constant(X[:, :predictors])).fit(disp=0)
     p = fit.predict()
@@ -71,6 +73,8 @@ def test_vc_bound_by_hand() -> None:
 
 def test_linear_regression_by_hand() -> None:
     """In regression the noise is that of the largest model's residuals, SSE / (N - d), for every model."""
+    import statsmodels.api as sm
+
     target = X[:, 0] + RNG.normal(size=N)
     source, sse = {}, {}
     for predictors in (1, 3):

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import sklearn.metrics as sk
-import statsmodels.api as sm
 from scipy import stats
 from scipy.linalg import sqrtm
 
@@ -191,6 +190,8 @@ def test_reference_values_of_weighted_proportions(record: Mapping[str, Any]) -> 
 
 def test_weighted_means_have_students_t_on_kishs_effective_n() -> None:
     """Weighted mean loss and its difference: statsmodels' WLS sandwich times n / (n - 1), t with Kish's n - 1."""
+    import statsmodels.api as sm
+
     results = run(source(times=TIMES.tolist()), metrics=("mae",), weight="times")
     df = TIMES.sum() ** 2 / (TIMES**2).sum() - 1
     losses = {"a": np.abs(A - TRUTH), "b": np.abs(B - TRUTH)}
@@ -216,6 +217,8 @@ def test_weighted_means_have_students_t_on_kishs_effective_n() -> None:
 
 def test_weighted_clusters_have_one_degree_of_freedom_less_than_clusters() -> None:
     """Influences summed by cluster, G / (G - 1), t with G - 1: statsmodels' WLS with cluster covariance."""
+    import statsmodels.api as sm
+
     results = run(
         source(times=TIMES.tolist(), site=sites()), metrics=("mae",), weight="times", cluster="site"
     )
@@ -281,6 +284,8 @@ def test_smooth_metrics_are_judged_by_linearised_values(metric: str) -> None:
 
 def test_equal_clusters_have_the_usual_error() -> None:
     """Clusters of one size: CR2 is the sandwich with G / (G - 1), and df are G - 1; statsmodels."""
+    import statsmodels.api as sm
+
     site, losses = np.repeat(np.arange(10), 6), RANDOM.random(60)
     columns = outcomes(a=losses)
     columns["a"]["g"] = [f"g{g}" for g in site]

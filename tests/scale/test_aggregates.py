@@ -7,7 +7,6 @@ import json
 import shlex
 from pathlib import Path
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -75,6 +74,8 @@ def test_a_second_aggregate_has_the_same_bytes(folder: Path, models: Path, tmp_p
 @needs_locks
 def test_lazy_frames_of_dask_are_counted(models: Path, folder: Path, tmp_path: Path) -> None:
     """A mapping of names to frames, and one frame with a column `model`, without reading files here."""
+    import dask.dataframe as dd
+
     frames = {path.stem: dd.read_parquet(path) for path in sorted(models.glob("*.parquet"))}
     long = dd.concat([frame.assign(model=name) for name, frame in frames.items()])
     for source in (frames, long):

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,6 +75,8 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
     folder: Path, rows: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row of a Dask frame comes here, of labels or of scores of two classes; those of three classes do."""
+    import dask.dataframe as dd
+
     frames = {path.stem: dd.read_parquet(path) for path in sorted((folder / "models").iterdir())}
 
     def collects(source: object, name: str) -> None:
@@ -105,6 +106,8 @@ def test_weights_of_an_aggregate_are_those_of_the_rows(
 
     The run takes the weight from the manifest, and is told how to aggregate for another.
     """
+    import dask.dataframe as dd
+
     (tmp_path / "models").mkdir()
     frames = {}
     for path in sorted((folder / "models").iterdir()):
@@ -137,6 +140,8 @@ def numbers(value: object) -> list[float]:
 
 def test_numbers_of_a_lazy_frame_are_collected() -> None:
     """A regression cannot be counted, and is analysed as ever."""
+    import dask.dataframe as dd
+
     rng = np.random.default_rng(1)
     y = rng.normal(size=60)
     frame = pd.DataFrame({"id": np.arange(60), "y_true": y, "y_pred": y + rng.normal(size=60)})

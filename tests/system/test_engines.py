@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed import Client
 
 from .dask_cluster import Cluster
 from .programs import evalreport
@@ -89,6 +88,8 @@ def test_dask_gives_the_same_bytes_though_a_worker_is_killed(
     cluster: Cluster, models: Path, here: dict[str, bytes], tmp_path: Path
 ) -> None:
     """SIGKILL to one of two workers while it holds results: the other does its work again."""
+    from distributed import Client
+
     words = [
         "aggregate",
         models,
