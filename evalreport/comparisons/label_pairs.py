@@ -99,7 +99,7 @@ def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) ->
 def _decided_by_accuracy(
     quantity: Quantity, computation: ClassCounts, predictions: Predictions, cells: Cells
 ) -> bool:
-    """Say whether two models are equal just where their accuracies are.
+    """Say whether two values agree just where the accuracies do.
 
     Recalls weighted by their classes' examples are the accuracy. Where every answer is one of the classes, each example
     is one TP and else one FP and one FN, so every micro average is a function of how many are right.

@@ -42,7 +42,7 @@ T = TypeVar("T")
 BINS_BY_CLASS, BINS_FOR_VALUES = 2048, 512
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives.
 
-Fewer where no differences are taken: what lies inside bins is a larger share of the variance of a difference.
+Fewer where values alone are wanted: what lies inside bins is a larger share of the variance of a difference.
 """
 
 FIRST_EXAMPLES = 64
