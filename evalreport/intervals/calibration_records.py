@@ -35,7 +35,7 @@ from evalreport.texts import Message, Text
 
 CORP = CURVES["corp"]
 
-MOST_CURVES = 10
+MOST_CURVES = 5
 """Classes of each model that have a curve and its band: those with the smallest p-values."""
 
 NO_GRADE = "(empty)"
