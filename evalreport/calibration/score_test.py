@@ -196,7 +196,8 @@ def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreT
     else:
         placed.sort()
         draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], risks.n)
-        sums = [np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T]
+        of_draws = (np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T)
+        sums = [of_column.astype(np.float64) for of_column in of_draws]
     line, shape = scores.statistics(
         *(sign * (total - mean) for total, mean in zip(sums, expected, strict=True))
     )

@@ -133,8 +133,8 @@ def shares_of_whole(
     units, n_units = unit_codes(whole, other)
     mine = _in_units(part, own, units[positions], n_units)
     if whole.units.order is not None:
-        return _in_time(whole.units.order, mine, other.derivative)
-    reference = by_row(whole, other) if _by_cells(whole, other) else other.derivative
+        return _in_time(whole.units.order, mine, other.influence.values)
+    reference = by_row(whole, other) if _by_cells(whole, other) else other.influence.values
     outside = np.ones(whole.predictions.n, dtype=bool)
     outside[positions] = False
     sides = _sides(whole, other, (positions, np.flatnonzero(outside)))
