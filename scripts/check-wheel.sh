@@ -58,9 +58,10 @@ makes_a_report "pip install ." "$place/plain/bin/evalreport"
 makes_a_report "pipx" "$place/pipx/bin/evalreport"
 uv=$checkout/.venv/bin/uv
 if [ -x "$uv" ]; then
-    makes_a_report "uv tool run, wheel" "$uv" tool run --quiet --from "$wheel" evalreport
     if [ -e "$checkout/.git" ]; then
         makes_a_report "uv tool run, git" "$uv" tool run --quiet --from "git+file://$checkout" evalreport
+    else
+        makes_a_report "uv tool run, wheel" "$uv" tool run --quiet --from "$wheel" evalreport
     fi
 else
     echo "wheel-check: uv was not to be had, so uv tool run is not tried" >&2
