@@ -38,16 +38,10 @@ def test_counts_are_those_of_a_group_by_over_the_join(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_clusters_are_counted_apart(
-    engine: str, folder: Path, frames: dict[str, pd.DataFrame], tmp_path: Path
-) -> None:
-    """The cluster is a column of the counts, once though it is a slice too; scores are not added up by it."""
+def test_clusters_are_counted_apart(engine: str, folder: Path, frames: dict[str, pd.DataFrame]) -> None:
+    """The cluster is a column of the counts, once though it is a slice too."""
     found, _ = counts_of(folder, Options(cluster="place", slices=("place",)), engine=engine)
     assert counted(found.table) == by_hand(frames, "place")
-    ids: list[object] = ["a", "b", "c"]
-    write(tmp_path, id=ids, y_true=[0, 1, 0], y_pred=[0, 1, 1], p_1=[0.1, 0.6, 0.9], place=["x", "x", "y"])
-    found, _ = counts_of(tmp_path, Options(cluster="place"), engine=engine)
-    assert (found.scores, found.left_out) == (None, ("p_1",))
     with pytest.raises(UsageError, match="--cluster plaice: unknown column 'plaice'; did you mean place"):
         counts_of(folder, Options(cluster="plaice"), engine=engine)
 
@@ -58,7 +52,7 @@ WEIGHTS = [0.1, 1 / 3, 2.0, 1e-7, 1e22]
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_weights_are_counted_apart(engine: str, frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:
-    """The weight is a column of the counts that is read as the same number, however spelled; scores are left out.
+    """The weight is a column of the counts that is read as the same number, however spelled.
 
     The second model's files hold text.
     """
@@ -73,11 +67,16 @@ def test_weights_are_counted_apart(engine: str, frames: dict[str, pd.DataFrame],
         found.table.column_names.index("w"), "w", pa.array([float(w.as_py()) for w in found.table["w"]])
     )
     assert counted(table) == by_hand(numbers, "place", "w")
-    (tmp_path / "scored").mkdir()
-    ids: list[object] = ["a", "b", "c"]
-    scored: dict[str, list[object]] = {"id": ids, "y_true": [0, 1, 0], "y_pred": [0, 1, 1], "w": [1, 2, 2]}
-    write(tmp_path / "scored", **scored, p_1=[0.1, 0.6, 0.9])
-    found, _ = counts_of(tmp_path / "scored", Options(weight="w"), engine=engine)
+
+
+@pytest.mark.parametrize(
+    "options", [Options(cluster="place"), Options(weight="w")], ids=["cluster", "weight"]
+)
+def test_scores_are_not_added_up_by_clusters_and_weights(options: Options, tmp_path: Path) -> None:
+    """They are left out, whatever the engine."""
+    answers: dict[str, list[object]] = {"id": ["a", "b", "c"], "y_true": [0, 1, 0], "y_pred": [0, 1, 1]}
+    write(tmp_path, **answers, w=[1, 2, 2], place=["x", "x", "y"], p_1=[0.1, 0.6, 0.9])
+    found, _ = counts_of(tmp_path, options)
     assert (found.scores, found.left_out) == (None, ("p_1",))
 
 
