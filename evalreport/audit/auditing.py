@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
-from evalreport.audit.past import NewExamples, Past, accepted_with, new_examples, past_of
+from evalreport.audit.past import ContentOf, NewExamples, Past, accepted_with, new_examples, past_of
 from evalreport.audit.run_values import to_keep
 from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
@@ -181,11 +182,11 @@ class Audited:
     kept: bool = True
 
 
-def _known_task(history: History, before: Standing) -> KnownTask | None:
+def _known_task(before: Standing, content: ContentOf) -> KnownTask | None:
     """Return the task of the newest accepted run; None: there is none."""
     if not before.accepted:
         return None
-    then = content_of(history, before.accepted[-1])
+    then = content(before.accepted[-1])
     if then["task"] in ("outcome", "scores", "clustering"):
         return None
     return KnownTask(then["task"], tuple(then["classes"]), then["positive"])
@@ -247,7 +248,8 @@ def audit(
     """
     check_series(series)
     before = standing(history, series)
-    loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(history, before))
+    content = cache(partial(content_of, history))
+    loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
     require_examples(
         loaded,
         "an audit finds the examples of earlier runs again by id",
@@ -258,7 +260,7 @@ def audit(
     again = same_run(history, series, identity)
     # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
-    past = past_of(history, series, before, again, time=moment)
+    past = past_of(history, series, before, again, time=moment, content=content)
     past = replace(past, new_examples=new_examples(predictions, history, past))
     if predictions.y_true is None and predictions.task not in ("outcome", "scores"):
         results = cleared(scores_alone(predictions, options, past))
@@ -307,7 +309,14 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     # The runs that were accepted when the audit was made, not those that are accepted now.
     then = accepted_with(run) or (run.id,)
     moment = datetime.fromisoformat(run.time)
-    past = past_of(history, series, replace(standing(history, series), accepted=then), run, time=moment)
+    past = past_of(
+        history,
+        series,
+        replace(standing(history, series), accepted=then),
+        run,
+        time=moment,
+        content=partial(content_of, history),
+    )
     past = replace(past, new_examples=new_examples(now.predictions, history, past))
     return _compared(now, past)
 

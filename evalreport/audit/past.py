@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,14 +15,17 @@ from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
 from evalreport.history.run_differences import Name, Reference
-from evalreport.history.store import Run, Standing, content_of, predictions_of, runs, time_of
+from evalreport.history.store import Run, Standing, predictions_of, runs, time_of
 from evalreport.predictions.arrays import Mask
+from evalreport.predictions.cells import flags
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ContentOf = Callable[[int], JsonObject]
 
 SAMPLE = 64
 """Digests of ids that a run keeps, evenly spaced among them: a window that shares 1/64 of it is always found."""
@@ -114,7 +117,13 @@ class Past:
 
 
 def past_of(
-    history: History, series: str, standing: Standing, again: Run | None, *, time: datetime | None = None
+    history: History,
+    series: str,
+    standing: Standing,
+    again: Run | None,
+    *,
+    time: datetime | None = None,
+    content: ContentOf,
 ) -> Past:
     """Return the earlier runs that a run of the series is compared with.
 
@@ -127,6 +136,8 @@ def past_of(
         then, so that it ends the same, except that a run accepted since replaces the one accepted then.
     time
         When the predictions of this run were made; None: unknown.
+    content
+        Returns the results of a run by its number.
     """
     known = {run.id: run for run in runs(history, series)}
     accepted, last = standing.accepted, standing.last
@@ -149,7 +160,7 @@ def past_of(
         runs=before,
         place=_place_after(before, time),
         references={
-            name: Reference(name, known[number], content_of(history, number), kept[number])
+            name: Reference(name, known[number], content(number), kept[number])
             for name, number in wanted.items()
             if number in known
         },
@@ -285,8 +296,8 @@ def shared_ids(today: Predictions, earlier: Predictions | None) -> Mask | None:
     if earlier is None or _has_row_numbers(today) or _has_row_numbers(earlier):
         return None
     known = earlier.ids.cast(pa.large_string())
-    held = pc.is_in(today.ids.cast(pa.large_string()), value_set=known).to_numpy(zero_copy_only=False)
-    return np.asarray(held, dtype=np.bool_)[today.example]
+    held = flags(pc.is_in(today.ids.cast(pa.large_string()), value_set=known))
+    return np.asarray(held[today.example])
 
 
 def answers_digest(predictions: Predictions) -> str:
@@ -354,7 +365,7 @@ def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:
 
     if _has_row_numbers(earlier):
         return np.zeros(len(keys), dtype=bool)
-    return np.asarray(pc.is_in(keys, value_set=_ids(earlier)).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return flags(pc.is_in(keys, value_set=_ids(earlier)))
 
 
 def _has_row_numbers(predictions: Predictions) -> bool:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from evalreport.errors import HistoryError
 from evalreport.options import Options
+from evalreport.predictions.cells import as_numpy, flags, from_numpy
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.table import Attempts, Column, Labels, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
@@ -43,8 +44,8 @@ def packed(predictions: Predictions, options: Options) -> bytes:
         if name in named or may_be_sliced_by(name, options.slices, options.gates)
     }
     kept = replace(predictions, metadata=used)
-    columns: dict[str, Any] = {"id": kept.ids.take(pa.array(kept.example)).dictionary_encode()}
-    columns.update({name: pa.array(values) for name, values in _arrays(kept)})
+    columns: dict[str, Any] = {"id": kept.ids.take(from_numpy(kept.example)).dictionary_encode()}
+    columns.update({name: from_numpy(values) for name, values in _arrays(kept)})
     head = {
         "format": FORMAT,
         "task": kept.task,
@@ -90,7 +91,8 @@ def _table(content: bytes) -> pa.Table:
         declared = declared_by_parquet(chunks, {chunk.column for chunk in chunks})
         room_of(path, "the stored predictions", None).check(declared)
     try:
-        return pq.read_table(io.BytesIO(content))
+        with pq.ParquetFile(io.BytesIO(content)) as whole:
+            return whole.read()
     except OSError as error:  # a damaged page: no file is read here
         raise HistoryError(f"the stored predictions cannot be read: {error}") from error
 
@@ -139,7 +141,8 @@ def _heads(columns: Mapping[str, Column]) -> list[list[object]]:
 
 def _predictions(table: Any, head: JsonObject) -> Predictions:
     def values(name: str) -> Any:
-        return table.column(name).to_numpy()
+        column = table.column(name)
+        return flags(column) if pa.types.is_boolean(column.type) else as_numpy(column, np.nan)
 
     def columns(heads: list[Any], prefix: str) -> dict[str, Column]:
         return {
@@ -165,7 +168,7 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         design=head["design"],
         # The rows are sorted by id, so ids in order of appearance are sorted, too.
         ids=ids.dictionary,
-        example=ids.indices.to_numpy().astype(np.int64),
+        example=as_numpy(ids.indices, -1).astype(np.int64),
         y_true=values("y_true") if "y_true" in table.column_names else None,
         models=tuple(model(place, of) for place, of in enumerate(head["models"])),
         labels=Labels(

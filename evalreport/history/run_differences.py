@@ -24,6 +24,7 @@ from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
+from evalreport.predictions.cells import flags
 from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
@@ -196,8 +197,8 @@ def _held(one: Predictions, other: Predictions) -> Mask:
     """Return which rows of a table are of examples that another one holds."""
     import pyarrow.compute as pc
 
-    held = pc.is_in(_texts(one), value_set=_texts(other)).to_numpy(zero_copy_only=False)
-    return np.asarray(held, dtype=np.bool_)[one.example]
+    held = flags(pc.is_in(_texts(one), value_set=_texts(other)))
+    return np.asarray(held[one.example])
 
 
 def _why_not(reference: Reference, now: Present, model: str) -> Message | None:

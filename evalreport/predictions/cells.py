@@ -384,4 +384,4 @@ def positions(rows: int) -> pa.Array:
     import pyarrow.compute as pc
 
     width = len(str(max(rows - 1, 0)))
-    return pc.utf8_lpad(pa.array(np.arange(rows)).cast(pa.string()), width, "0")
+    return pc.utf8_lpad(from_numpy(np.arange(rows)).cast(pa.string()), width, "0")

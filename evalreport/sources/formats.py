@@ -18,7 +18,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
-from evalreport.predictions.cells import Kind, combined, from_texts, keep
+from evalreport.predictions.cells import Kind, combined, from_numpy, from_texts, keep
 from evalreport.predictions.spelling import MISSING_WORDS, is_missing
 from evalreport.sources.database import database
 from evalreport.sources.dialects import (
@@ -490,7 +490,7 @@ def _with_constants(
     """Add columns that have one value in every row."""
     import pyarrow as pa
 
-    first = pa.array(np.zeros(columns.rows, np.int8))
+    first = from_numpy(np.zeros(columns.rows, np.int8))
     arrays = {
         name: keep(pa.array([value], pa.string()), kind).take(first) for name, (value, kind) in added.items()
     }

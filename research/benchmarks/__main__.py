@@ -17,7 +17,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 SHAPES_PAGE = PAGE.with_name("benchmarks-shapes.md")
-SHAPES = ("shapes", "designs", "growth")
+SHAPES = ("shapes", "designs", "histories", "memory", "growth")
 """What has a page of its own: the default run in every shape of data."""
 
 
@@ -25,7 +25,9 @@ def main() -> int:
     """Run the rows that are asked for, print them, and write each page whose rows were all run at full size."""
     from research.benchmarks import (
         designs,
+        histories,
         labels,
+        memory,
         page,
         programs,
         reading,
@@ -54,6 +56,8 @@ def main() -> int:
         "sizes": runs.by_size,
         "shapes": shapes.beside_scikit_learn,
         "designs": designs.beside_scikit_learn,
+        "histories": histories.beside_no_history,
+        "memory": memory.beside_pandas,
         "growth": shapes.exponents,
     }
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)

@@ -93,10 +93,10 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
     for work, made, options in DESIGNS:
         tables = made(np.random.default_rng(1), 10 if quick else 1)
         with TemporaryDirectory() as folder:
-            _write(tables, Path(folder))
+            write_tables(tables, Path(folder))
             ours, theirs = in_turn(
                 partial(best_of, partial(_run, Path(folder), options), 1),
-                partial(scaled, _loop(tables), MEASURED, RESAMPLES),
+                partial(scaled, loop(tables), MEASURED, RESAMPLES),
                 rounds=2,
             )
         yield Row(
@@ -111,10 +111,12 @@ def _run(folder: Path, options: Options) -> bytes:
     return to_json(evaluate(folder, options=options))
 
 
-def _write(tables: list[Table], folder: Path) -> None:
+def write_tables(tables: list[Table], folder: Path) -> None:
+    """Write a CSV file for each model."""
     import pyarrow as pa
     from pyarrow import csv
 
+    folder.mkdir(exist_ok=True)
     for j, columns in enumerate(tables):
         whole = {
             name: values if name == "y_prob" else np.asarray(values, dtype=np.int64)
@@ -123,7 +125,7 @@ def _write(tables: list[Table], folder: Path) -> None:
         csv.write_csv(pa.table(whole), folder / f"model{j}.csv")
 
 
-def _loop(tables: list[Table]) -> Callable[[], None]:
+def loop(tables: list[Table]) -> Callable[[], None]:
     """Return one replicate: draw rows, and score every model on them."""
     from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 

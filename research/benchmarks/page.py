@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import evalreport
-from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Row, Timed
+from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Memory, Row, Timed
 
 HEAD = """\
 # Speed
@@ -31,7 +31,10 @@ SHAPES_HEAD = """\
 Written by `make bench`; do not edit. What the default run costs (all metrics, tests, intervals and curves, to the bytes
 of results.json) beside a loop over 2,000 resamples of what a user would write with scikit-learn: accuracy and macro F1,
 with probabilities log loss and one-vs-rest ROC AUC, of values MAE, RMSE and R². Times are CPU seconds on one thread; of
-the loop a few replicates are timed and scaled to all of them. The ratio is the loop's time over ours.
+the loop a few replicates are timed and scaled to all of them. The ratio is the loop's time over ours. An audit stands
+beside the same run without a history too (its goal: 1.5 times as long at most), the page of all audits beside a script
+that reads each results.json and draws one figure a model. Of label rows in Parquet files it is the memory that counts:
+the largest resident set of a process, against that of pandas and scikit-learn.
 """
 
 STAGES = """\
@@ -53,13 +56,13 @@ CPU seconds of a default run against the number of classes, models, rows and sli
 which they grow over two decades; above 1.15 `make bench` fails.
 """
 
-Measured = Row | Accuracy | Cost | Course | Exponent
+Measured = Row | Accuracy | Memory | Cost | Course | Exponent
 
 
 def page(rows: Sequence[Measured], head: str = HEAD) -> str:
     """Return the whole document."""
     heads = ("work", "against", "evalreport", "peer", "ratio", "goal", "met")
-    table = _table(heads, [_cells(row) for row in rows if isinstance(row, Row | Accuracy)])
+    table = _table(heads, [_cells(row) for row in rows if isinstance(row, Row | Accuracy | Memory)])
     costs, courses = ([row for row in rows if isinstance(row, kind)] for kind in (Cost, Course))
     stages = f"{STAGES}\n{_by_stage('n', costs)}\n\n" if costs else ""
     runs = f"{RUNS}\n{_by_stage('formats', courses)}\n\n" if courses else ""
@@ -102,8 +105,13 @@ def _by_stage(first: str, runs: Sequence[Cost | Course]) -> str:
     return _table([first, *stages, "in all"], rows)
 
 
-def _cells(row: Row | Accuracy) -> tuple[str, ...]:
+def _cells(row: Row | Accuracy | Memory) -> tuple[str, ...]:
     met = {True: "yes", False: "**no**", None: ""}[row.met]
+    if isinstance(row, Memory):
+        goal = "" if row.most is None else f"≤ {_bytes(row.most)}"
+        theirs = "" if row.theirs is None else _bytes(row.theirs)
+        ratio = "" if row.ratio is None else _number(row.ratio)
+        return f"{row.work} (largest memory)", row.peer, _bytes(row.ours), theirs, ratio, goal, met
     work = f"{row.work} ({row.remark})" if row.remark else row.work
     if isinstance(row, Accuracy):
         return work, row.peer, f"{row.error:.2g} standard errors", "", "", f"≤ {row.most:g}", met
@@ -116,6 +124,10 @@ def _time(timed: Timed | None) -> str:
         return ""
     note = f" ({timed.note})" if timed.note else ""
     return f"{_seconds(timed.seconds)}{note}"
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
 
 
 def _seconds(seconds: float) -> str:

@@ -76,6 +76,27 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """The largest memory of a process of ours and of a peer's, in bytes, libraries included; ``most``: the goal."""
+
+    work: str
+    peer: str
+    ours: int
+    theirs: int | None
+    most: int | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as much the peer takes."""
+        return None if self.theirs is None else self.theirs / self.ours
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it is at most what was aimed at; None where nothing was."""
+        return None if self.most is None else self.ours <= self.most
+
+
+@dataclass(frozen=True, slots=True)
 class Exponent:
     """How the cost of a run grows with one number: as its power, by the least and the greatest of some sizes.
 

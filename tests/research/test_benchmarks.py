@@ -12,7 +12,7 @@ from research.benchmarks import page, programs
 from research.benchmarks.data import binary_models, labels, truth
 from research.benchmarks.labels import f1_along, packed_codes
 from research.benchmarks.runs import cost
-from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Row, Timed, scaled
+from research.benchmarks.timing import Accuracy, Cost, Course, Exponent, Memory, Row, Timed, scaled
 
 
 def test_ratio_and_goal() -> None:
@@ -51,6 +51,15 @@ def test_an_error_has_a_goal_and_no_ratio() -> None:
     row = Accuracy("hard cases", "the rows themselves", 0.0132, most=0.02)
     assert page.line(row) == "hard cases  the rows themselves  0.013 standard errors  ≤ 0.02  yes"
     assert Accuracy("hard cases", "the rows themselves", 0.03, most=0.02).met is False
+
+
+def test_memory_is_shown_in_bytes() -> None:
+    """The ratio is the peer's memory over ours; a row with a goal and no peer has none."""
+    beside = Memory("a run", "pandas", 400_000_000, 1_000_000_000)
+    assert page.line(beside) == "a run (largest memory)  pandas  400 MB  1 GB  2.5"
+    alone = Memory("a run", "", 1_430_000_000, None, most=1_500_000_000)
+    assert page.line(alone) == "a run (largest memory)  1.43 GB  ≤ 1.5 GB  yes"
+    assert Memory("a run", "", 1_600_000_000, None, most=1_500_000_000).met is False
 
 
 def test_peers_compute_the_same() -> None:
