@@ -110,6 +110,9 @@ def swap_distributions(
 _PAIRS_KEPT = 2
 """Swaps of cells are kept for so many pairs, which are tested one after another."""
 
+FEW_KINDS = 4
+"""Draws of up to so many kinds of rows, as of two classes, are looked through for equal ones."""
+
 _IN_CACHE = 1 << 17
 """Numbers of one table at once where several are combined."""
 
@@ -126,6 +129,8 @@ class _CellSwaps:
         The sums of squared weights that standard errors need.
     weights
         The swaps' probabilities; None where they are drawn.
+    place
+        (m,) which of the outcomes below each draw gave, where draws of few kinds of rows are often alike; else all.
     discordant
         How many rows the models label differently.
     at
@@ -134,6 +139,7 @@ class _CellSwaps:
 
     squares: _Squares
     weights: Floats | None
+    place: Indices | slice
     discordant: int
     at: tuple[tuple[int, TableFunctions, TableFunctions], ...]
 
@@ -157,6 +163,10 @@ def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _Cel
     kinds = np.argsort(rank)[classes[:, group[first_of_kind]]]
     own = weight[apart][group]
     with_low, weights = _swapped_weights(sizes, own, kind, n_swaps, seed)
+    place: Indices | slice = slice(None)
+    if weights is None and kinds.shape[1] <= FEW_KINDS:
+        first, place = _distinct(*with_low[0].T, *with_low[1].T)
+        with_low = with_low[0][first], with_low[1][first]
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
     totals = [np.bincount(kind, sizes * values, kinds.shape[1]).astype(float) for values in (own, own**2)]
     with_high = totals[0] - with_low[0]
@@ -175,7 +185,7 @@ def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _Cel
         (cells.counts[same] * weight[same] ** 2, (true[same], one[same])), shape=(k, k)
     )
     return _CellSwaps(
-        _Squares.of(squares, kinds, totals[1], with_low[1], starts), weights, int(sizes.sum()), at
+        _Squares.of(squares, kinds, totals[1], with_low[1], starts), weights, place, int(sizes.sum()), at
     )
 
 
@@ -207,11 +217,11 @@ def _of_cells(
         differences.append(values[0] - values[1])
         if studentised:
             squares.append(swaps.squares.at(start, one.slopes(quantity), other.slopes(quantity)))
-    found = np.concatenate(differences)
+    found = np.concatenate(differences)[swaps.place]
     if not studentised:
         return Swapped(found, None, swaps.weights, swaps.discordant)
     # Squares that are multiplied out may fall below 0 by rounding.
-    errors = np.sqrt(sample.units.factors * np.maximum(np.concatenate(squares), 0.0))
+    errors = np.sqrt(sample.units.factors * np.maximum(np.concatenate(squares), 0.0))[swaps.place]
     if swaps.weights is not None:
         # All outcomes in order are their own mirror image: swapping every row turns the sign and leaves the error.
         half = len(found) // 2

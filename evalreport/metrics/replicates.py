@@ -57,6 +57,8 @@ def with_replicates(
     ]
     if not keys:
         return dict(estimates)
+    bases = {key: base for key in keys if (base := _base_of(key)) != key and base in keys}
+    keys = [key for key in keys if key not in bases]
     source = (
         FromHistogram.of(data, estimates, keys)
         if data.one_by_one and data.source != "rows"
@@ -66,10 +68,18 @@ def with_replicates(
     for values in source.blocks(n_resamples, seed=seed):
         for key, part in values.items():
             parts[key].append(part)
-    return {
-        key: replace(e, replicates=np.concatenate(parts[key])) if parts.get(key) else e
-        for key, e in estimates.items()
-    }
+    found = {key: np.concatenate(own) for key, own in parts.items() if own}
+    for key, base in bases.items():
+        scale = definition(key[1]).scale.affine_of
+        if scale is not None and base in found:
+            found[key] = scale.forward(found[base])
+    return {key: replace(e, replicates=found.get(key, e.replicates)) for key, e in estimates.items()}
+
+
+def _base_of(key: Key) -> Key:
+    """Return the same quantity of the metric that this one is on another scale of; the key itself of other metrics."""
+    scale = definition(key[1]).scale.affine_of
+    return key if scale is None else (key[0], replace(key[1], metric=scale.of))
 
 
 _WEIGHTS_AT_ONCE, _LEAST_AT_ONCE = 1 << 18, 16
