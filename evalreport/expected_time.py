@@ -18,8 +18,12 @@ SAID_FROM = 10.0
 START = 1.3
 """Seconds of every run."""
 
-A_ROW, A_ROW_OF_VALUES, A_PROBABILITY = 2.5e-6, 8e-6, 1.2e-5
-"""Seconds for each row of a model, of its values in a regression, and of its probability of each of several classes."""
+A_ROW, A_ROW_OF_LABELS, A_ROW_OF_VALUES, A_PROBABILITY = 3e-6, 3.5e-7, 7e-6, 1.2e-5
+"""Seconds for each row of a model, of one that gives labels alone, of its values in a regression besides, and of its
+probability of each of several classes."""
+
+A_ROW_OF_A_UNIT = 3.5e-5
+"""Seconds for each row of a model whose rows are not drawn one by one: folds, replicates, tasks, clusters."""
 
 MOST_VALUES = 200_000
 """Values and probabilities of more rows have histograms, or no replicates."""
@@ -61,7 +65,11 @@ def expected_time(
     of_classes = sum(q.label is not None for q in quantities)
     others = len(quantities) - of_classes
     resampled, classes = min(n, MOST_VALUES) * draws, len(predictions.classes)
-    of_rows, of_class, scored, ranking = n * A_ROW, 0.0, 0, A_RANKING * draws
+    alone = sum(m.y_pred is not None and m.score is None and m.proba is None for m in predictions.models)
+    alone = 0 if predictions.task == "regression" else alone
+    of_rows, of_class, scored, ranking = 0.0, 0.0, 0, A_RANKING * draws
+    if predictions.design != "test-set" or predictions.tasks is not None or options.cluster is not None:
+        of_rows += resampled * A_ROW_OF_A_UNIT
     if predictions.task == "regression":
         of_rows += resampled * A_ROW_OF_VALUES
     elif predictions.task == "multiclass":
@@ -74,7 +82,10 @@ def expected_time(
     slices = sum(len(d.values) for d in divisions)
     in_slices = sum(min(n, MOST_SLICE_ROWS * len(d.values)) for d in divisions) * draws * A_SLICE_ROW
     parts = {
-        "rows": START + models * of_rows + scored * ranking,
+        "rows": START
+        + n * (alone * A_ROW_OF_LABELS + (models - alone) * A_ROW)
+        + models * of_rows
+        + scored * ranking,
         "classes": models * of_classes * A_CLASS_VALUE,
         "pairs": pairs * others * (A_PAIR_VALUE + of_class),
         "slices": slices * models * others * A_SLICE_VALUE + scored * in_slices,

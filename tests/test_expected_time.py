@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,7 +35,7 @@ def test_a_small_run_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("n", "classes", "models", "named"),
-    [(4_000, 1_000, 2, "-m"), (5_000, 5, 40, "--baseline"), (10_000_000, 3, 2, "--resamples")],
+    [(4_000, 1_000, 2, "-m"), (5_000, 5, 40, "--baseline"), (20_000_000, 3, 2, "aggregate")],
 )
 def test_a_long_run_names_what_shortens_it(n: int, classes: int, models: int, named: str) -> None:
     """The option is about what takes most: single classes, pairs of models, or rows."""
@@ -43,3 +45,16 @@ def test_a_long_run_names_what_shortens_it(n: int, classes: int, models: int, na
     assert found.seconds >= 10
     assert str(found.message).startswith("this run takes about ")
     assert named in str(found.message)
+
+
+def test_rows_that_are_drawn_together_take_longer() -> None:
+    """Folds, clusters and tasks are resampled from the rows themselves, up to 200,000 of a model."""
+    predictions = labelled(150_000, 3, 2)
+    quantities = available(predictions)
+    assert expected_time(predictions, quantities, (), Options()) is None
+    for others in (
+        expected_time(predictions, quantities, (), Options(cluster="group")),
+        expected_time(replace(predictions, design="cross-validation"), quantities, (), Options()),
+    ):
+        assert others is not None
+        assert "--resamples" in str(others.message)
