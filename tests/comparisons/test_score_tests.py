@@ -193,11 +193,15 @@ def test_a_class_of_several_is_tested_against_the_rest(metric: str) -> None:
         ("f1_macro", "macro", "permutation"),
         ("precision_macro", "macro", "permutation"),
         ("f1_micro", "micro", "mcnemar_midp"),
+        ("specificity_micro", "micro", "mcnemar_midp"),
+        ("jaccard_micro", "micro", "mcnemar_midp"),
+        ("recall_weighted", "weighted", "mcnemar_midp"),
+        ("precision_weighted", "weighted", "permutation"),
         ("informedness_macro", "macro", "permutation"),
     ],
 )
 def test_averages_have_the_test_of_what_they_are(metric: str, average: str, test: str) -> None:
-    """Macro recall is balanced accuracy and micro F1 is accuracy; other averages keep the swap test."""
+    """Macro recall is balanced accuracy; micro averages and weighted recall follow accuracy; others keep the swap test."""
     results = run(random_source(classes=3), metrics=(metric, "balanced_accuracy", "accuracy"))
     (found,) = (r for r in results.comparisons if r.recommended and r.average == average)
     assert found.test == test
