@@ -201,7 +201,7 @@ def test_a_class_of_several_is_tested_against_the_rest(metric: str) -> None:
     ],
 )
 def test_averages_have_the_test_of_what_they_are(metric: str, average: str, test: str) -> None:
-    """Macro recall is balanced accuracy; micro averages and weighted recall follow accuracy; others keep the swap test."""
+    """Macro recall is balanced accuracy; micro averages and weighted recall follow accuracy; others are swapped."""
     results = run(random_source(classes=3), metrics=(metric, "balanced_accuracy", "accuracy"))
     (found,) = (r for r in results.comparisons if r.recommended and r.average == average)
     assert found.test == test
