@@ -94,11 +94,18 @@ class Found:
     named: bool = False
 
 
-def errors(case: str, n: int = N, metrics: Sequence[str] = METRICS) -> Iterator[Found]:
-    """Yield what was estimated on one case, and how far its replicates are from those of the rows themselves."""
+def errors(
+    case: str, n: int = N, metrics: Sequence[str] = METRICS, *, differences: bool = True
+) -> Iterator[Found]:
+    """Yield what was estimated on one case, and how far its replicates are from those of the rows themselves.
+
+    Without ``differences`` values alone are estimated, from fewer bins.
+    """
     predictions = models(case, n)
     quantities = [Quantity(name) for name in metrics]
-    rough, exact = (_sample(predictions, quantities, exact=exact) for exact in (False, True))
+    rough, exact = (
+        _sample(predictions, quantities, exact=exact, differences=differences) for exact in (False, True)
+    )
     inside = (
         shares_of_ranks(rough.rows.bins, rough.estimates) if rough.rows.source == "histograms alone" else {}
     )
@@ -108,7 +115,7 @@ def errors(case: str, n: int = N, metrics: Sequence[str] = METRICS) -> Iterator[
         found = {n: (rough.estimates[n, quantity], exact.estimates[n, quantity]) for n in names}
         for name, pair in found.items():
             yield Found(quantity.metric, name, error(*pair))
-        for a, b in combinations(names, 2):
+        for a, b in combinations(names, 2) if differences else ():
             both = zip(found[a], found[b], strict=True)
             named = inside.get((quantity, a, b), 0.0) > FIRST_ORDER_SHARE
             yield Found(
@@ -141,9 +148,14 @@ def stress(*, quick: bool) -> Iterator[Accuracy]:
     )
 
 
-def _sample(predictions: Predictions, quantities: list[Quantity], *, exact: bool) -> Sample:
+def _sample(
+    predictions: Predictions, quantities: list[Quantity], *, exact: bool, differences: bool
+) -> Sample:
     units = Units(predictions.n)
-    return estimate_all(predictions, quantities, units=units, n_resamples=REPLICATES, seed=5, exact=exact)
+    return estimate_all(
+        predictions, quantities, units=units, n_resamples=REPLICATES, seed=5, exact=exact,
+        differences=differences,
+    )  # fmt: skip
 
 
 def error(rough: Estimate | Difference, exact: Estimate | Difference) -> float:

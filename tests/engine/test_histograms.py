@@ -43,6 +43,15 @@ def test_where_bins_begin(case: str, n: int) -> None:
     assert max(one.error for one in few) <= 0.02
 
 
+@pytest.mark.parametrize("n", [2_500, 20_000])
+@pytest.mark.parametrize("case", ["ordinary", "100 positives", "rare and near-perfect"])
+def test_values_alone_do_with_fewer_bins(case: str, n: int) -> None:
+    """Within slices models are compared on the primary metric alone: a quarter of the bins gives the values."""
+    alone = list(errors(case, n, METRICS + AT_CUTS, differences=False))
+    assert len(alone) >= 3 * len(METRICS)
+    assert max(one.error for one in alone) <= 0.02
+
+
 def test_means_of_losses_are_exact() -> None:
     """A mean of losses is linear, so its first order is all of it: off by rounding, even for twins."""
     for case in CASES:
