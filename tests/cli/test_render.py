@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.cli import main
 from tests.samples.labels import FOREST, LOGREG, TRUTH
 
 
-@pytest.fixture
-def done(run, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a run with every format that needs no system library."""
-    models = tmp_path / "models"
+    folder = tmp_path_factory.mktemp("render")
+    models = folder / "models"
     models.mkdir()
     for name, labels in (("forest", FOREST), ("logreg", LOGREG)):
         rows = "".join(
             f"{i},{t},{p},{0.3 + 0.5 * p}\n" for i, (t, p) in enumerate(zip(TRUTH, labels, strict=True))
         )
         (models / f"{name}.csv").write_text(f"id,y_true,y_pred,p_1\n{rows}")
-    words = ("--title", "My title", "--time", "2026-01-02", "--figures", "svg")
-    found = run(
-        "run", models, "-f", "html,json,md,csv,tex,card", *words, "-o", tmp_path / "out", "--resamples", "50"
-    )
-    assert found.code == 0, found.err
-    return tmp_path / "out"
+    words = ["--title", "My title", "--time", "2026-01-02", "--figures", "svg", "--resamples", "50", "-q"]
+    given = ["-f", "html,json,md,csv,tex,card", *words, "-o", str(folder / "out")]
+    assert main(["run", str(models), *given]) == 0
+    return folder / "out"
 
 
 def _content(folder: Path) -> dict[str, bytes]:

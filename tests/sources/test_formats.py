@@ -72,7 +72,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
 
 
 @given(table=tables())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_format_gives_the_same_predictions(
     table: dict[str, list[Any]], tmp_path_factory: pytest.TempPathFactory, content: Content
 ) -> None:
@@ -87,7 +87,7 @@ def test_every_format_gives_the_same_predictions(
 
 
 @given(table=tables(), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_no_order_of_rows_or_files_changes_anything(
     table: dict[str, list[Any]], seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
