@@ -7,13 +7,14 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalreport
-from evalreport.errors import InputError, forget
+from evalreport.errors import InputError, OutputError, forget
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -108,6 +109,23 @@ def simulate() -> Callable[..., Results]:
     from tests.samples.simulated import simulated
 
     return simulated
+
+
+@pytest.fixture
+def templates_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the documents of templates in this process; tests/report/test_template_process.py has the real one."""
+
+    def made(documents: Any, arguments: Any, names: Any, **_limits: Any) -> dict[str, Any]:
+        steps, found = documents(*arguments), {}
+        for name in names:
+            first, *further = steps[name]
+            try:
+                found[name] = reduce(lambda content, step: step(content), further, first())
+            except OutputError as error:
+                found[name] = error
+        return found
+
+    monkeypatch.setattr("evalreport.report.writing.made_within_limits", made)
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from evalreport.report.templates import environment
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
+pytestmark = pytest.mark.usefixtures("templates_here")
+
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:

@@ -39,6 +39,7 @@ def test_a_wrong_translation_is_said_with_file_and_key(tmp_path: Path, text: str
     assert "texts.toml" in str(raised.value)
 
 
+@pytest.mark.usefixtures("templates_here")
 def test_a_wrong_translation_leaves_the_numbers(simulate: Simulate, tmp_path: Path) -> None:
     """Without its texts no page can be made; results.json is, and the run ends with 4."""
     (tmp_path / "texts.toml").write_text("[table]\nmodl = 'x'")

@@ -273,6 +273,7 @@ def toml(catalogue: Catalogue) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.usefixtures("templates_here")
 def test_a_translation_is_one_file(simulate: Simulate, tmp_path: Path) -> None:
     """With every text in brackets, each heading, caption, head of a column that is ours, and control has them."""
     mine = tmp_path / "mine"
@@ -341,6 +342,7 @@ SYMBOLS = frozenset(
 """Names of counts, of this program and of its files, in every language."""
 
 
+@pytest.mark.usefixtures("templates_here")
 @pytest.mark.parametrize("case", ["binary", "slices", "folds"])
 def test_no_word_of_a_report_stands_outside_of_the_catalogue(case: str, tmp_path: Path) -> None:
     """With every text in brackets, what is left are names (of models, classes, columns, files, codes) and numbers."""
