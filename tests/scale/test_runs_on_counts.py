@@ -46,6 +46,12 @@ def rows(folder: Path) -> Results:
     return er.evaluate(folder / "models", **OPTIONS)
 
 
+@pytest.fixture(scope="module")
+def on_dask(folder: Path) -> Results:
+    """The run on an engine, whose plan takes a second."""
+    return er.evaluate(folder / "models", engine="dask", **OPTIONS)
+
+
 def lists(results: Results) -> dict[str, object]:
     """What is said of the models, without what is about single examples or files."""
     content = json.loads(to_json(results))
@@ -61,12 +67,11 @@ def test_the_folder_of_an_aggregate_gives_the_figures_of_the_rows(folder: Path, 
 
 
 @needs_locks
-def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results) -> None:
+def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results, on_dask: Results) -> None:
     """The inputs are the files themselves, by their digests."""
-    results = er.evaluate(folder / "models", engine="dask", **OPTIONS)
-    assert lists(results) == lists(rows)
-    assert results.inputs == rows.inputs
-    assert results.signature == rows.signature
+    assert lists(on_dask) == lists(rows)
+    assert on_dask.inputs == rows.inputs
+    assert on_dask.signature == rows.signature
     assert to_json(er.evaluate(folder / "models", engine="duckdb", **OPTIONS)) == to_json(rows)
 
 
@@ -117,10 +122,9 @@ def test_weights_of_an_aggregate_are_those_of_the_rows(
     options: dict[str, Any] = OPTIONS | {"weight": "w", "cluster": cluster}
     er.aggregate(tmp_path / "models", output=tmp_path / "counts", slices="sex", weight="w", cluster=cluster)
     expected = lists(er.evaluate(tmp_path / "models", **options))
-    # A plan of Dask takes seconds: lazy frames have one, and with clusters an engine too.
-    runs = [er.evaluate(tmp_path / "counts", **OPTIONS), er.evaluate(frames, **options)]
-    runs += [er.evaluate(tmp_path / "models", engine="dask", **options)] if cluster else []
-    for found in runs:
+    # A plan of Dask takes seconds: with clusters it is that of an engine, without them that of lazy frames.
+    lazy = {"models": tmp_path / "models", "engine": "dask"} if cluster else {"models": frames}
+    for found in (er.evaluate(tmp_path / "counts", **OPTIONS), er.evaluate(**lazy, **options)):
         assert numbers(lists(found)) == pytest.approx(numbers(expected), rel=1e-10, abs=1e-12)
     out = tmp_path / "out"
     assert main(["run", str(tmp_path / "counts"), "-o", str(out), "-f", "json", "--resamples", "50"]) == 0
@@ -201,7 +205,6 @@ def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_
 
 
 @needs_locks
-def test_results_of_an_engine_are_verified_from_the_files(folder: Path) -> None:
+def test_results_of_an_engine_are_verified_from_the_files(folder: Path, on_dask: Results) -> None:
     """They are counted again: what needs single examples is not among the results."""
-    results = er.evaluate(folder / "models", engine="dask", **OPTIONS)
-    assert er.verify(results, inputs=folder / "models").outcome == "agrees"
+    assert er.verify(on_dask, inputs=folder / "models").outcome == "agrees"
