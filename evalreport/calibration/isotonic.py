@@ -192,13 +192,14 @@ def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Flo
     """Yield the drawn shares of events, several draws (b, m) at a time."""
     generator, whole = stream(seed, "calibration curve", 0), np.rint(count).astype(np.int64)
     several = np.flatnonzero(whole != 1)
+    trials, chance, examples = whole[several], p[several], count[several]
     at_once = max(FITTED_AT_ONCE // len(p), 1)
     for start in range(0, n_draws, at_once):
         mean = np.empty((min(at_once, n_draws - start), len(p)))
         if len(several):
             for row in mean:
                 row[:] = generator.random(len(p)) < p
-                row[several] = generator.binomial(whole[several], p[several]) / count[several]
+                row[several] = generator.binomial(trials, chance) / examples
         else:
             mean[:] = generator.random(mean.shape) < p
         yield mean

@@ -195,7 +195,6 @@ ENDLESS = {
         "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}",
         "took more than 1 s",
     ),
-    "lipsum": ("{{ lipsum(n=90000, min=5000, max=9000) }}", "took more than 1 s"),
     "padded": ("{{ '%100000000000d' % 1 }}", "need more than 2 GiB of memory"),
     "long": ("{% set x = [0] * 10 ** 10 %}", "need more than 2 GiB of memory"),
     "recursion": (
@@ -226,9 +225,7 @@ def test_work_without_end_has_an_end(mine: Path) -> None:
 
 def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., Results], mine: Path) -> None:
     """The page runs into the limit; the summary is made by another process."""
-    (mine / "base.html.j2").write_text(
-        "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}"
-    )
+    (mine / "base.html.j2").write_text("{{ lipsum(n=90000, min=5000, max=9000) }}")
     options = OutputOptions(formats=("html", "json", "md"), templates=mine, template_time=1)
     with pytest.raises(
         OutputError, match=r"^no report\.html was made: the templates took more than 1 s"
