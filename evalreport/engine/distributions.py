@@ -53,7 +53,6 @@ BITS = 29
 so that doubles hold it exactly in any order of addition.
 """
 
-EPSILON = float(np.finfo(np.float64).eps)
 
 SMALLEST = -1074
 """Exponent of the smallest double."""
