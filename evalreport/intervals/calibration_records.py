@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.calibration import level as of_level
 from evalreport.calibration.grades import jeffreys_grade
-from evalreport.calibration.isotonic import Band, consistency_band, isotonic, parts
+from evalreport.calibration.isotonic import Band, Curve, consistency_band, isotonic, parts
 from evalreport.calibration.line import calibration_line
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
@@ -88,11 +88,16 @@ def calibration_records(
     if units.order is not None:
         return Calibration()  # the test and the band take examples as independent; a warning says so
     events = list(_events(sample, grades))
-    records = [*mapped(lambda event: replace(_record(event, options), slice=within), events)]
+    found = [*mapped(lambda event: _described(event, options, within), events)]
+    records = [record for record, _ in found]
     if within is not None:
         return Calibration(tuple(records))
+
+    def curve_of(place: int) -> _Drawn:
+        return found[place][1] or _curve(events[place], isotonic(events[place].risks), options)
+
     drawn = _with_curve(records)
-    curves = dict(zip(drawn, mapped(lambda place: _curve(events[place], options), drawn), strict=True))
+    curves = dict(zip(drawn, mapped(curve_of, drawn), strict=True))
     for place, (_, band) in curves.items():
         if band is not None:
             records[place] = replace(
@@ -165,9 +170,21 @@ def _grades_of(sample: Sample, column: str | None) -> tuple[Sequence[str], Indic
     return [*names, NO_GRADE], np.where(codes < 0, len(names), codes)
 
 
-def _curve(event: _Event, options: Options) -> tuple[Points, Band | None]:
+_Drawn = tuple[Points, Band | None]
+
+
+def _described(
+    event: _Event, options: Options, within: Slice | None
+) -> tuple[CalibrationRecord, _Drawn | None]:
+    """Return an event's record, and the curve of all classes together, which is drawn in any case; none of a slice."""
+    fit = isotonic(event.risks)
+    record = replace(_record(event, fit, options), slice=within)
+    return record, _curve(event, fit, options) if within is None and event.label is None else None
+
+
+def _curve(event: _Event, fit: Curve, options: Options) -> _Drawn:
     """Return the curve without bins, of independent examples with its band at the points that are kept."""
-    points = CORP.function(event.risks)
+    points = CORP.function(fit)
     assert points is not None
     assert points.count is not None
     if not event.risks.plain:
@@ -178,8 +195,8 @@ def _curve(event: _Event, options: Options) -> tuple[Points, Band | None]:
     return points, band
 
 
-def _record(event: _Event, options: Options) -> CalibrationRecord:
-    risks, level, curve = event.risks, options.confidence, isotonic(event.risks)
+def _record(event: _Event, curve: Curve, options: Options) -> CalibrationRecord:
+    risks, level = event.risks, options.confidence
     impossible, certain = risks.contradicted
     contradicted = bool(impossible or certain)
     ratio = of_level.observed_expected(risks)

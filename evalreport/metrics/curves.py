@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evalreport.calibration.isotonic import isotonic
-from evalreport.calibration.risks import Risks
+from evalreport.calibration import isotonic
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
@@ -22,7 +21,7 @@ from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
 from evalreport.schema.curves import CurveRecord
 
-Needs = Literal["scores", "probabilities", "risks"]
+Needs = Literal["scores", "probabilities", "isotonic_fit"]
 
 MOST_POINTS = 500
 """No curve in the results has more points; secondary curves have at most 200."""
@@ -63,8 +62,8 @@ class Curve:
     x, y
         What the axes say.
     needs
-        ``scores``: a function of a ``ThresholdCounts``; ``probabilities``: of ``Forecasts``; ``risks``: of ``Risks``,
-        where the calibration is described.
+        ``scores``: a function of a ``ThresholdCounts``; ``probabilities``: of ``Forecasts``;
+        ``isotonic_fit``: of the fit that describes calibration.
     tasks
         Where it is computed; of several classes those of scores are of each class against the rest.
     most
@@ -302,18 +301,17 @@ def accuracy_rejection(given: Forecasts) -> Points | None:
     "Calibration curve",
     x="Predicted probability",
     y="Observed share",
-    needs="risks",
+    needs="isotonic_fit",
     tasks=BOTH,
     source="Dimitriadis, Gneiting and Jordan (2021), PNAS 118:e2016191118 (CORP)",
 )
-def corp(risks: Risks) -> Points:
+def corp(fit: isotonic.Curve) -> Points:
     """Isotonic fit of the outcomes on the probabilities, without bins, in the band of a calibrated model.
 
     Two classes: the positive class's probability; several: of each class, and the largest one and whether that class is
     the true one.
     """
-    found = isotonic(risks)
-    return Points(found.p, found.fit, None, found.weight)
+    return Points(fit.p, fit.fit, None, fit.weight)
 
 
 def right_at_coverage(kept: Floats, right: Floats, coverage: Floats) -> Floats:
