@@ -28,10 +28,10 @@ A_ROW_OF_A_UNIT = 3.5e-5
 MOST_VALUES = 200_000
 """Values and probabilities of more rows have histograms, or no replicates."""
 
-A_RANKING = 0.45
+A_RANKING = 0.28
 """Seconds for the replicates, the band and the curves of one model's scores."""
 
-A_CLASS_VALUE, A_PAIR_VALUE, A_PAIR_CLASS = 8e-4, 6e-4, 1.8e-4
+A_CLASS_VALUE, A_PAIR_VALUE, A_PAIR_CLASS = 5.5e-4, 6e-4, 1.8e-4
 """Seconds for each value of a single class, and for each metric of a pair of models and each class of it."""
 
 A_SLICE_VALUE, A_SLICE_ROW, MOST_SLICE_ROWS = 1.4e-3, 1.8e-5, 5_000
