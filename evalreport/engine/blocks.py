@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from evalreport.engine.distributions import Array
 
 ROWS_AT_ONCE = 1 << 18
 
 
-def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def looked_up(values: Array, places: Array) -> Array:
     """Return ``values[places]``; at once NumPy would make a word of eight bytes of every place first.
 
     Parameters

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.blocks import ROWS_AT_ONCE, looked_up
+from evalreport.engine.distributions import Array
 
 Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.signedinteger[Any]]
+Places = Array
 """Positions of rows, of 32 bits where that is enough."""
 
 _FEW_ROWS = 1 << 12
@@ -54,9 +53,9 @@ def rows_by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None =
     return rows
 
 
-def places_type(n: int) -> np.dtype[np.signedinteger[Any]]:
+def places_type(n: int) -> type[np.int32] | type[np.int64]:
     """Return the type of the positions of n rows."""
-    return np.dtype(np.int32 if n < 2**31 - 1 else np.int64)
+    return np.int32 if n < 2**31 - 1 else np.int64
 
 
 def _by_digits(keys: npt.NDArray[np.uint32] | Words, before: Places | None) -> Places:

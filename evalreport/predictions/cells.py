@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,7 @@ def combined(array: Arrow) -> pa.Array:
     return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def code_type(count: int) -> np.dtype[np.signedinteger[Any]]:
+def code_type(count: int) -> npt.DTypeLike:
     """Return the smallest type that holds the codes of so many things, and -1; Arrow asks for one code more."""
     return np.min_scalar_type(-1 - count)
 
