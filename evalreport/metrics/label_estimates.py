@@ -263,6 +263,8 @@ class _OfModel:
         low, high = value_range(metric, self.predictions)
         value = min(max(float(zero_where_undefined(values).mean()), low), high)  # sums of weights are rounded
         slopes = self._slopes(quantity)
+        # Within strata each true class is centred by itself, and all others but one are one class here.
+        by_outcome = self._apart(quantity) and tables.units.strata is None
         return Estimate(
             model=tables.models[model],
             quantity=quantity,
@@ -279,7 +281,7 @@ class _OfModel:
                 tables.units_an_atom,
                 (lambda: tables.by_part(model, slopes())) if self.predictions.design == "seeds" else None,
                 (lambda: tables.by_example(model, slopes())) if tables.rows else None,
-                partial(self._by_outcome, quantity) if self._apart(quantity) else None,
+                partial(self._by_outcome, quantity) if by_outcome else None,
             ),
         )
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from evalreport.loading.load import load
+from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.label_estimates import LabelTables
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.units import layout_of, units_of
 from evalreport.options import Options
 
@@ -41,3 +43,21 @@ def test_weighted_cells_are_drawn_as_their_examples(largest: int) -> None:
     assert (np.abs(drawn.mean(axis=0) - counts) < 5 * spread / np.sqrt(resamples)).all()
     error = np.sqrt((np.outer(spread, spread) ** 2 + covariance**2) / resamples)
     assert (np.abs(np.cov(drawn.T) - covariance) < 6 * error).all()
+
+
+def test_fixed_class_counts_vary_within_each_true_class() -> None:
+    """The answers of each class are binomial by themselves, so false positives of two classes have two variances.
+
+    Of 40 a's 30 are called a, of 20 b's 12 and of 40 c's 2: precision is 30 / 44.
+    """
+    called, sizes = [30, 12, 2], [40, 20, 40]
+    counts: dict[str, list[object]] = {"y_true": ["a", "b", "c"] * 2, "y_pred.m": [*"aaabbc"]}
+    counts["count"] = [*called, *(size - n for n, size in zip(called, sizes, strict=True))]
+    options = Options(fixed_class_counts=True, resamples=100)
+    of_a = Quantity("precision", label="a")
+    (sample,) = estimate_models(load(counts), [of_a], options)
+    (estimate,) = sample.estimates.values()
+    within = [n * (1 - n / size) for n, size in zip(called, sizes, strict=True)]
+    p = 30 / 44
+    error = np.sqrt((1 - p) ** 2 * within[0] + p**2 * (within[1] + within[2])) / 44
+    assert estimate.standard_error == pytest.approx(error)
