@@ -83,8 +83,10 @@ def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) ->
         return None
     share = quantity.average == "micro" and computation.micro_is_accuracy
     if share or _decided_by_accuracy(quantity, computation, predictions, cells):
-        right = _crossed(1 + (cells.predicted == cells.true), cells.counts, 3)
-        return PairedTrials(right, "truth", of_value=share)
+        right = cells.predicted == cells.true
+        # As of a single class, success is what makes the value larger.
+        larger = ~right if definition(quantity).scale.greater_is_better is False else right
+        return PairedTrials(_crossed(1 + larger, cells.counts, 3), "truth", of_value=share)
     if computation.monotone_of is not None:
         computation = METRICS[computation.monotone_of[0]].computation
     assert isinstance(computation, ClassCounts)

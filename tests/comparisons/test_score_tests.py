@@ -210,6 +210,18 @@ def test_averages_have_the_test_of_what_they_are(metric: str, average: str, test
         assert found.p_value == leading(results, same).p_value
 
 
+@pytest.mark.parametrize("metric", ["error_rate", "fpr_micro", "fnr_micro", "fnr_weighted"])
+def test_odds_of_discordant_examples_follow_the_value(metric: str) -> None:
+    """They are above 1 for the model with the larger value, of errors as well: one over those of accuracy."""
+    results = run(random_source(classes=3), metrics=("accuracy", metric))
+    odds = leading(results, "accuracy").effect_size
+    (of_errors,) = (r for r in results.comparisons if r.recommended and r.metric in (metric, metric[:3]))
+    assert odds
+    assert of_errors.difference
+    assert of_errors.effect_size == pytest.approx(1 / odds)
+    assert (odds < 1) == (of_errors.difference > 0)
+
+
 def test_recall_is_tested_among_the_rows_of_its_class() -> None:
     """Of 20 positives only the first model has 8 right and only the second 1: mid-p of Bin(9, 1/2)."""
     true = np.array([1] * 20 + [0] * 40)
