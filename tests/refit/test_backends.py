@@ -134,7 +134,6 @@ def started(path: Path, output: Path, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     "backend, how, code",
     [
-        ("sequential", signal.SIGKILL, -9),
         ("sequential", signal.SIGTERM, 143),
         ("loky", signal.SIGKILL, -9),
         ("loky", signal.SIGINT, 130),

@@ -23,8 +23,7 @@ HOSTILE = (
     "<script>alert(1)</script>",
     "x" * 10_000,
     '</svg><b>&amp;]]> "quoted"',
-    "\u202egnorts \u2066isolate",
-    "🚀 Модель 模型 نموذج",
+    "\u202egnorts \u2066🚀 Модель 模型 نموذج",
     "=1+1|\t\x07\x1b[31m",
 )
 
@@ -87,7 +86,7 @@ def test_no_example_is_left_out():
 def test_the_pdf_of_hostile_names_is_archival_and_accessible(tmp_path: Path):
     """Markup, control characters, bidi overrides, emoji and 10,000 letters in names break no conformance."""
     predictions(
-        tmp_path / "hostile.jsonl", models=HOSTILE, n=200, slices=("a<b>", "\u202egnorts", "🚀", "x" * 3000)
+        tmp_path / "hostile.jsonl", models=HOSTILE, n=200, slices=("a<b>", "\u202egnorts 🚀", "x" * 3000)
     )
     title = "<script>alert(1)</script> \u202e 🚀"
     make(tmp_path / "hostile.jsonl", tmp_path / "out", slices=("ward",), title=title)
@@ -96,7 +95,7 @@ def test_the_pdf_of_hostile_names_is_archival_and_accessible(tmp_path: Path):
 
 @pytest.mark.parametrize("n_models, n_slices", [(12, 0), (5, 40)])
 def test_a_large_report_in_full_detail_stays_small(n_models: int, n_slices: int, tmp_path: Path):
-    """12 models, or 40 slices of five: under 60 pages and 1 GB; tables over many pages are accessible, too."""
+    """12 models, or 40 slices of five: under 60 pages and 1 GB; the slices' tables go over many and stay accessible."""
     names = [f"model_{i:02}" for i in range(n_models)]
     predictions(
         tmp_path / "many.jsonl", models=names, n=2000, slices=tuple(f"ward {i}" for i in range(n_slices))
