@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from evalreport.engine.distributions import Array
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 
 ROWS_AT_ONCE = 1 << 18
 

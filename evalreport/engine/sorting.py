@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.blocks import ROWS_AT_ONCE, looked_up
-from evalreport.engine.distributions import Array
+from evalreport.engine.blocks import ROWS_AT_ONCE, Array, looked_up
 
 Words = npt.NDArray[np.uint64]
 Places = Array
