@@ -45,7 +45,7 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
     import pyarrow.compute as pc
 
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = _with_room(array).combine_chunks()
     if kind == "text":
         return as_text(array)
     if kind == "number":
@@ -73,7 +73,14 @@ def combined(array: Arrow) -> pa.Array:
     """Return a column as one array with one dictionary, where it came in chunks."""
     import pyarrow as pa
 
-    return array.unify_dictionaries().combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    return _with_room(array).unify_dictionaries().combine_chunks()
+
+
+def _with_room(array: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give chunks of a dictionary column, whose own texts may fit small codes, codes for the texts of all together."""
+    return stacked(array.chunks) if array.num_chunks else array
 
 
 def code_type(count: int) -> npt.DTypeLike:

@@ -91,3 +91,12 @@ def test_columns_with_codes_of_any_size_are_stacked(count: int) -> None:
     parts = [[f"{side}{k}" for k in range(count)] for side in "ab"]
     kept = [keep(pa.array(texts), "labels") for texts in parts]
     assert combined(stacked(kept)).to_pylist() == [*parts[0], *parts[1]]
+
+
+def test_chunks_whose_texts_fit_small_codes_are_combined_where_all_do_not() -> None:
+    """Two chunks of 100 texts each have codes of 8 bits, which 200 texts have not."""
+    texts = [f"t{number}" for number in range(200)]
+    of_8_bits = pa.dictionary(pa.int8(), pa.string())
+    chunks = pa.chunked_array([pa.array(part).cast(of_8_bits) for part in (texts[:100], texts[100:])])
+    assert combined(chunks).to_pylist() == keep(chunks, "labels").to_pylist() == texts
+    assert len(combined(pa.chunked_array([], of_8_bits))) == 0
