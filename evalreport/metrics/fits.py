@@ -19,7 +19,7 @@ from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.replicates import ColumnBlock
-from evalreport.metrics.row_data import all_finite
+from evalreport.metrics.row_data import RowData, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.sampling import Fits, Influence
 from evalreport.metrics.table_functions import TableFunctions
@@ -49,7 +49,10 @@ def with_fits(sample: Sample) -> Sample:
     design = sample.predictions.design
     if layout.fits.count == 1 and design != "seeds":
         return sample
-    values = fit_values(sample, layout.ranked)
+    # What the values over all fits needed of each is prepared; fits of one example each were left out of it.
+    several = int(np.bincount(layout.ranked.codes).max()) > 1
+    prepared = sample.rows if several and sample.rows.source != "histograms alone" else None
+    values = fit_values(sample, layout.ranked, prepared)
     undefined = {key: np.isnan(found) for key, found in _of_labels(sample, layout.ranked).items()}
     if layout.ranked.count > layout.fits.count:
         # Several training seeds on the same folds: the value of a fold is the mean over them.
@@ -108,12 +111,15 @@ def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
     return FitSizes(n_test, np.where(n_train > 0, n_train, np.nan))  # nothing is trained on no example
 
 
-def fit_values(sample: Sample, parts: Parts) -> dict[Key, Floats]:
-    """Evaluate every quantity of every model on each part: (J,), nan where it is undefined there."""
+def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) -> dict[Key, Floats]:
+    """Evaluate every quantity of every model on each part: (J,), nan where it is undefined there.
+
+    ``prepared``: what the rows of these parts give; None: it is prepared here.
+    """
     found: dict[Key, Floats] = {}
     found |= {key: np.nan_to_num(by_part) for key, by_part in _of_labels(sample, parts).items()}
     layout = Layout(parts, parts, parts)
-    rows = prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
+    rows = prepared or prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
     block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
     found |= {key: definition(key[1]).computation.function(sums)[0] for key, sums in block.sums(ones).items()}
