@@ -21,7 +21,7 @@ FEW, DRAWS = 100.0, 1999
 """Below so many expected events (or non-events) the p-value is drawn, so often."""
 
 MOST_CELLS = 4_000_000
-"""Up to so many draws times examples the drawn outcomes are a table; beyond, a list of the events."""
+"""Up to this number of draws times examples the outcomes are drawn one by one; beyond, their events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,29 +175,12 @@ def _of_clusters(scores: _Scores, risks: Risks) -> ScoreTest | None:
 
 
 def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreTest:
-    """Draw outcomes; of the rarer kind, as points of a Poisson process whose rate in each example is -log(1 - p).
-
-    An example has an event where it has at least one point: exactly Bernoulli(p), at the cost of the events alone.
-    """
+    """Draw outcomes of the rarer kind many at a time, and count those whose scores are as far out."""
     flipped = float(risks.p.sum()) > risks.n / 2
     rare, sign = (1 - risks.p, -1.0) if flipped else (risks.p, 1.0)
-    rate = np.cumsum(-log1p(-rare))
-    generator = stream(seed, "calibration outcomes", 0)
-    counts = generator.poisson(float(rate[-1]), size=DRAWS)
     columns = np.stack([np.ones(risks.n), scores.xc, scores.q], axis=1)
     expected = (columns * rare[:, None]).sum(axis=0)
-    points = generator.random(int(counts.sum())) * rate[-1]
-    row = np.minimum(np.searchsorted(rate, points, side="right"), risks.n - 1)
-    placed = np.repeat(np.arange(DRAWS), counts) * risks.n + row
-    if DRAWS * risks.n <= MOST_CELLS:
-        events = np.zeros((DRAWS, risks.n))
-        events.ravel()[placed] = 1.0
-        sums = [weighted_sums(events, column) for column in columns.T]
-    else:
-        placed.sort()
-        draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], risks.n)
-        of_draws = (np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T)
-        sums = [of_column.astype(np.float64) for of_column in of_draws]
+    sums = _sums_of_draws(rare, columns, stream(seed, "calibration outcomes", 0))
     line, shape = scores.statistics(
         *(sign * (total - mean) for total, mean in zip(sums, expected, strict=True))
     )
@@ -208,6 +191,27 @@ def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreT
         score=found.score, curvature=found.curvature, p_line=found.p_line, p_curvature=found.p_curvature,
         p_value=p_value, method="monte_carlo",
     )  # fmt: skip
+
+
+def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -> list[Floats]:
+    """Return the sums of each column (n,) over the events of each draw, (DRAWS,) each.
+
+    Beyond ``MOST_CELLS`` events are points of a Poisson process whose rate in each example is -log(1 - p). An example
+    has an event where it has at least one point: exactly Bernoulli(p), at the cost of the events alone.
+    """
+    n = len(p)
+    if DRAWS * n <= MOST_CELLS:
+        events = (generator.random((DRAWS, n)) < p).astype(np.float64)
+        return [weighted_sums(events, column) for column in columns.T]
+    rate = np.cumsum(-log1p(-p))
+    counts = generator.poisson(float(rate[-1]), size=DRAWS)
+    points = generator.random(int(counts.sum())) * rate[-1]
+    placed = np.repeat(np.arange(DRAWS), counts) * n
+    placed += np.minimum(np.searchsorted(rate, points, side="right"), n - 1)
+    placed.sort()
+    draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], n)
+    of_draws = (np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T)
+    return [of_column.astype(np.float64) for of_column in of_draws]
 
 
 def _tails(statistics: Floats, df: int) -> Floats:

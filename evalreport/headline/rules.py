@@ -111,7 +111,9 @@ def params_of(message: Message) -> dict[str, Any]:
                 if "limits" in inner:
                     found[f"{name}_low"], found[f"{name}_high"] = inner["limits"]
             else:
-                found |= {k if k not in found else f"{name}_{k}": v for k, v in inner.items()}
+                # A value that is there already takes the name of its part, and its limits with it.
+                taken = {k for k in inner if found.keys() & {k, k.removesuffix("_low").removesuffix("_high")}}
+                found |= {f"{name}_{k}" if k in taken else k: v for k, v in inner.items()}
         elif isinstance(value, (tuple, list)):
             found[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
         elif name != "half":

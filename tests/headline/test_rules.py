@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
@@ -55,7 +55,18 @@ def truth_of(run: dict[str, Any]) -> np.ndarray[Any, Any]:
     return np.arange(run["n"]) % 2
 
 
+AHEAD_AND_BEHIND = {
+    "seed": 0,
+    "skills": [0.75, 0.9, 0.5, 0.9],
+    "n": 150,
+    "margin": None,
+    "with_baseline": True,
+    "bars": [],
+}
+
+
 @given(run=RUNS)
+@example(run=AHEAD_AND_BEHIND)
 @FEW
 def test_no_headline_contradicts_its_records(run: dict[str, Any]) -> None:
     """Ahead is decided, good passed every gate, limits hold their size, the worst gate is the one named."""
