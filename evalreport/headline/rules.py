@@ -654,11 +654,7 @@ def several_models(facts: Facts) -> Lead | None:
         return None
     behind = [m for m, p in pairs.items() if p.decided and p.ahead]
     open_ = [m for m in pairs if m not in behind]
-    known: dict[str, object] = {
-        "leader": facts.name(leader),
-        "metric": facts.words(primary),
-        "number": len(models),
-    }
+    known = {"leader": facts.name(leader), "metric": facts.words(primary), "number": len(models)}
     kinds = {p.verdict for p in facts.pairs}
     if not behind and kinds == {"equivalent"}:
         widest = max(facts.pairs, key=lambda p: abs(p.by.value))
@@ -676,10 +672,7 @@ def several_models(facts: Facts) -> Lead | None:
     nearest = min(behind, key=lambda m: pairs[m].by.value)
     if not open_:
         text = Message(
-            f"headline.ahead_of_all{loss}",
-            second=facts.name(nearest),
-            by=_by(pairs[nearest]),
-            **known,
+            f"headline.ahead_of_all{loss}", second=facts.name(nearest), by=_by(pairs[nearest]), **known
         )
         return Lead("ahead", text, leader, nearest)
     group = [leader, *open_]
