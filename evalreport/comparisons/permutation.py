@@ -34,6 +34,7 @@ from evalreport.engine.counts import class_ranks, few_a_cell, margin_columns
 from evalreport.engine.distributions import Array, fair_binomial, put_where, ratio, zero_where_undefined
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import mid_ranks
+from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.metric import ClassCounts, Margins, Moments, Needs, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
@@ -73,7 +74,7 @@ def swap_distributions(
         So many swaps of ranks and rows are drawn at least; then none where p is above this level by far.
     """
     found: dict[Key, Distribution] = {}
-    cells = lru_cache(maxsize=_PAIRS_KEPT)(partial(_cell_swaps, sample, seed))
+    cells = lru_cache(maxsize=_PAIRS_KEPT)(partial(_cell_swaps, sample, cache(partial(_ranks, sample)), seed))
     histograms = cache(partial(_rank_histograms, sample))
     moved: dict[Hashable, Moved] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
@@ -113,10 +114,17 @@ _PAIRS_KEPT = 2
 FEW_KINDS = 4
 """Draws of up to so many kinds of rows, as of two classes, are looked through for equal ones."""
 
+FEW_CLASSES = 3
+"""Of up to so many classes squares are added up by truth and both labels; of more that costs more than ``_Squares``."""
+
 _IN_CACHE = 1 << 17
 """Numbers of one table at once where several are combined."""
 
 # --- labels, by distinct cell ---------------------------------------------------------------------------------------
+
+
+SquaresAt = Callable[[int, Floats, Floats], Floats]
+"""The sums (m,) of all rows' squared derivatives after a block of swaps, from its first one and both models' slopes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +134,7 @@ class _CellSwaps:
     Attributes
     ----------
     squares
-        The sums of squared weights that standard errors need.
+        Gives the sums of squared derivatives that standard errors need.
     weights
         The swaps' probabilities; None where they are drawn.
     place
@@ -134,27 +142,35 @@ class _CellSwaps:
     discordant
         How many rows the models label differently.
     at
-        By block of swaps: the number of the first one, and quantities at both models' margins (m, 3, K) after each.
+        By block of swaps: the number of the first one, and quantities at both models' margins (2, m, 3, K) after each.
     """
 
-    squares: _Squares
+    squares: SquaresAt
     weights: Floats | None
     place: Indices | slice
     discordant: int
-    at: tuple[tuple[int, TableFunctions, TableFunctions], ...]
+    at: tuple[tuple[int, TableFunctions], ...]
 
 
-def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _CellSwaps:
+def _ranks(sample: Sample) -> Indices:
+    """Return the ranks (K,) of the classes, which do not depend on the pair."""
+    assert sample.tables is not None
+    assert sample.tables.cells is not None
+    return class_ranks(sample.tables.cells)
+
+
+def _cell_swaps(
+    sample: Sample, ranks: Callable[[], Indices], seed: int, a: str, b: str, n_swaps: int
+) -> _CellSwaps:
     tables = sample.tables
     assert tables is not None
-    assert tables.cells is not None
-    cells, k, true = tables.cells, tables.n_classes, tables.cells.true.astype(np.int64)
+    cells, k = tables.cells_of((a, b)), tables.n_classes
+    true, (one, other) = cells.true.astype(np.int64), cells.predicted.astype(np.int64)
     weight = np.ones(len(cells.counts)) if cells.weight is None else cells.weight
-    one, other = (cells.predicted[tables.models.index(name)].astype(np.int64) for name in (a, b))
     same, apart = one == other, (one != other) & (weight > 0)
     kept = margin_columns(true[same], one[same], k).T @ cells.weighed[same]
     # Kinds in the canonical order of their classes: what these are called moves no draw.
-    rank = class_ranks(cells)
+    rank = ranks()
     labels = np.sort(np.stack([rank[one[apart]], rank[other[apart]]]), axis=0)
     classes = np.stack([rank[true[apart]], *labels])
     group, inverse = _distinct(*classes, weight[apart])
@@ -165,28 +181,32 @@ def _cell_swaps(sample: Sample, seed: int, a: str, b: str, n_swaps: int) -> _Cel
     with_low, weights = _swapped_weights(sizes, own, kind, n_swaps, seed)
     place: Indices | slice = slice(None)
     if weights is None and kinds.shape[1] <= FEW_KINDS:
-        first, place = _distinct(*with_low[0].T, *with_low[1].T)
+        drawn = with_low[:1] if cells.weight is None else with_low
+        first, place = _distinct(*np.concatenate(drawn, axis=1).T)
         with_low = with_low[0][first], with_low[1][first]
     columns_low, columns_high = (margin_columns(kinds[0], kinds[j], k) for j in (1, 2))
     totals = [np.bincount(kind, sizes * values, kinds.shape[1]).astype(float) for values in (own, own**2)]
     with_high = totals[0] - with_low[0]
-    both = [
-        np.asarray(kept + with_low[0] @ one_way + with_high @ other_way).reshape(-1, 3, k)
-        for one_way, other_way in ((columns_low, columns_high), (columns_high, columns_low))
-    ]
-    step = max(1, AT_ONCE // (8 * k))
-    starts = range(0, len(both[0]), step)
-    of_blocks = [
-        [TableFunctions(m[start : start + step], sample.predictions, exact=False) for start in starts]
-        for m in both
-    ]
-    at = tuple(zip(starts, *of_blocks, strict=True))
-    squares = sparse.csr_array(
-        (cells.counts[same] * weight[same] ** 2, (true[same], one[same])), shape=(k, k)
+    margins = np.stack(
+        [
+            np.asarray(kept + with_low[0] @ one_way + with_high @ other_way).reshape(-1, 3, k)
+            for one_way, other_way in ((columns_low, columns_high), (columns_high, columns_low))
+        ]
     )
-    return _CellSwaps(
-        _Squares.of(squares, kinds, totals[1], with_low[1], starts), weights, place, int(sizes.sum()), at
+    step = max(1, AT_ONCE // (16 * k))
+    starts = range(0, margins.shape[1], step)
+    at = tuple(
+        (start, TableFunctions(margins[:, start : start + step], sample.predictions, exact=False))
+        for start in starts
     )
+    alike = true[same], one[same], cells.counts[same] * weight[same] ** 2
+    if k <= FEW_CLASSES:
+        squares: SquaresAt = _SquaresByLabels.of(counted(*alike, k), kinds, totals[1], with_low[1]).at
+    else:
+        squares = _Squares.of(
+            sparse.csr_array((alike[2], alike[:2]), shape=(k, k)), kinds, totals[1], with_low[1], starts
+        ).at
+    return _CellSwaps(squares, weights, place, int(sizes.sum()), at)
 
 
 def _distinct(*columns: Array) -> tuple[Indices, Indices]:
@@ -212,11 +232,11 @@ def _of_cells(
     swaps, metric = cells(a, b, n_swaps), definition(quantity)
     studentised = not is_plain_mean(quantity) and metric.inference.smooth
     differences, squares = [], []
-    for start, one, other in swaps.at:
-        values = [zero_where_undefined(at.value(quantity)) for at in (one, other)]
-        differences.append(values[0] - values[1])
+    for start, both in swaps.at:
+        one, other = zero_where_undefined(both.value(quantity))
+        differences.append(one - other)
         if studentised:
-            squares.append(swaps.squares.at(start, one.slopes(quantity), other.slopes(quantity)))
+            squares.append(swaps.squares(start, *both.slopes(quantity)))
     found = np.concatenate(differences)[swaps.place]
     if not studentised:
         return Swapped(found, None, swaps.weights, swaps.discordant)
@@ -227,6 +247,50 @@ def _of_cells(
         half = len(found) // 2
         errors[len(found) - half :] = errors[:half][::-1]
     return Swapped(found, errors, swaps.weights, swaps.discordant)
+
+
+@dataclass(frozen=True, slots=True)
+class _SquaresByLabels:
+    """Squared weights of one pair's rows by their truth and the labels of both models, of few classes.
+
+    Attributes
+    ----------
+    same
+        (K, K, 1) by truth and label: rows that both models label alike.
+    kinds
+        (3, k): truth, lower and higher class of each kind of discordant rows.
+    with_low, with_high
+        (k, m) by kind and swap: the rows that get the lower or the higher class from the first model.
+    """
+
+    same: Floats
+    kinds: Indices
+    with_low: Floats
+    with_high: Floats
+
+    @classmethod
+    def of(cls, same: Floats, kinds: Indices, squares: Floats, with_low: Floats) -> _SquaresByLabels:
+        """Take the sums as of ``_Squares.of``."""
+        by_kind = np.ascontiguousarray(with_low.T)
+        return cls(same[..., None], kinds, by_kind, squares[:, None] - by_kind)
+
+    def at(self, start: int, one: Floats, other: Floats) -> Floats:
+        """Return the sums (m,) over all rows after some swaps, from both models' slopes (m, 3, K) there."""
+        first, second = _by_labels(one), _by_labels(other)
+        true, low, high = self.kinds
+        block = slice(start, start + len(one))
+        alike = self.same * (first - second) ** 2
+        came = self.with_low[:, block] * (first[true, low] - second[true, high]) ** 2
+        went = self.with_high[:, block] * (first[true, high] - second[true, low]) ** 2
+        return np.asarray(alike.sum(axis=(0, 1)) + (came + went).sum(axis=0))
+
+
+def _by_labels(slopes: Floats) -> Floats:
+    """Return the derivatives (K, K, m) by a row of each truth and label, from those by the margins (m, 3, K)."""
+    right, true, label = np.ascontiguousarray(np.moveaxis(slopes, 0, -1))
+    found = true[:, None] + label
+    found[np.diag_indices(len(right))] += right
+    return np.asarray(found)
 
 
 @dataclass(frozen=True, slots=True)

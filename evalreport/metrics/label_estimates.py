@@ -18,7 +18,7 @@ from evalreport.engine.counts import (
     margin_columns,
     margins_of,
 )
-from evalreport.engine.distributions import Array, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import Array, slopes_at, slopes_by_each, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.evidence import AtCounts, EffectiveProportion, Proportion, Table, WeightedF1
@@ -116,14 +116,14 @@ class LabelTables:
         return self.units.unit_draws(n_resamples, seed=seed)
 
     def cells_of(self, models: tuple[str, ...]) -> Cells:
-        """Return the distinct cells of some models, whose examples are independent and weigh the same."""
+        """Return the distinct cells of some models, where single examples are drawn."""
         cells, kept = self.cells, self.last.get(models)
         assert cells is not None
         if models == self.models:
             return cells
         if kept is None:
             predicted = [cells.predicted[self.models.index(name)] for name in models]
-            kept = distinct_cells(cells.true, predicted, cells.counts)
+            kept = distinct_cells(cells.true, predicted, cells.counts, cells.weight)
             if len(self.last) >= MOST_KEPT:
                 self.last.clear()
             self.last[models] = kept
@@ -355,10 +355,7 @@ class _OfModel:
                 return function(*TableFunctions(m, self.predictions).of_class(quantity))
 
             return self.tables.influence(self.model, slopes_at(of_margins, self.at.margins, 2, exact=True))
-        counted = np.stack(self._counted(quantity), axis=-1)
-        slopes = slopes_at(
-            lambda c: function(*(c[..., j] for j in range(c.shape[-1]))), counted, 1, exact=True
-        )
+        slopes = slopes_by_each(function, self._counted(quantity), exact=True)
         if quantity.label is not None:
             code = class_code(quantity, self.predictions)
             by_margin = by_margins(slopes[:, None, :], shape, slice(code, code + 1))

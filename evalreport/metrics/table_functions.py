@@ -10,7 +10,13 @@ from typing import Literal
 import numpy as np
 
 from evalreport.engine.counts import Counts, are_whole, one_vs_rest, two_classes
-from evalreport.engine.distributions import Array, ratio, slopes_at, zero_where_undefined
+from evalreport.engine.distributions import (
+    Array,
+    ratio,
+    slopes_at,
+    slopes_by_each,
+    zero_where_undefined,
+)
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats, Indices
@@ -121,7 +127,7 @@ class TableFunctions:
             return slopes_at(lambda at: zero_where_undefined(function(at)), m, 2, exact=self.exact)
         if quantity.average is None:
             code = self._code(quantity)
-            return by_margins(self._by_count(metric)[..., [code], :], m.shape, slice(code, code + 1))
+            return by_margins(self.by_count(quantity)[..., None, :], m.shape, slice(code, code + 1))
         if quantity.average == "micro":
             everywhere = np.broadcast_to(self._by_count(metric, pooled=True), (*m[..., 0, :].shape, 4))
             return by_margins(everywhere, m.shape, slice(None))
@@ -137,22 +143,26 @@ class TableFunctions:
 
     def by_count(self, quantity: Quantity) -> Floats:
         """Return the derivatives (..., 4) of a single class's quantity by its TP, FP, FN and TN; 0 where undefined."""
-        return self._by_count(definition(quantity))[..., self._code(quantity), :]
+        metric = definition(quantity)
+        if quantity.label is None:
+            return self._slopes_of(metric, self.of_class(quantity))
+        return self._by_count(metric)[..., self._code(quantity), :]
 
     def _by_count(self, metric: Metric, *, pooled: bool = False) -> Floats:
         """Return a metric's derivatives (..., K, 4) by the counts of every class; pooled: by their sums (..., 1, 4)."""
         if (metric.name, pooled) not in self._slopes:
             if (metric.name, not pooled) not in self._slopes:
                 self._slopes.clear()
-            function = metric.computation.function
             counts, place = (self.pooled, ...) if pooled else self.distinct or (self.counts, ...)
-            self._slopes[metric.name, pooled] = slopes_at(
-                lambda c: zero_where_undefined(function(Counts(*(c[..., j] for j in range(4))))),
-                np.stack(counts, axis=-1),
-                1,
-                exact=self.exact,
-            )[place]
+            self._slopes[metric.name, pooled] = self._slopes_of(metric, counts)[place]
         return self._slopes[metric.name, pooled]
+
+    def _slopes_of(self, metric: Metric, counts: Counts) -> Floats:
+        """Return a metric's derivatives (..., 4) at the counts (...) of classes against the rest."""
+        function = metric.computation.function
+        return slopes_by_each(
+            lambda *parts: zero_where_undefined(function(Counts(*parts))), counts, exact=self.exact
+        )
 
 
 def by_margins(by_count: Floats, shape: tuple[int, ...], classes: slice) -> Floats:
