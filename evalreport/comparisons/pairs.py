@@ -12,7 +12,7 @@ import numpy as np
 
 from evalreport.comparisons import measured, test_needs, test_selection
 from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
-from evalreport.comparisons.label_pairs import paired_recalls, paired_trials
+from evalreport.comparisons.label_pairs import PairedTrials, paired_recalls, paired_trials
 from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.engine.counts import Cells
@@ -189,7 +189,8 @@ def _pair(
     # A mean over tasks is not the mean of the examples' losses.
     examples = None if first.sampling.tasks is not None else by_example(sample, models, quantity)
     labels = sample.labels(models) if first.metric.needs == "labels" else None
-    delta = with_evidence(sample, paired_difference(first, second), examples, labels)
+    trials = None if labels is None else paired_trials(quantity, sample.predictions, labels)
+    delta = with_evidence(sample, paired_difference(first, second), examples, labels, trials)
     if isinstance(delta, Message):
         return delta
     return Pair(
@@ -198,7 +199,7 @@ def _pair(
         difference=delta,
         by_example=examples if examples is not None else _squared_errors(sample, models, quantity),
         labels=labels,
-        trials=None if labels is None else paired_trials(quantity, sample.predictions, labels),
+        trials=trials,
         recalls=None if labels is None else paired_recalls(quantity, sample.predictions, labels),
         swapped=swapped,
         design=sample.predictions.design,
@@ -211,14 +212,19 @@ def _pair(
 
 
 def with_evidence(
-    sample: Sample, delta: Difference, examples: CountedRows | None, labels: Cells | None
+    sample: Sample,
+    delta: Difference,
+    examples: CountedRows | None,
+    labels: Cells | None,
+    trials: PairedTrials | None,
 ) -> Difference | Message:
     """Return a difference with the counts or rows that its intervals and tests rest on; why it has none beside a judge.
 
     Parameters
     ----------
-    examples, labels
-        Both models' values (m, 2) whose means are compared, and their labels; None where there are none.
+    examples, labels, trials
+        Both models' values (m, 2) whose means are compared, their labels, and the trials of a share that these count;
+        None where there are none.
     """
     if isinstance(delta.a.evidence, Judged):
         return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
@@ -227,11 +233,8 @@ def with_evidence(
     if examples is not None:
         return replace(delta, evidence=_of_examples(delta, examples))
     if labels is not None:
-        trials = paired_trials(delta.quantity, sample.predictions, labels)
-        of_value = trials is not None and trials.of_value
-        return replace(
-            delta, evidence=PairedLabels(labels, trials.agreement if trials and of_value else None)
-        )
+        within_class = trials.agreement if trials is not None and trials.of_value else None
+        return replace(delta, evidence=PairedLabels(labels, within_class))
     return delta
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_LABELS, TESTS, Pair
@@ -125,17 +126,19 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     """Return the test that leads for a quantity in the layout of a pair."""
     if pair is None:
         return definition(quantity).inference.test
-    evidence, drawn = pair.difference.evidence, dict[str, bool]()
-    for row in LEADERS:
-        if row.drawn not in drawn:
-            drawn[row.drawn] = DRAWN[row.drawn](pair)
-        if not drawn[row.drawn] or not isinstance(evidence, row.of):
-            continue
+    drawn = tuple(word for word, holds in DRAWN.items() if holds(pair))
+    for row in _rows_of(type(pair.difference.evidence), drawn):
         if not isinstance(row.test, str):
             return row.test(pair)
         if row.where is None or row.where(pair, row.test):
             return row.test
     raise AssertionError("the last row fits every pair")
+
+
+@cache
+def _rows_of(evidence: type, drawn: tuple[str, ...]) -> tuple[LeadingTest, ...]:
+    """Return the rows of the table that are of a type of evidence and of the sampling."""
+    return tuple(row for row in LEADERS if row.drawn in drawn and issubclass(evidence, row.of))
 
 
 def leads_for(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from evalreport.calibration.risks import Risks
 from evalreport.intervals.registry import INTERVALS, Value, missing
@@ -154,12 +155,8 @@ LEADERS: tuple[Leader, ...] = (
 
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
-    evidence, drawn = estimate.evidence, {"": True}
-    for row in LEADERS:
-        if row.drawn not in drawn:
-            drawn[row.drawn] = DRAWN[row.drawn](estimate)
-        if not drawn[row.drawn] or not (isinstance(estimate, row.of) or isinstance(evidence, row.of)):
-            continue
+    drawn = tuple(word for word, holds in DRAWN.items() if holds(estimate))
+    for row in _rows_of(type(estimate), type(estimate.evidence), drawn):
         if row.where is not None and not row.where(estimate):
             continue
         if not isinstance(row.interval, str):
@@ -167,6 +164,15 @@ def recommended(estimate: Value) -> str:
         if missing(INTERVALS[row.interval], estimate) is None:
             return row.interval
     raise AssertionError("the last row fits every estimate")
+
+
+@cache
+def _rows_of(value: type, evidence: type, drawn: tuple[str, ...]) -> tuple[Leader, ...]:
+    """Return the rows of the table that are of a type of value and evidence, and of the sampling."""
+    kinds = (value, evidence)
+    return tuple(
+        row for row in LEADERS if row.drawn in drawn and any(issubclass(kind, row.of) for kind in kinds)
+    )
 
 
 def situation(drawn: str, of: type, where: Callable[..., bool] | None) -> str:

@@ -227,7 +227,11 @@ def _quantiles(estimate: Estimate | Difference, probabilities: Floats) -> tuple[
     """Return order statistics at (B + 1) p, interpolated (Davison and Hinkley 1997, section 5.2.1)."""
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
         return None
-    low, high = np.quantile(estimate.replicates_used, probabilities, method="weibull")
+    used = estimate.replicates_used
+    place = np.clip((len(used) + 1) * probabilities - 1, 0, len(used) - 1)
+    below, above = np.floor(place).astype(np.int64), np.ceil(place).astype(np.int64)
+    ordered = np.partition(used, [*below, *above])
+    low, high = ordered[below] + (place - below) * (ordered[above] - ordered[below])
     return float(low), float(high)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -188,7 +188,7 @@ def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influenc
     if one is None or other is None:
         return None
     return Influence(
-        _subtracted(one.values, other.values),
+        cache(lambda: _subtracted(one.values, other.values)),
         one.counts,
         _of_both(one.by_fit, other.by_fit) if by_fit else None,
         # Models trained with seeds of their own do not have the same rows.

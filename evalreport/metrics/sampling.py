@@ -80,7 +80,7 @@ class Influence:
     ----------
     made
         (u,) derivatives, by atom: distinct cell, row or cluster. What is 0/0 and counts 0 has none. Or a function that
-        makes them at each use, where they are many and seldom needed.
+        makes them, where they are many or seldom needed.
     counts
         (u,) units in each atom.
     by_fit
