@@ -146,12 +146,15 @@ def _shares_at(multiplier: float, recalls: PairedRecalls) -> tuple[Floats, Float
     """Return the p and q of each class at a multiplier L: p = b/(mu - L), q = c/(mu + L).
 
     mu > |L| is the root of b/(mu - L) + c/(mu + L) + r/mu = 1, which falls in mu and is convex: Newton's steps from
-    below rise to it. Where a count is 0, its share may be above 0 only at the end mu = |L|.
+    below rise to it. By Jensen's inequality it is at least n + (b - c) L/n. Where a count is 0, its share may be above
+    0 only at the end mu = |L|.
     """
-    b, c = recalls.only_first, recalls.only_second
-    r = recalls.examples - b - c
+    b, c, n = recalls.only_first, recalls.only_second, recalls.examples
+    r = n - b - c
     size = abs(multiplier)
-    mu = np.maximum(np.maximum(np.maximum(b + multiplier, c - multiplier), r), size)
+    mu = np.max(
+        [b + multiplier, c - multiplier, r, np.full(len(n), size), n + (b - c) * multiplier / n], axis=0
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         for _ in range(STEPS):
             parts = ((b, mu - multiplier), (c, mu + multiplier), (r, mu))

@@ -209,12 +209,13 @@ class Results:
 
         results.json has them so that saved results are the same again as those of the run.
         """
-        with speaking(english()):
-            found = [(str(text), _coded(text)) for text in _messages(self)]
-        # One text of two codes is the same words in English; the first code in order is kept.
         kept: dict[str, JsonObject] = {}
-        for text, code in sorted(found, key=lambda pair: (pair[0], _ENCODE(pair[1]))):
-            kept.setdefault(text, code)
+        with speaking(english()):
+            for message in _messages(self):
+                text, code = str(message), _coded(message)
+                # One text of two codes is the same words in English; the first code in order is kept.
+                if text not in kept or (kept[text] != code and _ENCODE(code) < _ENCODE(kept[text])):
+                    kept[text] = code
         return kept
 
     def to_frame(self, name: str) -> pd.DataFrame:
@@ -292,12 +293,17 @@ def _entry(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    if value is None or isinstance(value, (str, int)):
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in _AS_IT_IS:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, Message):
@@ -314,7 +320,10 @@ def _fields(record: object) -> dict[str, object]:
     return {name: _plain(getattr(record, name)) for name in _names(kind)}
 
 
-_WITHOUT_MESSAGES = frozenset({type(None), str, int, float, bool})
+_AS_IT_IS = frozenset({type(None), str, int, bool})
+"""The types of values that are JSON already."""
+
+_WITHOUT_MESSAGES = _AS_IT_IS | {float}
 """The types of most values in records, which hold no message."""
 
 
