@@ -127,7 +127,8 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     if pair is None:
         return definition(quantity).inference.test
     drawn = tuple(word for word, holds in DRAWN.items() if holds(pair))
-    for row in _rows_of(type(pair.difference.evidence), drawn):
+    evidence: type = type(pair.difference.evidence)
+    for row in _rows_of(evidence, drawn):
         if not isinstance(row.test, str):
             return row.test(pair)
         if row.where is None or row.where(pair, row.test):

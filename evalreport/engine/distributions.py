@@ -531,7 +531,7 @@ def slopes_by_each(
     step = 1e-30 * (max(float(np.abs(one).max(initial=0.0)) for one in points) or 1.0)
     found = np.zeros((len(points), *points[0].shape))
     for j, one in enumerate(points):
-        moved = one.astype(kind[1])
+        moved: Array = one.astype(kind[1])
         moved += 1j * step
         with np.errstate(all="ignore"):
             found[j] = np.asarray(function(*points[:j], moved, *points[j + 1 :])).imag / step

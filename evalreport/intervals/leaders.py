@@ -156,7 +156,8 @@ LEADERS: tuple[Leader, ...] = (
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
     drawn = tuple(word for word, holds in DRAWN.items() if holds(estimate))
-    for row in _rows_of(type(estimate), type(estimate.evidence), drawn):
+    kinds: tuple[type, ...] = (type(estimate), type(estimate.evidence))
+    for row in _rows_of(kinds, drawn):
         if row.where is not None and not row.where(estimate):
             continue
         if not isinstance(row.interval, str):
@@ -167,9 +168,8 @@ def recommended(estimate: Value) -> str:
 
 
 @cache
-def _rows_of(value: type, evidence: type, drawn: tuple[str, ...]) -> tuple[Leader, ...]:
-    """Return the rows of the table that are of a type of value and evidence, and of the sampling."""
-    kinds = (value, evidence)
+def _rows_of(kinds: tuple[type, ...], drawn: tuple[str, ...]) -> tuple[Leader, ...]:
+    """Return the rows of the table that are of a type of value or evidence, and of the sampling."""
     return tuple(
         row for row in LEADERS if row.drawn in drawn and any(issubclass(kind, row.of) for kind in kinds)
     )

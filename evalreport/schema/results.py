@@ -293,17 +293,12 @@ def _entry(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    kind = type(value)
-    if kind is float:
-        return value if math.isfinite(value) else None
-    if kind in _AS_IT_IS:
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, (str, int)):
+    if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, Message):
