@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import shutil
@@ -26,6 +27,25 @@ collect_ignore = ["portable"]
 """What takes system calls away on import, for a process of its own."""
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Leave what collection makes out of garbage collections: nine thousand tests stay to the end of the session.
+
+    Each look at all of it takes a third of a second, and a twentieth of the time of all tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Give all objects back, so that libraries whose modules count theirs find none left over."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

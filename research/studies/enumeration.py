@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from evalreport.intervals import leading, limits, recommended
+from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
@@ -164,8 +166,8 @@ def independent(n: int, first: float, second: float, *, level: float = 0.95) -> 
 def smallest_sample(p: float, *, at_least: float, largest: int, method: str = "normal") -> int:
     """Return the n from which an interval of a proportion keeps covering ``at_least``, as far as ``largest``.
 
-    For each n only the ends of the run of outcomes whose interval holds p are looked for: from a first guess
-    outwards, with the registered interval as the judge.
+    For each n only the ends of the run of outcomes whose interval holds p are looked for: outwards from those whose
+    normal interval does (Wilson's limits around p), with the registered interval as the judge.
     """
     sizes = np.arange(2, largest + 1)
     first, last = np.array([_run_that_holds(p, n, method) for n in sizes.tolist()]).T
@@ -179,8 +181,8 @@ def _run_that_holds(p: float, n: int, method: str) -> tuple[int, int]:
         one = limits(_bare_estimate(x, n), method, 0.95)
         return one.low is not None and one.high is not None and one.low <= p <= one.high
 
-    half = 1.96 * np.sqrt(p * (1 - p) / n)
-    first, last = max(0, round(n * (p - half))), min(n, round(n * (p + half)))
+    low, high = wilson_limits(n * p, n, 0.95)
+    first, last = math.ceil(n * low), math.floor(n * high)
     while first > 0 and holds(first - 1):
         first -= 1
     while first <= n and not holds(first):

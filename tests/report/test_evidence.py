@@ -8,6 +8,7 @@ import pytest
 
 import evalreport as er
 from evalreport.options import OutputOptions
+from evalreport.report import pdf
 from evalreport.report.evidence import EMPTY_LINES, ITEMS, describe_evidence
 from evalreport.report.view import view_of
 from evalreport.report.writing import render
@@ -98,16 +99,23 @@ def test_every_item_has_a_state_and_a_place(results):
     assert by_asks["validation data, metrics, test reports dated and signed"].state == "answered"
 
 
-def test_the_pages_are_in_the_pdf_alone_and_only_where_they_are_asked_for(results, tmp_path):
-    """Text of the PDF with and without names; names are text, whatever they are."""
+def test_the_pages_are_in_the_pdf_alone(results, tmp_path):
+    """Text of the PDF with a name to sign, which is text, whatever it is."""
     from pypdf import PdfReader
 
-    texts = {}
-    for name, signed in (("plain", ()), ("signed", ("<b>A. Validator</b>, model risk",))):
-        render(results, tmp_path / name, options=OutputOptions(formats=("html", "pdf"), sign_off=signed))
-        pages = PdfReader(tmp_path / name / "report.pdf").pages
-        texts[name] = " ".join("\n".join(page.extract_text() for page in pages).split())
-        assert "Name, role" not in (tmp_path / name / "report.html").read_text(encoding="utf-8")
-    assert "<b>A. Validator</b>, model risk" in texts["signed"]
-    assert "TRIPOD+AI (2024)" in texts["signed"]
-    assert "TRIPOD+AI" not in texts["plain"]
+    signed = OutputOptions(formats=("html", "pdf"), sign_off=("<b>A. Validator</b>, model risk",))
+    render(results, tmp_path, options=signed)
+    pages = PdfReader(tmp_path / "report.pdf").pages
+    text = " ".join("\n".join(page.extract_text() for page in pages).split())
+    assert "<b>A. Validator</b>, model risk" in text
+    assert "TRIPOD+AI (2024)" in text
+    assert "Name, role" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_pages_are_made_only_where_they_are_asked_for(results, tmp_path, monkeypatch):
+    """What would be laid out as a PDF has them with a name, and else has not."""
+    monkeypatch.setattr(pdf, "pdf_bytes", lambda page, *_attachment, **_time: page.encode())
+    for asked in (True, False):
+        options = OutputOptions(formats=("pdf",), sign_off=("A. Validator",) if asked else ())
+        render(results, tmp_path, options=options)
+        assert ("TRIPOD+AI" in (tmp_path / "report.pdf").read_text(encoding="utf-8")) == asked

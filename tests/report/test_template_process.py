@@ -25,6 +25,7 @@ from evalreport.report.view import view_of
 from evalreport.schema.results import Results, to_json
 from evalreport.texts import Message
 from tests.samples.systems import needs_pipes
+from tests.samples.templates_at_work import ATTACKS, attacks, too_much
 
 
 @pytest.fixture
@@ -128,6 +129,7 @@ def test_the_history_records_what_results_json_says(tmp_path: Path) -> None:
     assert json.loads(said)["options"]["seed"] == 0
 
 
+@pytest.mark.usefixtures("templates_here")
 @pytest.mark.parametrize("name", ["secret.j2", "sub/secret.j2"])
 def test_a_link_out_of_the_folder_is_not_included(
     simulate: Callable[..., Results], mine: Path, name: str
@@ -144,6 +146,7 @@ def test_a_link_out_of_the_folder_is_not_included(
     assert not (mine.parent / "out" / "summary.md").exists()
 
 
+@pytest.mark.usefixtures("templates_here")
 def test_a_link_within_the_folder_and_a_folder_that_is_a_link_are_fine(
     simulate: Callable[..., Results], mine: Path
 ) -> None:
@@ -190,42 +193,22 @@ def test_a_pipe_is_no_logo(mine: Path) -> None:
 # --- time and memory ------------------------------------------------------------------------------------------------
 
 
-ENDLESS = {
-    "nested": (
-        "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}",
-        "took more than 1 s",
-    ),
-    "padded": ("{{ '%100000000000d' % 1 }}", "need more than 2 GiB of memory"),
-    "long": ("{% set x = [0] * 10 ** 10 %}", "need more than 2 GiB of memory"),
-    "recursion": (
-        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-        "RecursionError: maximum recursion depth",
-    ),
-    "harmless": ("made", ""),
-}
-
-
-def attacks(folder: Path) -> template_process.Documents:
-    """The documents of these templates."""
-    env = environment(folder)
-    return {name: (lambda name=name: rendered(env, name, {}).encode(),) for name in ENDLESS}
-
-
-def test_work_without_end_has_an_end(mine: Path) -> None:
-    """Loops, long texts, padded formats, recursion: each is an error of one line, and the next one is made."""
-    for name, (template, _) in ENDLESS.items():
+def test_memory_and_depth_have_an_end(mine: Path) -> None:
+    """Long texts, padded formats, recursion: each is an error of one line, and the next one is made."""
+    for name, (template, _) in ATTACKS.items():
         (mine / name).write_text(template)
-    found = template_process.made_within_limits(attacks, (mine,), list(ENDLESS), seconds=1)
+    found = template_process.made_within_limits(attacks, (mine,), list(ATTACKS), seconds=1)
     assert found.pop("harmless") == b"made"
     for name, error in found.items():
         assert isinstance(error, TemplateError), name
-        assert ENDLESS[name][1] in str(error)
+        assert ATTACKS[name][1] in str(error)
         assert "\n" not in str(error)
 
 
 def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., Results], mine: Path) -> None:
     """The page runs into the limit; the summary is made by another process."""
-    (mine / "base.html.j2").write_text("{{ lipsum(n=90000, min=5000, max=9000) }}")
+    loops = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}"
+    (mine / "base.html.j2").write_text(loops)
     options = OutputOptions(formats=("html", "json", "md"), templates=mine, template_time=1)
     with pytest.raises(
         OutputError, match=r"^no report\.html was made: the templates took more than 1 s"
@@ -233,17 +216,6 @@ def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., R
         render(simulate(), mine.parent / "out", options=options)
     assert raised.value.exit_code == 4
     assert (mine.parent / "out" / "summary.md").is_file()
-
-
-def too_much(*_arguments: object) -> template_process.Documents:
-    """Ways to documents that go wrong behind the templates."""
-    return {
-        "large": (lambda: b"x" * (template_process.LARGEST + 1),),
-        "killed": (lambda: os.kill(os.getpid(), 9),),
-        "wrong": (lambda: 1 / 0,),
-        "printing": (lambda: print("no reply"), lambda _printed: b"made"),  # noqa: T201
-        "steps": (lambda: 20, lambda made: b"%d" % (made + 1)),
-    }
 
 
 def test_whatever_happens_in_the_process_the_others_are_made() -> None:

@@ -19,6 +19,7 @@ def arrays_of(predictions: Predictions) -> Iterator[tuple[str, Any]]:
     yield "ids", predictions.ids.to_pylist()
     yield "example", predictions.example.tolist()
     yield "y_true", None if predictions.y_true is None else predictions.y_true.tolist()
+    yield "multiplicity", plain(predictions.multiplicity)
     for model in predictions.models:
         yield (
             model.name,

@@ -192,11 +192,11 @@ def test_labels_are_cut_as_a_run_cuts_them(
 
 @pytest.mark.parametrize("labels", [False, True], ids=["cut", "given"])
 def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
-    labels: bool, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    labels: bool, few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another one is refused with the line that aggregates anew, and that gives the figures of the rows."""
     (tmp_path / "p").mkdir()
-    for path in (folder / "models" / "a.parquet", folder / "models" / "b.parquet"):
+    for path in (few / "models").iterdir():
         frame = pd.read_parquet(path)
         frame["p_neg"], frame["p_pos"] = 1 - frame["p_1"], frame["p_1"]
         frame = frame.drop(columns=["p_1", "p_0"], errors="ignore")
@@ -212,15 +212,14 @@ def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
         er.evaluate(tmp_path / "d", task="multiclass")
     options: dict[str, Any] = {"metrics": ["average_precision", "accuracy"], "resamples": 20}
     same = er.evaluate(tmp_path / "d", positive="pos", **options)
-    assert same.metrics == er.evaluate(tmp_path / "d", **options).metrics
+    unnamed = er.evaluate(tmp_path / "d", **options)
+    assert same.metrics == unnamed.metrics
     er.aggregate(tmp_path / "p", output=tmp_path / "n", positive="neg")
-    for place, named in (("d", "pos"), ("n", "neg")):
+    negative = er.evaluate(tmp_path / "n", **options)
+    for summed, named in ((unnamed, "pos"), (negative, "neg")):
         found, rows = (
             {(m.model, m.metric): m.value for m in results.metrics}
-            for results in (
-                er.evaluate(tmp_path / place, **options),
-                er.evaluate(tmp_path / "p", positive=named, **options),
-            )
+            for results in (summed, er.evaluate(tmp_path / "p", positive=named, **options))
         )
         assert found == pytest.approx(rows, abs=2e-4)
 
@@ -271,11 +270,10 @@ def test_equal_models_have_no_difference(tmp_path: Path) -> None:
         assert (row.difference, row.p_value) == (0.0, 1.0)
 
 
-def test_few_examples_of_a_class_are_warned_of(summed: Results, tmp_path: Path) -> None:
+def test_few_examples_of_a_class_are_warned_of(summed: Results, few: Path) -> None:
     """Normal limits are rough there, and rows would give better ones."""
-    er.aggregate(write(tmp_path / "models", 300, "ab"), output=tmp_path / "sums")
-    few = er.evaluate(tmp_path / "sums", metrics=["roc_auc"], resamples=20)
-    assert "few_for_sums" in {warning.code for warning in few.warnings}
+    found = er.evaluate(few / "sums", metrics=["roc_auc"], resamples=20)
+    assert "few_for_sums" in {warning.code for warning in found.warnings}
     assert "few_for_sums" not in {warning.code for warning in summed.warnings}
 
 

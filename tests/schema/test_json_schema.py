@@ -100,13 +100,12 @@ def test_results_fit_the_schema_and_come_back_the_same(
     assert repr(again) == repr(results)
 
 
-@pytest.mark.parametrize("name", ["binary", "nightly-audit, a week that fell"])
-def test_results_that_come_back_draw_the_same_report(name: str) -> None:
+def test_results_that_come_back_draw_the_same_report() -> None:
     """The same bytes of every document; that the records are the same is asked of every input above."""
-    results = SOURCES[name]()
+    results = SOURCES["nightly-audit, a week that fell"]()
     data = to_json(results)
     (first, failed), (second, also) = (
-        _made(each, DRAWN, data) for each in (results, results_of(parsed(data, name)))
+        _made(each, DRAWN, data) for each in (results, results_of(parsed(data, "results.json")))
     )
     assert not failed
     assert not also

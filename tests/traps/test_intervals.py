@@ -85,8 +85,8 @@ def test_h_coverage_of_macro_intervals() -> None:
     true = {"precision": precision.mean(), "f1": (2 * precision * recall / (precision + recall)).mean()}
     random, covered, n_sets = np.random.default_rng(3), dict.fromkeys(true, 0), 200
     for _ in range(n_sets):
-        cells = random.choice(9, size=300, p=table.ravel())
-        source = labelled([f"c{c}" for c in cells // 3], {"a": [f"c{c}" for c in cells % 3]})
+        counts = random.multinomial(300, table.ravel())
+        source = {"y_true": list("aaabbbccc"), "y_pred.a": list("abcabcabc"), "count": counts.tolist()}
         results = evaluate(source, intervals=("normal",), metrics=tuple(f"{name}_macro" for name in true))
         for name, value in true.items():
             one = interval(metric(results, "a", name, "macro"), "normal")
@@ -249,13 +249,16 @@ F1_COVERAGE = {"plus_four": 0.960, "bootstrap_percentile": 0.917, "bootstrap_bas
 
 @pytest.mark.slow
 def test_f_coverage_of_f1() -> None:
-    """F: the interval that leads covers F1 where the basic bootstrap falls to 77 %."""
+    """F: the interval that leads covers F1 where the basic bootstrap falls to 77 %.
+
+    Test sets with equal counts have equal intervals: each table is analysed once.
+    """
     random, n_sets, true = np.random.default_rng(13), 250, 2 * 0.19 / (2 * 0.19 + 0.016 + 0.01)
     covered = dict.fromkeys(F1_COVERAGE, 0)
-    for _ in range(n_sets):
-        truth = random.random(100) < 0.2
-        said = np.where(truth, random.random(100) < 0.95, random.random(100) < 0.02)
-        source = labelled([str(int(t)) for t in truth], {"a": [str(int(p)) for p in said]})
+    chances = [0.2 * 0.95, 0.2 * 0.05, 0.8 * 0.02, 0.8 * 0.98]
+    tables, times = np.unique(random.multinomial(100, chances, n_sets), axis=0, return_counts=True)
+    for table, repeated in zip(tables.tolist(), times.tolist(), strict=True):
+        source = {"y_true": ["1", "1", "0", "0"], "y_pred.a": ["1", "0", "1", "0"], "count": table}
         results = evaluate(
             source, positive="1", metrics=("f1",), intervals=tuple(F1_COVERAGE), resamples=1000
         )
@@ -264,7 +267,7 @@ def test_f_coverage_of_f1() -> None:
             one = interval(record, method)
             assert one.low is not None
             assert one.high is not None
-            covered[method] += one.low <= true <= one.high
+            covered[method] += repeated * (one.low <= true <= one.high)
     for method, expected in F1_COVERAGE.items():
         error = np.sqrt(expected * (1 - expected) * (1 / n_sets + 1 / 3000))
         assert abs(covered[method] / n_sets - expected) <= 3 * error, (method, covered[method] / n_sets)
