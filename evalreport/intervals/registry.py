@@ -193,10 +193,11 @@ OTHER_EVIDENCE: Mapping[type, str] = {
 
 def missing(method: IntervalMethod, estimate: Value, *, but: str = "") -> str | None:
     """Return the first need of a method that an estimate does not meet; None where the interval is honest."""
-    unmet = (name for name in method.needs if name != but and not NEEDS[name](method, estimate))
-    need = next(unmet, None)
-    if need is not None or isinstance(estimate, method.of) or isinstance(estimate.evidence, method.of):
-        return need
+    for need in method.needs:
+        if need != but and not NEEDS[need](method, estimate):
+            return need
+    if isinstance(estimate, method.of) or isinstance(estimate.evidence, method.of):
+        return None
     if Ranking in method.of:
         return "one_model" if isinstance(estimate.evidence, PairedRanking) else "one_ranking"
     return OTHER_EVIDENCE[method.of[0]]

@@ -86,7 +86,7 @@ class Sampled:
         """Whether the value is a mean over data sets, which are then the units."""
         return self.fits is not None and self.fits.kind == "datasets"
 
-    @property
+    @cached_property
     def of_seeds(self) -> bool:
         """Whether the value is a mean over training seeds, or a difference of such means."""
         return all(side.fits is not None and side.fits.kind == "seeds" for side in self._seeded)
@@ -291,7 +291,7 @@ class Estimate(Sampled):
     quantity: Quantity
     reason: Text | None = None
 
-    @property
+    @cached_property
     def metric(self) -> Metric:
         """The registered metric."""
         return definition(self.quantity)

@@ -130,9 +130,9 @@ class LabelTables:
         return kept
 
     def margins(self, model: int, multiplicities: Floats) -> Floats:
-        """Return the margins (b, parts, 3, K) of one model under multiplicities (b, atoms)."""
-        flat: Floats = np.asarray(multiplicities @ self.columns[model])
-        return flat.reshape(len(multiplicities), self.parts, 3, self.n_classes)
+        """Return the margins (b, parts, 3, K) of one model under multiplicities (b, atoms), laid out by atom."""
+        flat: Floats = np.asarray(self.columns[model].T @ multiplicities.T)
+        return flat.T.reshape(len(multiplicities), self.parts, 3, self.n_classes)
 
     def point(self, model: int) -> Floats:
         """Return the margins (parts, 3, K) of one model on the data themselves."""
@@ -207,7 +207,7 @@ def label_estimates(
         of_model = _OfModel.of(predictions, tables, j)
         estimates |= {(name, quantity): of_model.estimate(quantity) for quantity in quantities}
     drawn: dict[Key, list[Floats]] = {key: [] for key, e in estimates.items() if resampled(e)}
-    for multiplicities in tables.draws(n_resamples, seed=seed) if drawn else ():
+    for multiplicities in map(np.asfortranarray, tables.draws(n_resamples, seed=seed) if drawn else ()):
         for j, name in enumerate(tables.models):
             functions = TableFunctions(tables.margins(j, multiplicities), predictions)
             for key in [(name, quantity) for quantity in quantities if (name, quantity) in drawn]:
@@ -312,9 +312,9 @@ class _OfModel:
         if quantity.label is None:
             slopes = self.at.slopes(quantity) / parts
             return lambda: slopes
-        by_count, shape = self.at.by_count(quantity) / parts, self.at.margins.shape
+        by_count = self.at.by_count(quantity) / parts
         code = class_code(quantity, self.predictions)
-        return lambda: by_margins(by_count[..., None, :], shape, slice(code, code + 1))
+        return lambda: by_margins(by_count[..., None, :], self.at.margins, slice(code, code + 1))
 
     def _evidence(
         self, quantity: Quantity, value: float
@@ -348,7 +348,6 @@ class _OfModel:
 
     def _influence_of(self, quantity: Quantity, function: Callable[..., Array]) -> Floats:
         """Return derivatives (atoms,) of a function of what a proportion is counted from."""
-        shape = self.at.margins.shape
         if quantity.label is None and _is_of_a_class(quantity):
             # Of two classes there may be answers outside both.
             def of_margins(m: Array) -> Array:
@@ -358,9 +357,9 @@ class _OfModel:
         slopes = slopes_by_each(function, self._counted(quantity), exact=True)
         if quantity.label is not None:
             code = class_code(quantity, self.predictions)
-            by_margin = by_margins(slopes[:, None, :], shape, slice(code, code + 1))
+            by_margin = by_margins(slopes[:, None, :], self.at.margins, slice(code, code + 1))
         else:
-            by_margin = np.zeros(shape)
+            by_margin = np.zeros_like(self.at.margins)
             by_margin[:, :2] = slopes[:, :, None]
         return self.tables.influence(self.model, by_margin)
 

@@ -127,17 +127,17 @@ class TableFunctions:
             return slopes_at(lambda at: zero_where_undefined(function(at)), m, 2, exact=self.exact)
         if quantity.average is None:
             code = self._code(quantity)
-            return by_margins(self.by_count(quantity)[..., None, :], m.shape, slice(code, code + 1))
+            return by_margins(self.by_count(quantity)[..., None, :], m, slice(code, code + 1))
         if quantity.average == "micro":
             everywhere = np.broadcast_to(self._by_count(metric, pooled=True), (*m[..., 0, :].shape, 4))
-            return by_margins(everywhere, m.shape, slice(None))
+            return by_margins(everywhere, m, slice(None))
         k = len(self.predictions.classes) if quantity.average == "macro" else m.shape[-1]
         by_count, true = self._by_count(metric)[..., :k, :], m[..., 1, :]
         if quantity.average == "macro":
-            return by_margins(by_count / k, m.shape, slice(k))
+            return by_margins(by_count / k, m, slice(k))
         total = true.sum(-1, keepdims=True)
         share, value = true / total, zero_where_undefined(self._by_class(metric))
-        found = by_margins(by_count * share[..., None], m.shape, slice(None))
+        found = by_margins(by_count * share[..., None], m, slice(None))
         found[..., 1, :] += (value - (value * share).sum(-1, keepdims=True)) / total
         return found
 
@@ -165,10 +165,10 @@ class TableFunctions:
         )
 
 
-def by_margins(by_count: Floats, shape: tuple[int, ...], classes: slice) -> Floats:
-    """Return derivatives by the margins, (..., 3, K), from those by the counts (..., k, 4) of some classes."""
+def by_margins(by_count: Floats, margins: Floats, classes: slice) -> Floats:
+    """Return derivatives by the margins (..., 3, K) from those by the counts (..., k, 4) of some classes."""
     tp, fp, fn, tn = (by_count[..., j] for j in range(4))
-    found = np.zeros(shape)
+    found = np.zeros_like(margins)
     found[..., 0, classes] = tp - fp - fn + tn
     found[..., 1, classes] = fn - tn
     found[..., 2, classes] = fp - tn
