@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import root
-from evalreport.intervals import INTERVALS, recommended, resolved
+from evalreport.intervals import INTERVALS, resolved
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
@@ -66,7 +66,7 @@ def tost(pair: Pair, margin: float) -> float | None:
     ----------
     Schuirmann (1987), J Pharmacokinet Biopharm 15:657; Westlake (1981).
     """
-    name = recommended(pair.difference)
+    name = pair.recommended_interval
 
     def room(alpha: float) -> float:
         return room_within(resolved(pair.difference, name, 1 - 2 * alpha), margin)

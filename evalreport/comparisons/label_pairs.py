@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -111,6 +112,7 @@ def _decided_by_accuracy(
     return quantity.average == "micro" and bool((cells.predicted < len(predictions.classes)).all())
 
 
+@cache
 def _states(proportion: Function) -> tuple[Codes, DecidedBy]:
     """Return 0 (no trial), 1 (failure) or 2 (success) of a TP, FP, FN, TN and of no answer, and what decides trials."""
     successes, trials = proportion(Counts(*np.eye(4)))

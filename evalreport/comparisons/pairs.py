@@ -17,7 +17,7 @@ from evalreport.comparisons.permutation import Distribution, swap_distributions
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
 from evalreport.engine.counts import Cells
 from evalreport.engine.parallel import mapped
-from evalreport.intervals import INTERVALS, IntervalMethod, limits, recommended, resolved
+from evalreport.intervals import INTERVALS, IntervalMethod, limits, resolved
 from evalreport.intervals.calibration import described_difference
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
@@ -348,7 +348,7 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
     asked_for = delta.fits is not None or inverse in options.intervals
     if inverse and delta.rows is not None and asked_for:
         return limits(delta, inverse, level)
-    return resolved(delta, own or recommended(delta), level)
+    return resolved(delta, own or pair.recommended_interval, level)
 
 
 def recommended_interval(pair: Pair, test: str, level: float) -> Interval:
@@ -356,19 +356,20 @@ def recommended_interval(pair: Pair, test: str, level: float) -> Interval:
 
     Where folds are of one example each, which has no value of the metric, it is that of the examples.
     """
-    delta = pair.difference
-    if TESTS[test].needs == "swaps" and delta.of_folds:
-        delta = replace(delta, fits=None)
+    of_examples = pair
+    if TESTS[test].needs == "swaps" and pair.difference.of_folds:
+        of_examples = replace(pair, difference=replace(pair.difference, fits=None))
+    delta = of_examples.difference
     if delta.fits is not None or not delta.sampling.alike or delta.sampling.two_sets:
         return interval_for(pair, test, Options(), level)
-    return resolved(delta, recommended(delta), level)
+    return resolved(delta, of_examples.recommended_interval, level)
 
 
 def _is_recommended(pair: Pair, interval: Interval) -> bool:
     """Say whether an interval shown with a test is the recommended one, on one test set of independent examples."""
     delta = pair.difference
     alike = delta.fits is None and delta.sampling.alike and not delta.sampling.two_sets
-    return alike and interval.method == recommended(delta)
+    return alike and interval.method == pair.recommended_interval
 
 
 def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str | None = None) -> str | None:
@@ -451,7 +452,7 @@ def _untested(comparison: Comparison, options: Options) -> ComparisonRecord:
     """Return the difference on a metric that no test tests for equality, with its interval if it has one."""
     pair = comparison.pair
     interval = (
-        None if pair is None else resolved(pair.difference, recommended(pair.difference), options.confidence)
+        None if pair is None else resolved(pair.difference, pair.recommended_interval, options.confidence)
     )
     return ComparisonRecord(
         a=comparison.a,

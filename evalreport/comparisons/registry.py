@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from evalreport.comparisons.label_pairs import PairedRecalls, PairedTrials
 from evalreport.engine.counts import Cells
+from evalreport.intervals import recommended
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -119,7 +121,7 @@ class Swapped:
     discordant: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """Two models on one quantity, on the same examples.
 
@@ -169,6 +171,11 @@ class Pair:
     margin: float | None = None
     seed: int = 0
     horizon: int = 1
+
+    @cached_property
+    def recommended_interval(self) -> str:
+        """The name of the interval of the difference that leads."""
+        return recommended(self.difference)
 
     @property
     def agreement(self) -> tuple[float, float, float, float] | None:

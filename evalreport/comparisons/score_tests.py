@@ -155,25 +155,25 @@ def _shares_at(multiplier: float, recalls: PairedRecalls) -> tuple[Floats, Float
     mu = np.max(
         [b + multiplier, c - multiplier, r, np.full(len(n), size), n + (b - c) * multiplier / n], axis=0
     )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for _ in range(STEPS):
-            parts = ((b, mu - multiplier), (c, mu + multiplier), (r, mu))
-            above = sum(np.where(x > 0, x / y, 0.0) for x, y in parts) - 1
-            slope = sum(np.where(x > 0, x / y**2, 0.0) for x, y in parts)
-            moved = np.where(above > 0, mu + above / slope, mu)
-            if (moved == mu).all():
-                break
-            mu = moved
-        p = np.where(b > 0, b / (mu - multiplier), 0.0)
-        q = np.where(c > 0, c / (mu + multiplier), 0.0)
-        if multiplier > 0:
-            at_end = (b == 0) & (c / (2 * size) + r / size <= 1)
-            q = np.where(at_end, c / (2 * size), q)
-            p = np.where(at_end, 1 - q - r / size, p)
-        elif multiplier < 0:
-            at_end = (c == 0) & (b / (2 * size) + r / size <= 1)
-            p = np.where(at_end, b / (2 * size), p)
-            q = np.where(at_end, 1 - p - r / size, q)
+    counts, shifts = np.stack([b, c, r]), np.array([[-multiplier], [multiplier], [0.0]])
+    held = counts > 0
+    for _ in range(STEPS):
+        shares = np.divide(counts, mu + shifts, out=np.zeros_like(counts), where=held)
+        slopes = np.divide(shares, mu + shifts, out=np.zeros_like(counts), where=held)
+        above = shares.sum(axis=0) - 1
+        moved = np.where(above > 0, mu + above / slopes.sum(axis=0), mu)
+        if (moved == mu).all():
+            break
+        mu = moved
+    p, q, _ = shares
+    if multiplier > 0:
+        at_end = (b == 0) & (c / (2 * size) + r / size <= 1)
+        q = np.where(at_end, c / (2 * size), q)
+        p = np.where(at_end, 1 - q - r / size, p)
+    elif multiplier < 0:
+        at_end = (c == 0) & (b / (2 * size) + r / size <= 1)
+        p = np.where(at_end, b / (2 * size), p)
+        q = np.where(at_end, 1 - p - r / size, q)
     return p, q
 
 

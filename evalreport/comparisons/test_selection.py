@@ -9,7 +9,6 @@ from functools import cache
 from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_LABELS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
-from evalreport.intervals import recommended
 from evalreport.intervals.leaders import ORDERED, OWN_TEST_SETS, situation
 from evalreport.metrics.evidence import Judged, TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
@@ -65,7 +64,7 @@ def without_spread(pair: Pair, test: str) -> bool:
 
 def its_interval_leads(pair: Pair, test: str) -> bool:
     """Whether the interval of the same name leads."""
-    return recommended(pair.difference) == test
+    return pair.recommended_interval == test
 
 
 def applies(pair: Pair, test: str) -> bool:

@@ -407,6 +407,26 @@ def fair_binomial(k: Floats, n: npt.NDArray[np.int64]) -> Floats:
     return np.asarray(at_most - below)
 
 
+def sample_quantiles(values: Array, probabilities: Sequence[float]) -> Floats:
+    """Return the order statistics of values (n,) or (n, m) at (n + 1) p, interpolated: (k,) or (k, m).
+
+    References
+    ----------
+    Davison and Hinkley (1997), section 5.2.1; numpy calls the method "weibull".
+
+    Examples
+    --------
+    >>> sample_quantiles(np.array([3.0, 1.0, 2.0]), [0.25, 0.375, 1.0])
+    array([1. , 1.5, 3. ])
+    """
+    n = len(values)
+    place = np.clip((n + 1) * np.asarray(probabilities, dtype=np.float64) - 1, 0, n - 1)
+    below, above = np.floor(place).astype(np.int64), np.ceil(place).astype(np.int64)
+    ordered = np.partition(np.ascontiguousarray(values.T), [*below, *above], axis=-1)
+    low, high = ordered[..., below], ordered[..., above]
+    return np.asarray((low + (place - below) * (high - low)).T)
+
+
 def root(function: Callable[[float], float], low: float, high: float, *, tolerance: float = 2e-12) -> float:
     """Return a root between two points of different sign, by Brent's method.
 

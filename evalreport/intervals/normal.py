@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import special
 
-from evalreport.engine.distributions import root, t_quantile
+from evalreport.engine.distributions import root, sample_quantiles, t_quantile
 from evalreport.engine.ranks import LARGEST_EXACT, equalised, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
@@ -223,15 +224,11 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
 NO_WIDTH = Message("limits.bootstrap_no_width")
 
 
-def _quantiles(estimate: Estimate | Difference, probabilities: Floats) -> tuple[float, float] | None:
-    """Return order statistics at (B + 1) p, interpolated (Davison and Hinkley 1997, section 5.2.1)."""
+def _quantiles(estimate: Estimate | Difference, probabilities: Sequence[float]) -> tuple[float, float] | None:
+    """Return order statistics of the replicates; None where there are too few."""
     if estimate.replicates is None or len(estimate.replicates_used) < 2:
         return None
-    used = estimate.replicates_used
-    place = np.clip((len(used) + 1) * probabilities - 1, 0, len(used) - 1)
-    below, above = np.floor(place).astype(np.int64), np.ceil(place).astype(np.int64)
-    ordered = np.partition(used, [*below, *above])
-    low, high = ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    low, high = sample_quantiles(estimate.replicates_used, probabilities)
     return float(low), float(high)
 
 
@@ -242,8 +239,8 @@ def _why_not(estimate: Estimate | Difference) -> Bounds:
     return Bounds(None, None, Message("limits.few_replicates"))
 
 
-def _equal_tails(level: float) -> Floats:
-    return np.array([(1 - level) / 2, (1 + level) / 2])
+def _equal_tails(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2
 
 
 @interval(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.engine.counts import Counts
+from evalreport.engine.distributions import sample_quantiles
 from evalreport.intervals.choice import all_intervals
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
@@ -45,7 +46,7 @@ def band(resampled: CurveReplicates, units: Units, level: float) -> tuple[Floats
     used = resampled.tpr[~np.isnan(resampled.tpr).any(axis=1)]
     if len(used) < LEAST_USED:
         return None
-    low, high = np.quantile(used, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
+    low, high = sample_quantiles(used, [(1 - level) / 2, (1 + level) / 2])
     if units.plain:
         positives = resampled.counts.positives
         rates = np.interp(resampled.grid, resampled.counts.fpr, resampled.counts.tpr)
@@ -257,7 +258,7 @@ def _rechosen(
     """
     if len(optimism) < LEAST_USED:
         return Limits(reason=NO_REPLICATES)
-    smallest, largest = np.quantile(optimism, [(1 - level) / 2, (1 + level) / 2], method="weibull")
+    smallest, largest = sample_quantiles(optimism, [(1 - level) / 2, (1 + level) / 2])
     least, most = criterion.range
     low, high = (min(max(value - float(by), least), most) for by in (largest, smallest))
     if high - low > 1e-12:
@@ -335,7 +336,7 @@ def _at_recall(
     used = replicates[~np.isnan(replicates)]
     limits = Limits(reason=NO_REPLICATES)
     if len(used) >= LEAST_USED:
-        low, high = np.quantile(used, [(1 - level) / 2, (1 + level) / 2], method="weibull")
+        low, high = sample_quantiles(used, [(1 - level) / 2, (1 + level) / 2])
         method = "bootstrap_percentile"
         if high - low <= 1e-12 and units.plain:
             (low, high), method = wilson_limits(tp, called, level), "wilson"
