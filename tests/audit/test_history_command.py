@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,22 +17,35 @@ URL = "sqlite:///audits.db"
 DAYS = {"monday": 90, "tuesday": 60, "wednesday": 91}
 
 
+GATED = [
+    "-m",
+    "accuracy",
+    "-q",
+    "--gate",
+    "forest.accuracy >= accepted - 0.15",
+    "--resamples",
+    "50",
+    "-f",
+    "json",
+]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """A folder with the history of three audits (exit 0, 1 and 0), their predictions and the last report."""
+    folder = tmp_path_factory.mktemp("audited")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for place, (day, correct) in enumerate(DAYS.items(), start=1):
+            models = str(write(Path(day), share(correct, 100)))
+            main(["audit", models, "--history", URL, *GATED, "--time", f"2025-03-0{place}"])
+    return folder
+
+
 @pytest.fixture
-def ask(tmp_path, monkeypatch, capsys):
-    """Call `evalreport history` on three audits (exit 0, 1 and 0); return exit code, output and messages."""
-    monkeypatch.chdir(tmp_path)
-    for place, (day, correct) in enumerate(DAYS.items(), start=1):
-        words = [
-            "audit",
-            str(write(Path(day), share(correct, 100))),
-            "--history",
-            URL,
-            "-m",
-            "accuracy",
-            "-q",
-        ]
-        gate = ["--gate", "forest.accuracy >= accepted - 0.15"]
-        main([*words, *gate, "--resamples", "50", "-f", "json", "--time", f"2025-03-0{place}"])
+def ask(audited, tmp_path, monkeypatch, capsys):
+    """Call `evalreport history` on a copy of it; return exit code, output and messages."""
+    monkeypatch.chdir(shutil.copytree(audited, tmp_path / "audited"))
 
     def call(*words: object, url: str = URL) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -82,19 +96,7 @@ def test_accept_pins_a_run_from_then_on(ask):
     code, out, _ = ask("accept", 2, "--note", "new data, reviewed")
     assert (code, out) == (0, "run 2 of 2025-03-02T00:00:00Z is the accepted run of the series default\n")
     assert "new data, reviewed" in ask("show", 2)[1]
-    gate = ("--gate", "forest.accuracy >= accepted - 0.15")
-    main(
-        [
-            "audit",
-            str(write(Path("thursday"), share(65, 100))),
-            "--history",
-            URL,
-            "-q",
-            "-m",
-            "accuracy",
-            *gate,
-        ]
-    )
+    main(["audit", str(write(Path("thursday"), share(65, 100))), "--history", URL, *GATED])
     assert "accepted_run: 2\n" in ask("show", 4)[1]
     assert ask("accept", 9)[0] == 2
 

@@ -86,7 +86,8 @@ def test_every_chart_takes_every_kind_of_results(name: str, kind: str) -> None:
     with report_style():
         axes = Canvas().subplots()
         assert call(name, KINDS[kind](), axes) is axes
-        axes.figure.draw_without_rendering()
+        if axes.has_data() or axes.texts:
+            axes.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("name", SERVES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -103,16 +103,17 @@ def same(first: float | None, second: float | None) -> bool:
     return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-11)
 
 
-def floats_within(value: Any, path: str = "results") -> Iterator[tuple[str, float]]:
-    """Yield every float inside a record with the path to it."""
+def not_finite(value: Any) -> list[str]:
+    """Return the path to every NaN and infinity inside a record."""
+    if value is None or isinstance(value, (str, int)):
+        return []
     if isinstance(value, float):
-        yield path, value
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from floats_within(getattr(value, field.name), f"{path}.{field.name}")
+        return [] if math.isfinite(value) else [f" = {value}"]
+    parts: Iterable[tuple[object, Any]] = ()
+    if dataclasses.is_dataclass(value):
+        parts = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from floats_within(item, f"{path}[{name!r}]")
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for place, item in enumerate(value):
-            yield from floats_within(item, f"{path}[{place}]")
+        parts = value.items()
+    elif isinstance(value, Sequence):
+        parts = enumerate(value)
+    return [f".{name}{path}" for name, part in parts for path in not_finite(part)]

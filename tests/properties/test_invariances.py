@@ -18,7 +18,7 @@ from .soundness import assert_intervals_keep_to_the_range, assert_sound
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, options, same, values
 
 FEW_EXAMPLES = settings(
-    max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=3, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

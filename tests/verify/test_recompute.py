@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -254,16 +255,23 @@ def test_python_has_records_of_the_same(copy):
     assert recorded == here
 
 
-@pytest.fixture
-def audited(tmp_path) -> Path:
-    """Two audits of one series, the second worse; a third recorded and accepted since."""
-    url = f"sqlite:///{tmp_path / 'audits.db'}"
+@pytest.fixture(scope="module")
+def series(tmp_path_factory) -> Path:
+    """A folder with two audits of one series, the second worse; a third recorded and accepted since."""
+    folder = tmp_path_factory.mktemp("series")
+    url = f"sqlite:///{folder / 'audits.db'}"
     gates = ("--gate", "forest.accuracy >= accepted - 0.3", "--gate", "alarms <= 5", "--gate", "n >= 10")
     for name, lift in (("one", 0.2), ("two", 0.0), ("three", 0.1)):
-        words = ["audit", str(write(tmp_path / name, lift=lift)), "--history", url, "-m", "accuracy", *gates]
-        main([*words, "--resamples", "50", "-f", "json", "-q", "-o", str(tmp_path / f"{name}-out")])
+        words = ["audit", str(write(folder / name, lift=lift)), "--history", url, "-m", "accuracy", *gates]
+        main([*words, "--resamples", "50", "-f", "json", "-q", "-o", str(folder / f"{name}-out")])
     assert main(["history", "accept", "3", "--history", url]) == 0
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def audited(series, tmp_path) -> Path:
+    """A copy of it, to be tampered with."""
+    return Path(shutil.copytree(series, tmp_path / "series"))
 
 
 def test_an_audit_is_verified_with_its_history(audited, verify):
