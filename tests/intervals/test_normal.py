@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy import stats
-from sklearn.metrics import average_precision_score
 
 from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
@@ -97,11 +96,18 @@ def area_of(true: npt.NDArray[np.int32], score: Floats) -> float:
     return float((ranks - positives * (positives + 1) / 2) / (positives * (len(true) - positives)))
 
 
+def precision_along(true: Floats, score: Floats) -> float:
+    """Average the precision over the positives, equal scores taken together."""
+    falling = np.argsort(-score)
+    hits, last = true[falling].cumsum(), np.flatnonzero(np.diff(-score[falling], append=np.inf))
+    return float(np.diff(hits[last], prepend=0) @ (hits[last] / (last + 1)) / hits[-1])
+
+
 STATISTICS: dict[str, tuple[Callable[..., Predictions], Statistic]] = {
     "f1": (two_classes, by_labels(f1_of)),
     "mcc": (two_classes, by_labels(correlation_of)),
     "roc_auc": (two_classes, by_scores(area_of)),
-    "average_precision": (two_classes, by_scores(average_precision_score)),
+    "average_precision": (two_classes, by_scores(precision_along)),
     "mae": (real_values, by_labels(lambda true, said: np.abs(said - true).mean())),
     "rmse": (real_values, by_labels(lambda true, said: np.sqrt(((said - true) ** 2).mean()))),
     "r2": (real_values, by_labels(lambda true, said: 1 - ((said - true) ** 2).mean() / true.var())),

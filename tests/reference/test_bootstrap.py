@@ -149,12 +149,17 @@ MANY = 20_000
 
 @functools.cache
 def label_results(dataset: str, method: str) -> Results:
-    """Evaluate accuracy (and recall) with many replicates: they are drawn by cell and cost little."""
+    """Evaluate accuracy (and recall) with many replicates: they are drawn by cell and cost little.
+
+    Without scores, whose curves would be resampled as often.
+    """
     _, positive = DATASETS[dataset]
     metrics = ("accuracy", "recall") if positive else ("accuracy",)
+    compared = compared_models(dataset, positive)
+    labels = tuple(dataclasses.replace(model, score=None, proba=None) for model in compared.models)
     return evalreport.evaluate(
-        compared_models(dataset, positive), positive=positive, metrics=metrics, intervals=(method,), resamples=MANY,
-        tests=("bootstrap_difference",),
+        dataclasses.replace(compared, models=labels), positive=positive, metrics=metrics, intervals=(method,),
+        resamples=MANY, tests=("bootstrap_difference",),
     )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ def enumerated(
 
     The standard error of each swap comes from numerical derivatives by the weights of the units, each square over one
     less the unit's share of the examples (CR2); of a mean over examples (``mean``) the differences are compared.
-    Units with the same predictions of both models are left as they are: a swap changes nothing there.
+    Units with the same predictions of both models are left as they are: a swap changes nothing there. Nor is the first
+    of the others swapped: where all the rest are swapped instead, the statistic is the same but for its sign.
     ``weight``: of each example.
     """
     units, ones = int(unit.max()) + 1, weight * np.ones(len(truth))
@@ -48,12 +49,12 @@ def enumerated(
         return float(delta(ones) / error)
 
     observed = abs(statistic(a, b))
-    unlike, extreme = np.unique(unit[a != b]), 0
-    for bits in product([False, True], repeat=len(unlike)):
-        swap = np.isin(unit, unlike[np.array(bits, dtype=bool)])
+    swapped, extreme = np.unique(unit[a != b])[1:], 0
+    for bits in product([False, True], repeat=len(swapped)):
+        swap = np.isin(unit, swapped[np.array(bits, dtype=bool)])
         found = abs(statistic(np.where(swap, b, a), np.where(swap, a, b)))
         extreme += found >= observed * (1 - 1e-7) - 1e-12
-    return float(extreme / 2 ** len(unlike))
+    return float(extreme / 2 ** len(swapped))
 
 
 def share(above: float, below: float) -> float:

@@ -36,22 +36,23 @@ def write(path: Path, cells: str, n: int) -> None:
 
 @pytest.fixture(scope="module")
 def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models' CSV files of 1,000,000 rows each, in different orders; ids are too long to be cheap."""
+    """Two models' CSV files of 500,000 rows each, in different orders; ids are too long to be cheap."""
     folder = tmp_path_factory.mktemp("large")
     for name, step in (("first", 7919), ("second", 104_729)):
         # Multiplying by a prime modulo n is a shuffle.
-        number = f"((i * {step}) % 1000000)"
+        number = f"((i * {step}) % 500000)"
         cells = (
-            f"md5({number}::VARCHAR) AS id, ({number} % 3 = 0)::INT AS y_true, (hash(i) % 1001) / 1000 AS p_1"
+            f"repeat(md5({number}::VARCHAR), 2) AS id, ({number} % 3 = 0)::INT AS y_true,"
+            " (hash(i) % 1001) / 1000 AS p_1"
         )
-        write(folder / f"{name}.csv", cells, 1_000_000)
+        write(folder / f"{name}.csv", cells, 500_000)
     return folder
 
 
 def test_a_memory_limit_makes_duckdb_sort_on_disk_and_changes_no_byte(
     two_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """2,000,000 rows under 50 MB: the rest lies on disk, and every array is the same."""
+    """1,000,000 rows under 50 MB: the rest lies on disk, and every array is the same."""
     watched: list[tuple[int, int]] = []
     counted = ordering._other_than_before
 
