@@ -399,6 +399,15 @@ class ClassRanks:
                 others[k] = ratio(ratio(won, totals[column.classes]).sum(axis=0), totals[k])
         return Areas(rest.T, others.T / (self.n_classes - 1), totals.T)
 
+    def areas_of_pairs(self, weights: Floats) -> Floats:
+        """Return the area of each class against each other, (K, K), under weights (1, n); nan where there is none."""
+        by_row = np.ascontiguousarray(weights.T)
+        totals = self.totals(by_row)[:, 0]
+        areas = np.full((self.n_classes, self.n_classes), np.nan)
+        for k, column in self.held():
+            areas[k, column.classes] = ratio(_won(column, by_row)[:, 0], totals[k] * totals[column.classes])
+        return areas
+
     def totals(self, by_row: Floats) -> Floats:
         """Return the weight of each class, (K, b), under weights (n, b)."""
         return np.asarray(by_class(self.true, self.n_classes) @ by_row)
@@ -430,12 +439,16 @@ def _column(true: Indices, score: Floats, code: int) -> ClassColumn:
     sorted_down, below = -score[positives], -score[negatives]
     strictly = np.searchsorted(sorted_down, below, side="left")
     tied = np.searchsorted(sorted_down, below, side="right")
-    kinds, kind = np.unique(np.stack([true[negatives], strictly, tied]), axis=1, return_inverse=True)
-    by_kind = sparse.csr_array(
-        (np.ones(len(negatives)), (kind.ravel(), negatives)), shape=(kinds.shape[1], len(true))
+    # One number for the class and both places, which sorts by class, then by place.
+    places = len(positives) + 1
+    numbers = (true[negatives] * places + strictly) * places + tied
+    kinds, kind = np.unique(numbers, return_inverse=True)
+    by_kind = sparse.csr_array((np.ones(len(negatives)), (kind, negatives)), shape=(len(kinds), len(true)))
+    of_class, kind_strictly, kind_tied = kinds // places**2, kinds // places % places, kinds % places
+    classes, starts = np.unique(of_class, return_index=True)
+    return ClassColumn(
+        positives, negatives, strictly, tied, by_kind, kind_strictly, kind_tied, starts, classes
     )
-    classes, starts = np.unique(kinds[0], return_index=True)
-    return ClassColumn(positives, negatives, strictly, tied, by_kind, kinds[1], kinds[2], starts, classes)
 
 
 def _won(column: ClassColumn, by_row: Floats) -> Floats:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from evalreport.engine.histograms import FIRST_ORDER_SHARE, NEGLIGIBLE_SHARE, Bins, shares
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.first_order import held_to_first_order
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.replicates import slopes_of_keys
@@ -46,7 +47,7 @@ def histograms_found(sample: Sample) -> tuple[FoundRecord, ...]:
     data, bins, estimates = sample.rows, sample.rows.bins, sample.estimates
     ranked = [key for key, e in estimates.items() if e.defined and _is_ranked(key, bins)]
     if not ranked:
-        return ()
+        return _first_order_found(sample)
     most = max(len(part.wins) for key in ranked for part in bins[key[0]])
     why = Message("bins.why", n=MOST_EXACT_ROWS)
     if data.one_by_one:
@@ -55,6 +56,18 @@ def histograms_found(sample: Sample) -> tuple[FoundRecord, ...]:
             "bins.why_of", why=why, shares=tuple(_of_shares(found, named=data.source == "histograms alone"))
         )
     return (FoundRecord(what="resampling of ranks", value=Message("bins.histogram", n=most), why=why),)
+
+
+def _first_order_found(sample: Sample) -> tuple[FoundRecord, ...]:
+    """Say which means over pairs of very many rows were resampled to first order, and what that leaves out."""
+    drawn = [key for key, e in sample.estimates.items() if e.replicates is not None]
+    left_out = held_to_first_order(sample.rows, sample.estimates, drawn)
+    if not left_out:
+        return ()
+    names = tuple(dict.fromkeys(quantity.spelled for _, quantity in left_out))
+    share = max(left_out.values())
+    why = Message("bins.why_first_order", n=MOST_EXACT_ROWS, names=names, share=share, digits=1)
+    return (FoundRecord(what="resampling of ranks", value=Message("bins.first_order"), why=why),)
 
 
 def _is_ranked(key: Key, bins: Mapping[str, tuple[Bins, ...]]) -> bool:

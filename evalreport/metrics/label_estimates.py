@@ -110,8 +110,7 @@ class LabelTables:
         if self.cells is not None and self.units.strata is not None:
             return bootstrap_cells_within(self.cells.counts, self.cells.true, n_resamples, seed=seed)
         if self.cells is not None:
-            few = self.cells.weight is not None and few_a_cell(self.cells.counts)
-            draw = _bootstrap_examples if few else bootstrap_cells
+            draw = _bootstrap_examples if few_a_cell(self.cells.counts) else bootstrap_cells
             return draw(self.cells.counts, n_resamples, seed=seed)
         return self.units.unit_draws(n_resamples, seed=seed)
 
@@ -170,10 +169,9 @@ class LabelTables:
 def _bootstrap_examples(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield the draws of ``bootstrap_cells``, by drawing examples in the order of their cells and counting."""
     n = round(float(counts.sum()))
-    cell = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-    adder = sparse.csr_array((np.ones(n), cell, np.arange(n + 1)), shape=(n, len(counts)))
+    starts = np.cumsum(counts[:-1].astype(np.int64), dtype=np.int64)
     for weights in bootstrap_rows(n, n_resamples, seed=seed):
-        yield weights if n == len(counts) else np.asarray(weights @ adder)
+        yield np.add.reduceat(weights, np.concatenate([[0], starts]), axis=1)
 
 
 def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> Floats:

@@ -235,6 +235,22 @@ class Middle:
     function: Function
 
 
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """That a metric is a mean over pairs of examples of two classes, whose replicates follow from its derivative.
+
+    Attributes
+    ----------
+    classes
+        Maps the state to the class (n,) of each example.
+    left_out
+        Maps the state and weights (1, n) to the variance that replicates have beyond the first order, at most.
+    """
+
+    classes: Function
+    left_out: Function
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWise:
     """A function of a prepared state and the weights of the rows, for metrics outside the other families.
@@ -253,8 +269,8 @@ class RowWise:
         Whether it is a function of the order of the scores, so that swaps exchange ranks.
     binned
         Maps ``BinWeights`` to values (b,), for replicates of very many rows.
-    middle
-        The same function of few sums and rows, for replicates of many rows. None where it depends on every row.
+    many_rows
+        How replicates of many rows follow from less than the weights of all of them. None where they need every row.
     proportion
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     why_undefined
@@ -274,7 +290,7 @@ class RowWise:
     averages: tuple[Average, ...] = ()
     by_ranks: bool = False
     binned: Function | None = None
-    middle: Middle | None = None
+    many_rows: Middle | Pairs | None = None
     proportion: Function | None = None
     why_undefined: Function | None = None
     of_risks: bool = False

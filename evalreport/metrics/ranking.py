@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from evalreport.engine.counts import CumulativeWeights, Steps
-from evalreport.engine.distributions import Array, parts_of, ratio, running_sum, running_sums
+from evalreport.engine.distributions import (
+    Array,
+    parts_of,
+    ratio,
+    running_sum,
+    running_sums,
+    zero_where_undefined,
+)
 from evalreport.engine.histograms import (
     BinWeights,
     binned_area_up_to,
@@ -19,7 +26,7 @@ from evalreport.engine.histograms import (
     binned_roc_auc,
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function, Pairs
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -319,12 +326,31 @@ def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
     return np.asarray(slopes.T)
 
 
+def _rest_left_out(chosen: Chosen, weights: Floats) -> float:
+    """Return the variance of pairs of a class and the rest, and of a class's share times its area (see ``Pairs``)."""
+    state: ClassRanks = chosen.state
+    areas = state.areas(weights)
+    totals, rest = areas.totals[0], zero_where_undefined(areas.rest[0])
+    n = totals.sum()
+    others, shares = n - totals, totals / n
+    spread = rest * (1 - rest)
+    given = {"macro": np.full(state.n_classes, 1 / state.n_classes), "weighted": shares}.get(
+        chosen.average or "", (np.arange(state.n_classes) == chosen.code).astype(np.float64)
+    )
+    found = 2 * zero_where_undefined(ratio(given**2 * spread, totals * others)).sum()
+    if chosen.average == "weighted":
+        of_area = zero_where_undefined(ratio(spread, np.minimum(totals, others)))
+        found += (shares * (1 - shares) / n * of_area).sum()
+    return float(found)
+
+
 @rows(
     "ROC AUC, one vs rest",
     "P(p_k of an example of class k > p_k of another) + P(tie) / 2, averaged over classes",
     averages=("macro", "weighted"),
     headline=True,
     derivative=_against_rest_derivative,
+    many_rows=Pairs(lambda chosen: chosen.state.true, _rest_left_out),
     undefined=Message("undefined.auc_ovr"),
     source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
     **RANKED,
@@ -355,10 +381,18 @@ def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
     return np.asarray((slopes / (state.n_classes * others)).T)
 
 
+def _each_left_out(state: ClassRanks, weights: Floats) -> float:
+    """Return the variance of pairs of two classes (see ``Pairs``); each pair of examples counts in two areas."""
+    areas, totals = state.areas_of_pairs(weights), state.areas(weights).totals[0]
+    spread = ratio(areas * (1 - areas), np.outer(totals, totals))
+    return float(2 * np.nansum(spread) / (state.n_classes * (state.n_classes - 1)) ** 2)
+
+
 @rows(
     "ROC AUC, one vs one",
     "mean over ordered pairs (k, j) of P(p_k of class k > p_k of class j) + P(tie) / 2",
     derivative=_against_each_derivative,
+    many_rows=Pairs(lambda state: state.true, _each_left_out),
     undefined=Message("undefined.auc_ovo"),
     source="Hand and Till (2001), Mach Learn 45:171, equation 7",
     **RANKED,

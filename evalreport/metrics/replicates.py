@@ -36,6 +36,7 @@ from evalreport.engine.histograms import (
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.first_order import FirstOrder, held_to_first_order
 from evalreport.metrics.metric import Middle, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import Key, RowData, mean_of_parts
@@ -61,8 +62,8 @@ def with_replicates(
     keys = [key for key in keys if key not in bases]
     source = (
         FromHistogram.of(data, estimates, keys)
-        if data.one_by_one and data.source != "rows"
-        else FromRows.of(data, keys)
+        if data.one_by_one and (data.bins or data.source == "histograms alone")
+        else FromRows.of(data, estimates, keys)
     )
     parts: dict[Key, list[Floats]] = {key: [] for key in keys}
     for values in source.blocks(n_resamples, seed=seed):
@@ -98,6 +99,8 @@ class FromRows:
         What is summed.
     middle
         Functions of rows that are given sums of columns and the weights of few rows, where draws come in tiles.
+    first_order
+        Means over pairs of rows whose first order is all that matters; None where there are none.
     by_row
         The quantities that need the weights of all rows.
     """
@@ -105,16 +108,19 @@ class FromRows:
     data: RowData
     columns: ColumnBlock
     middle: Mapping[Key, Middle]
+    first_order: FirstOrder | None
     by_row: Sequence[Key]
 
     @classmethod
-    def of(cls, data: RowData, keys: Sequence[Key]) -> FromRows:
+    def of(cls, data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> FromRows:
         """Prepare the replicates of quantities."""
         middle = {key: found for key in keys if _in_tiles(data) and (found := _middle(key)) is not None}
         columns = {key: data.columns[key] for key in keys if key in data.columns}
         columns |= {key: one.columns(data.states[key][0]) for key, one in middle.items()}
         block = ColumnBlock.of(columns, data.units, data.layout)
-        return cls(data, block, middle, [key for key in keys if key not in columns])
+        paired = held_to_first_order(data, estimates, keys)
+        first = FirstOrder.of(data, estimates, [*paired]) if paired else None
+        return cls(data, block, middle, first, [key for key in keys if key not in {*columns, *paired}])
 
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:
         """Yield each quantity's values (b,) under one block of draws after the other."""
@@ -129,6 +135,11 @@ class FromRows:
     def _values(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under multiplicities of units (b, units)."""
         found = _of_sums(self.columns.sums(multiplicities))
+        return found | self._of_weights(multiplicities)
+
+    def _of_weights(self, multiplicities: Floats) -> dict[Key, Floats]:
+        """Return the values (b,) of what depends on the weights of all rows."""
+        found = {} if self.first_order is None else self.first_order.replicates(multiplicities)
         if self.by_row:
             found |= self._by_row(self.by_row, multiplicities)
         return found
@@ -139,8 +150,8 @@ class FromRows:
         found = _of_sums({key: s for key, s in sums.items() if key not in self.middle})
         for key, one in self.middle.items():
             found[key] = self._of_middle(key, one, sums[key][:, 0], drawn)
-        if self.by_row:
-            blocks = [self._by_row(self.by_row, weights) for weights in in_floats(drawn)]
+        if self.by_row or self.first_order:
+            blocks = [self._of_weights(weights) for weights in in_floats(drawn)]
             found |= {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
         return found
 
@@ -206,7 +217,8 @@ def _in_tiles(data: RowData) -> bool:
 
 def _middle(key: Key) -> Middle | None:
     computation = definition(key[1]).computation
-    return computation.middle if isinstance(computation, RowWise) else None
+    found = computation.many_rows if isinstance(computation, RowWise) else None
+    return found if isinstance(found, Middle) else None
 
 
 def _of_sums(sums: Mapping[Key, Floats]) -> dict[Key, Floats]:
@@ -282,7 +294,7 @@ class FromHistogram:
             if model in with_losses | with_ranks
         }
         rest = [key for key in keys if key not in {*ranked, *losses}]
-        others = FromRows.of(replace(data, bins={}), rest) if rest else None
+        others = FromRows.of(replace(data, bins={}), estimates, rest) if rest else None
         return cls(data.units.n, used, ranked, losses, whole, others)
 
     def blocks(self, n_resamples: int, *, seed: int) -> Iterator[dict[Key, Floats]]:

@@ -62,9 +62,10 @@ class RowData:
     orders
         model -> its sorted scores, an order for each ranked part.
     source
-        Where replicates come from; ``rows`` where no model has scores, unless there are too many rows for that.
+        Where replicates come from.
     bins
-        model -> the histogram of its scores, one for each ranked part; empty where replicates come from rows.
+        model -> the histogram of its scores, one for each ranked part; empty where no model has scores of two classes,
+        and where replicates come from rows.
     """
 
     units: Units

@@ -163,8 +163,6 @@ def estimate_all(
     wanted = n_resamples and drawn and source != "rows" and (rows.columns or rows.orders)
     by_class = BINS_BY_CLASS if differences and len(predictions.models) > 1 else BINS_FOR_VALUES
     bins = _bins(rows, predictions, by_class) if wanted else {}
-    if source == "histograms" and not bins:
-        source = "rows"
     # The states of many rows are large, and no replicates need them.
     states = {} if source == "histograms alone" else rows.states
     rows = replace(rows, source=source, bins=bins, states=states)

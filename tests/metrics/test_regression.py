@@ -50,8 +50,8 @@ def test_sums_and_the_rows_in_the_middle_give_the_value_under_all_weights(name: 
     predictions = 3 * y + random.normal(size=400) / 10
     computation = METRICS[name].computation
     assert isinstance(computation, RowWise)
-    assert computation.middle is not None
-    state, middle = computation.prepare(ModelView(y, predictions, None, None, None)), computation.middle
+    assert computation.many_rows is not None
+    state, middle = computation.prepare(ModelView(y, predictions, None, None, None)), computation.many_rows
     weights = random.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
     weights[0] = 0
     weights[0, np.argsort(y)[-3:]] = 5, 2, 7

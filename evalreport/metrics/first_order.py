@@ -1,0 +1,114 @@
+"""Bootstrap replicates of means over pairs of examples to first order, where what that leaves out does not matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from evalreport.engine.distributions import Whole, column_sums, dot, ratio, whole_numbers
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.metric import Pairs, RowWise
+from evalreport.metrics.registry import definition
+from evalreport.metrics.row_data import Key, RowData
+from evalreport.predictions.arrays import Floats, Indices
+
+MOST_LEFT_OUT = 0.05
+"""Of the standard deviation: so much in what is left out changes the width of an interval by a thousandth."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOrder:
+    """Values plus what each class adds: the mean derivative over its examples, and that of its share of the draws.
+
+    Attributes
+    ----------
+    values
+        By key, the value under the data's own weights.
+    classes
+        The rows of each class.
+    inside
+        By class, each key's derivative less its mean in the class, as whole numbers, and their unit.
+    means
+        By class, each key's mean derivative.
+    """
+
+    values: Mapping[Key, float]
+    classes: Sequence[Indices]
+    inside: Sequence[Sequence[tuple[Whole, float]]]
+    means: Sequence[Sequence[float]]
+
+    @classmethod
+    def of(cls, data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]) -> FirstOrder:
+        """Prepare the replicates of quantities (at least one) whose pairs are of the same classes."""
+        pairs = _pairs(keys[0])
+        assert pairs is not None
+        codes = pairs.classes(data.states[keys[0]][0])
+        classes = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+        slopes = [_derivative(estimates[key]) for key in keys]
+        means = [[float(slope[rows].mean()) for slope in slopes] for rows in classes]
+        inside = [
+            [whole_numbers(slope[rows] - mean) for slope, mean in zip(slopes, own, strict=True)]
+            for rows, own in zip(classes, means, strict=True)
+        ]
+        return cls({key: estimates[key].value for key in keys}, classes, inside, means)
+
+    def replicates(self, weights: Floats) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under weights (b, n); nan where a class was not drawn."""
+        found = {key: np.full(len(weights), value) for key, value in self.values.items()}
+        by_row = weights.T
+        for rows, inside, means in zip(self.classes, self.inside, self.means, strict=True):
+            own = np.ascontiguousarray(by_row[rows])
+            total = own.sum(axis=0)
+            share = ratio(len(rows), total)
+            sums = column_sums([numbers for numbers, _ in inside], own)
+            for values, (_, unit), mean, inner in zip(found.values(), inside, means, sums, strict=True):
+                values += unit * inner * share + mean * total
+        return found
+
+
+def held_to_first_order(
+    data: RowData, estimates: Mapping[Key, Estimate], keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return the quantities whose replicates need no more than the first order, and what that leaves out of each.
+
+    Returns
+    -------
+    dict
+        By key, the standard deviation of what is left out as a share of the replicates'. Empty unless it is small for
+        every such quantity, and for every difference of two models: they are functions of the same pairs.
+    """
+    if data.source != "histograms" or not data.one_by_one:
+        return {}
+    weights = data.units.base[None, :]
+    paired = {key: pairs for key in keys if (pairs := _pairs(key)) and estimates[key].derivative is not None}
+    left_out = {key: math.sqrt(pairs.left_out(data.states[key][0], weights)) for key, pairs in paired.items()}
+    slopes = {key: _derivative(estimates[key]) for key in paired}
+    shares = {key: _share(left_out[key], slopes[key]) for key in paired}
+    of_differences = (
+        _share(math.hypot(left_out[a], left_out[b]), slopes[a] - slopes[b])
+        for a, b in combinations(paired, 2)
+        if a[1] == b[1]
+    )
+    small = all(share <= MOST_LEFT_OUT for share in (*shares.values(), *of_differences))
+    return shares if small else {}
+
+
+def _pairs(key: Key) -> Pairs | None:
+    computation = definition(key[1]).computation
+    found = computation.many_rows if isinstance(computation, RowWise) else None
+    return found if isinstance(found, Pairs) else None
+
+
+def _derivative(estimate: Estimate) -> Floats:
+    assert estimate.derivative is not None
+    return estimate.derivative
+
+
+def _share(left_out: float, slopes: Floats) -> float:
+    """Return a standard deviation as a share of the first order's; 0 of what does not vary: all scores are the same."""
+    first = math.sqrt(dot(slopes, slopes))
+    return left_out / first if first else 0.0
