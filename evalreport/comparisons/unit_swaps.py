@@ -21,6 +21,7 @@ from evalreport.engine.distributions import (
     parts_of,
     rounded_sums,
     slopes_at,
+    sparse_rows,
     zero_where_undefined,
 )
 from evalreport.engine.draws import random_bytes, stream
@@ -168,7 +169,7 @@ class Products:
         apart = moved / 2
         factor = np.broadcast_to(np.asarray(factors), len(middle))
         return cls(
-            sums_of(sparse.csr_array(np.concatenate([moved[units], products], axis=1))),
+            sums_of(sparse_rows(np.concatenate([moved[units], products], axis=1))),
             changing,
             np.einsum("up,uq->pq", weighted, middle),
             np.einsum("u,uc,ud->cd", factor, apart, apart),
@@ -463,13 +464,20 @@ def _unit_squares(
     swapped: Floats,
     factors: Floats | float,
 ) -> Floats:
-    """Return the sums (b,) of squared derivatives of the difference by a unit's multiplicity, times their factors."""
+    """Return the sums (b,) of squared derivatives of the difference by a unit's multiplicity, times their factors.
+
+    They are those of ``Products``: s (g1 - g2) + d (g1 + g2), d with its sign turned for what changes sides.
+    """
+    middle, apart = (columns[0] + columns[1]) / 2, (columns[0] - columns[1]) / 2
+    apart.eliminate_zeros()
+    differing = np.flatnonzero(np.diff(apart.indptr))
+    apart, weights = apart[differing], np.broadcast_to(factors, middle.shape[0])
     found = np.empty(len(swapped))
     step = max(1, AT_ONCE // max(swapped.shape[1], 1))
     for start in range(0, len(swapped), step):
         some = slice(start, start + step)
-        own, crossed = (
-            (columns[j] @ slopes[0][some].T - columns[1 - j] @ slopes[1][some].T).T for j in (0, 1)
-        )
-        found[some] = (factors * np.where(swapped[some] > 0, crossed, own) ** 2).sum(axis=1)
+        one, other = slopes[0][some], slopes[1][some]
+        by_unit = middle @ (one - other).T
+        by_unit[differing] += (1 - 2 * swapped[some][:, differing].T) * (apart @ (one + other).T)
+        found[some] = np.einsum("ub,ub,u->b", by_unit, by_unit, weights)
     return found

@@ -126,9 +126,27 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
 )
 def average_precision(positives: Array, negatives: Array) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
+    return ratio(_total(positives, _precision(positives, negatives)), positives.sum(0))
+
+
+def _precision(positives: Array, negatives: Array) -> Array:
+    """Return the precision at each threshold, 0 where no example is above it."""
     found = running_sum(positives)
-    precision = found / np.maximum(found + running_sum(negatives), np.finfo(np.float64).tiny)
-    return ratio((positives * precision).sum(0), positives.sum(0))
+    called = found + running_sum(negatives)
+    np.maximum(called, np.finfo(called.dtype).tiny, out=called)
+    return np.asarray(np.divide(found, called, out=called))
+
+
+def _at(values: Array, groups: Indices) -> Array:
+    """Return the values (...) of one group each, out of (g, ...)."""
+    return np.asarray(values[groups] if values.ndim == 1 else values[groups, np.arange(values.shape[1])])
+
+
+def _total(weights: Array, values: Array) -> Array:
+    """Return the sum of weights times values over the groups (g, ...); of a table in one pass."""
+    return np.asarray(
+        (weights * values).sum() if weights.ndim == 1 else np.einsum("gb,gb->b", weights, values)
+    )
 
 
 # --- areas under parts of the curves --------------------------------------------------------------------------------
@@ -144,11 +162,15 @@ def _included(negatives: Array) -> tuple[Array, Array]:
     """
     upto = running_sum(negatives)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
-    groups = range(len(upto) - 1)
-    k = bisect(groups, 0, key=lambda group: int((upto[group] >= allowed).all())) + 1
+    k = _groups_inside(upto, allowed)
     upto, negatives = upto[:k], negatives[:k]
     inside = np.clip(allowed - (upto - negatives), 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
+
+
+def _groups_inside(upto: Array, allowed: Array) -> int:
+    """Return after how many groups the false positives reach what is allowed under all weights."""
+    return bisect(range(len(upto) - 1), 0, key=lambda group: int((upto[group] >= allowed).all())) + 1
 
 
 def _standardised(area: Array) -> Array:
@@ -216,11 +238,17 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    share, inside = _included(negatives)
-    there = positives[: len(inside)]
-    before = running_sum(positives)[: len(inside)] - there
-    area = (inside * (before + share * there / 2)).sum(0)
-    return _standardised(ratio(area, positives.sum(0) * negatives.sum(0)))
+    upto = running_sum(negatives)
+    allowed = MOST_FALSE_POSITIVES * upto[-1]
+    k = _groups_inside(upto, allowed)
+    inside = np.minimum(upto[:k], allowed)
+    last = (inside < allowed).sum(axis=0)
+    inside[1:] -= inside[:-1].copy()
+    there, heights = positives[:k], running_sum(positives)[:k] - positives[:k] / 2
+    # Of the group in which the range ends a share is inside, and of its positives that share is counted.
+    cut, whole = _at(inside, last), _at(negatives, last)
+    beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
+    return _standardised(ratio(_total(inside, heights) - beyond, positives.sum(0) * upto[-1]))
 
 
 @_one_by_one
@@ -272,14 +300,12 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found = running_sum(positives)
-    called = found + running_sum(negatives)
-    precision = found / np.maximum(called, np.finfo(np.float64).tiny)
+    found, wrong, precision = running_sum(positives), running_sum(negatives), _precision(positives, negatives)
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
-    earlier = np.where(called[:-1] > 0, precision[:-1], precision[1:])
-    first = positives[0] * precision[0]
-    area = first + (positives[1:] * (precision[1:] + earlier) / 2).sum(0)
-    return ratio(area, positives.sum(0))
+    undrawn = bisect(range(len(found) - 1), 0, key=lambda group: int((found[group] + wrong[group] > 0).all()))
+    first = (found[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
+    heights = _total(positives, precision) + _total(positives[1:], precision[:-1])
+    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, positives.sum(0))
 
 
 def _ranks(view: ModelView) -> ClassRanks:

@@ -17,6 +17,7 @@ from evalreport.engine.distributions import (
     dot,
     piece_sums,
     piece_sums_of_tiles,
+    sparse_rows,
     weighted_sums,
     whole_numbers,
 )
@@ -179,6 +180,7 @@ class FromRows:
         """Take the mean over the parts in which a metric is defined."""
         data = self.data
         rows_of_parts = data.layout.ranked.rows()
+        multiplicities = np.asfortranarray(multiplicities, dtype=self._exact(keys))
         found: dict[Key, list[Floats]] = {key: [] for key in keys}
         exact = {
             key[0]
@@ -204,10 +206,19 @@ class FromRows:
                     assert metric.binned is not None
                     values.append(metric.binned(by_bin[key[0]]))
                 elif isinstance(metric.computation, Ranks):
-                    values.append(metric.computation.function(*groups[key[0]]))
+                    values.append(np.asarray(metric.computation.function(*groups[key[0]]), dtype=np.float64))
                 else:
                     values.append(metric.computation.function(data.states[key][j], part))
         return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
+
+    def _exact(self, keys: Collection[Key]) -> type[np.floating]:
+        """Return the precision of weights: of several parts single, which holds the whole numbers that counts are.
+
+        So that metrics of ranks, which histograms give as well, take half the memory.
+        """
+        several, whole = len(self.data.layout.ranked.rows()) > 1, self.data.units.heavy is None
+        single = several and whole and all(definition(key[1]).binned is not None for key in keys)
+        return np.float32 if single else np.float64
 
 
 def _in_tiles(data: RowData) -> bool:
@@ -435,7 +446,7 @@ class ColumnBlock:
 
 def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
     """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
-    table = sparse.csr_array(np.column_stack(columns) if isinstance(columns, tuple) else columns)
+    table = sparse_rows(np.column_stack(columns)) if isinstance(columns, tuple) else sparse.csr_array(columns)
     single = units.plain and layout.pooled.count == 1
     return table if single else units.gather(_spread(table, layout.pooled))
 

@@ -304,9 +304,12 @@ class Units:
         return swaps(self.count, n_resamples, seed=seed)
 
     def expand(self, multiplicities: Floats, rows: Indices | slice = slice(None)) -> Floats:
-        """Turn multiplicities of units (b, count) into weights of all rows, or of some, (b, n)."""
-        by_row = multiplicities[:, rows if self.cluster is None else self.cluster[rows]]
-        return by_row if self.heavy is None else by_row * self.heavy[rows]
+        """Turn multiplicities of units (b, count) into weights of all rows, or of some, (b, n).
+
+        In memory row after row, with all replicates of a row side by side, where multiplicities are, too.
+        """
+        by_row = multiplicities.T[rows if self.cluster is None else self.cluster[rows]]
+        return by_row.T if self.heavy is None else (by_row * self.heavy[rows][:, None]).T
 
     def by_part(self, derivative: Floats, part: Indices, n_parts: int) -> Floats:
         """Turn derivatives (n,) by an example's weight into derivatives by a unit's multiplicity in one part.
