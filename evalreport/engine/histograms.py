@@ -145,11 +145,6 @@ class Bins:
         return np.float32 if self.codes > BINS_FOR_VALUES and len(self.code) < 1 << 24 else np.float64
 
     @cached_property
-    def held(self) -> npt.NDArray[np.intp]:
-        """The bins with positives."""
-        return np.flatnonzero(np.bincount(self.code, minlength=self.codes)[: len(self.wins)])
-
-    @cached_property
     def by_code(self) -> sparse.csc_array:
         """(2 G, n) one at the code of each example, in single precision."""
         n = len(self.code)
@@ -552,24 +547,18 @@ def binned_pr_auc(weights: BinWeights) -> Floats:
 
     A bin of tied scores is one trapezoid between its two corners; the others are corrected as the average precision.
     """
-    bins, cumulative = weights.bins, weights.cumulative
-    height = np.empty((len(bins.held), weights.by_code.shape[1]), weights.by_code.dtype)
-    tied = bins.tied[bins.held]
-    if not tied.all():
-        rest = bins.held[~tied]
-        height[~tied] = weights.precision_inside[rest] * weights.column(bins.trapezoids[rest])
-    lower = bins.held[tied]
-    upper = np.maximum(lower - 1, 0)
-    called = cumulative.found + cumulative.wrong
-    precision = cumulative.found / np.maximum(called, np.finfo(called.dtype).tiny)
-    corner, earlier = precision[lower], precision[upper]
+    bins, found, wrong = weights.bins, weights.cumulative.found, weights.cumulative.wrong
+    called = found + wrong
     # Above the first example drawn there is no precision.
-    first = int(np.searchsorted(upper, bisect(range(len(called)), 0, key=lambda g: int(called[g].all()))))
-    earlier[:first] = np.where(called[upper[:first]] > 0, earlier[:first], corner[:first])
-    corner += earlier
-    corner /= 2
-    height[tied] = corner
-    return weights.per_positive(_total(weights.positives[bins.held], height))
+    undrawn = bisect(range(len(called) - 1), 0, key=lambda g: int(called[g].all()))
+    first = (called[: undrawn + 1] > 0).argmax(axis=0), np.arange(called.shape[1])
+    np.maximum(called, np.finfo(called.dtype).tiny, out=called)
+    precision = np.divide(found, called, out=called)
+    positives, rest = weights.positives, np.flatnonzero(~bins.tied)
+    tied = positives if not len(rest) else positives * weights.column(bins.tied)
+    heights = _total(tied, precision) + _total(tied[1:], precision[:-1]) + tied[first] * precision[first]
+    inside = weights.precision_inside[rest] * weights.column(bins.trapezoids[rest])
+    return weights.per_positive(heights / 2 + _total(positives[rest], inside))
 
 
 def _total(values: Array, factors: Array) -> Floats:
