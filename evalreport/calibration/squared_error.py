@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,7 @@ class Binned:
         """Which bins (10,) hold two examples or more."""
         return np.asarray(self.count >= 2)
 
-    @property
+    @cached_property
     def variance(self) -> Floats:
         """Variance (10,) of a residual in each bin, at least mean p (1 - p)."""
         held = self.filled
@@ -72,12 +73,19 @@ class Binned:
         found = (self.squares - self.sums**2 / np.where(held, self.count, 1)) / (count - 1)
         return np.asarray(np.where(held, np.maximum(found, self.least), 0.0))
 
-    @property
+    @cached_property
     def value(self) -> float:
         """T: unbiased for the sum over bins of their share times the squared mean residual."""
         held = self.filled
         parts = np.where(held, (self.sums**2 - self.squares) / np.where(held, self.count - 1, 1), 0.0)
         return float(parts.sum()) / self.n
+
+    @cached_property
+    def pulls(self) -> Floats:
+        """Each example's residual times the mean of the other residuals in its bin, (n,)."""
+        r = self.r
+        others = (self.sums[self.bin] - r) / np.maximum(self.count[self.bin] - 1, 1)
+        return np.asarray(np.where(self.filled[self.bin], r * others, 0.0))
 
 
 def binned(p: Floats, y: Floats) -> Binned | None:
@@ -121,7 +129,7 @@ def difference_limits(a: Binned, b: Binned, level: float) -> Limits:
     """Return limits of the difference of two models' squared errors on the same examples."""
     if a.n != b.n:
         return NO_LIMITS
-    u = _pulls(a) - _pulls(b)
+    u = a.pulls - b.pulls
     v1 = float((2 * u).var()) / a.n
     shared = np.bincount(a.bin * BINS + b.bin, weights=a.r * b.r, minlength=BINS * BINS).reshape(BINS, BINS)
     counts = np.maximum(a.count, 1)[:, None] * np.maximum(b.count, 1)[None, :]
@@ -131,10 +139,3 @@ def difference_limits(a: Binned, b: Binned, level: float) -> Limits:
     half = normal_quantile((1 + level) / 2) * math.sqrt(max(v1, vn, 0.0))
     difference = a.value - b.value
     return difference - half, difference + half
-
-
-def _pulls(found: Binned) -> Floats:
-    """Return each example's residual times the mean of the other residuals in its bin, (n,)."""
-    r = found.r
-    others = (found.sums[found.bin] - r) / np.maximum(found.count[found.bin] - 1, 1)
-    return np.asarray(np.where(found.filled[found.bin], r * others, 0.0))
