@@ -1,7 +1,4 @@
-"""Tails and quantiles agree with scipy.stats, which a run does without."""
-
-import subprocess
-import sys
+"""Tails and quantiles agree with scipy.stats, which a run does without (tests/cli/test_start_up.py)."""
 
 import numpy as np
 import pytest
@@ -58,12 +55,6 @@ def test_mid_ranks_of_rows() -> None:
     """Ranks within rows, ties sharing their mean, are those of scipy.stats.rankdata."""
     values = np.random.default_rng(1).integers(0, 4, size=(200, 5)).astype(np.float64)
     np.testing.assert_array_equal(mid_ranks_of_rows(values), stats.rankdata(values, axis=1))
-
-
-def test_a_run_does_without_scipy_stats() -> None:
-    """Importing the whole flow leaves scipy.stats alone: it would take a fifth of the time of a small run."""
-    code = "import sys, evalreport.analysis; sys.exit('scipy.stats' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_root_needs_two_signs() -> None:

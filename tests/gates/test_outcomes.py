@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -199,22 +197,3 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
 def test_a_value_on_its_limit_is_not_promised_a_decision():
     """However many examples there are, half of the intervals lie on either side."""
     assert "no feasible number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
-
-
-PROGRAM = """
-import sys
-import evalreport as er
-
-labels = {"forest": {"y_pred": [1, 0, 1, 1]}, "logreg": {"y_pred": [0, 0, 1, 0]}}
-results = er.evaluate(labels, truth=[1, 0, 1, 0], gates=["forest.accuracy >= 0.1"], resamples=50)
-assert len(results.gates) == 1
-print(*sorted(name for name in sys.modules if name.startswith(("evalreport", "sqlalchemy"))))
-"""
-
-
-def test_gates_of_a_run_load_no_history() -> None:
-    """Neither the store of runs nor the comparison with earlier ones is imported."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    words = ("history", "store", "connection", "run_differences", "past", "sqlalchemy")
-    loaded = {name for name in done.stdout.split() if name.rpartition(".")[2] in words}
-    assert loaded == set()

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import jsonschema
+import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
@@ -52,14 +53,14 @@ SOURCES: dict[str, Callable[[], Results]] = {
     **{name: _golden(name) for name in CASES},
     **{
         folder: lambda folder=folder, **options: er.evaluate(EXAMPLES / folder, resamples=20, **options)
-        for folder in (
-            "credit-default/models",
-            "judged/answers",
-            "suite/models",
-            "5x2cv/predictions",
-            "bias-variance/predictions",
-        )
+        for folder in ("credit-default/models", "judged/answers", "suite/models", "5x2cv/predictions")
     },
+    "bias-variance, ten replicates": lambda: er.evaluate(
+        pq.read_table(
+            EXAMPLES / "bias-variance/predictions/predictions.parquet", filters=[("replicate", "<=", 10)]
+        ),
+        resamples=20,
+    ),
     "nightly-audit, the first week": lambda: _weeks("week-00"),
     "nightly-audit, a week that fell": lambda: _weeks("week-00", "week-12"),
 }
