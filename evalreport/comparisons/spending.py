@@ -75,11 +75,11 @@ def look_levels(n: Sequence[int], shares: Sequence[float], alpha: float) -> list
     [0.0031, 0.049]
     """
     bounds, spent, state = [], 0.0, BEGINNING
-    for number, share in zip(n, shares, strict=True):
+    for look, (number, share) in enumerate(zip(n, shares, strict=True)):
+        if look:
+            state = _continued(state, float(n[look - 1]), bounds[-1])
         target, spent = spent_at(share, alpha) - spent, spent_at(share, alpha)
-        bound = _bound(state, float(number), target)
-        bounds.append(bound)
-        state = _continued(state, float(number), bound)
+        bounds.append(_bound(state, float(number), target))
     return [max(2 * normal_tail(bound), SMALLEST_LEVEL) for bound in bounds]
 
 
