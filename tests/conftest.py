@@ -148,12 +148,23 @@ def templates_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalreport.report.writing.made_within_limits", made)
 
 
+@pytest.fixture(scope="session")
+def empty_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a history without runs."""
+    from evalreport.history.connection import open_history
+
+    path = tmp_path_factory.mktemp("history") / "audits.db"
+    open_history(f"sqlite:///{path}", create=True).engine.dispose()
+    return path
+
+
 @pytest.fixture
-def history(tmp_path: Path) -> Any:
+def history(tmp_path: Path, empty_history: Path) -> Any:
     """A new history in SQLite."""
     from evalreport.history.connection import open_history
 
-    return open_history(f"sqlite:///{tmp_path / 'audits.db'}", create=True)
+    shutil.copy(empty_history, tmp_path)
+    return open_history(f"sqlite:///{tmp_path / 'audits.db'}")
 
 
 @pytest.fixture(scope="session")

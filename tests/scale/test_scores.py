@@ -77,6 +77,14 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of these models and its aggregate, for what does not hang on pairs and slices: they cost most queries."""
+    above = tmp_path_factory.mktemp("one")
+    er.aggregate(write(above / "models", 300, "a"), output=above / "sums")
+    return above
+
+
+@pytest.fixture(scope="module")
 def summed(folder: Path) -> Results:
     """The run on the sums."""
     return er.evaluate(folder / "sums", **OPTIONS)
@@ -179,29 +187,28 @@ def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows
             assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
 
 
-def test_labels_are_cut_as_a_run_cuts_them(few: Path, tmp_path: Path, summed: Results, rows: Results) -> None:
+def test_labels_are_cut_as_a_run_cuts_them(one: Path, tmp_path: Path, summed: Results, rows: Results) -> None:
     """At 0.5, or where --threshold says; scores without probabilities at a threshold only."""
     assert [c.count for c in summed.confusion] == [c.count for c in rows.confusion]
-    er.aggregate(few / "models", output=tmp_path / "low", threshold=0.2)
+    er.aggregate(one / "models", output=tmp_path / "low", threshold=0.2)
     low = er.evaluate(tmp_path / "low", metrics=["accuracy"], resamples=20)
-    own = er.evaluate(few / "models", metrics=["accuracy"], threshold=0.2, resamples=20)
+    own = er.evaluate(one / "models", metrics=["accuracy"], threshold=0.2, resamples=20)
     assert [c.count for c in low.confusion] == [c.count for c in own.confusion]
 
 
 @pytest.mark.parametrize("labels", [False, True], ids=["cut", "given"])
 def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
-    labels: bool, few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    labels: bool, one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another one is refused with the line that aggregates anew, and that gives the figures of the rows."""
     (tmp_path / "p").mkdir()
-    for path in (few / "models").iterdir():
-        frame = pd.read_parquet(path)
-        frame["p_neg"], frame["p_pos"] = 1 - frame["p_1"], frame["p_1"]
-        frame = frame.drop(columns=["p_1", "p_0"], errors="ignore")
-        frame["y_true"] = np.where(frame["y_true"] == 1, "pos", "neg")
-        if labels:
-            frame["y_pred"] = np.where(frame["p_pos"] > 0.4, "pos", "neg")
-        frame.to_parquet(tmp_path / "p" / path.name)
+    frame = pd.read_parquet(one / "models" / "a.parquet")
+    frame["p_neg"], frame["p_pos"] = 1 - frame["p_1"], frame["p_1"]
+    frame = frame.drop(columns=["p_1"])
+    frame["y_true"] = np.where(frame["y_true"] == 1, "pos", "neg")
+    if labels:
+        frame["y_pred"] = np.where(frame["p_pos"] > 0.4, "pos", "neg")
+    frame.to_parquet(tmp_path / "p" / "a.parquet")
     er.aggregate(tmp_path / "p", output=tmp_path / "d")
     assert main(["run", str(tmp_path / "d"), "--positive", "neg", "-o", str(tmp_path / "out")]) == 2
     said = " ".join(capsys.readouterr().err.split())
@@ -268,9 +275,9 @@ def test_equal_models_have_no_difference(tmp_path: Path) -> None:
         assert (row.difference, row.p_value) == (0.0, 1.0)
 
 
-def test_few_examples_of_a_class_are_warned_of(summed: Results, few: Path) -> None:
+def test_few_examples_of_a_class_are_warned_of(summed: Results, one: Path) -> None:
     """Normal limits are rough there, and rows would give better ones."""
-    found = er.evaluate(few / "sums", metrics=["roc_auc"], resamples=20)
+    found = er.evaluate(one / "sums", metrics=["roc_auc"], resamples=20)
     assert "few_for_sums" in {warning.code for warning in found.warnings}
     assert "few_for_sums" not in {warning.code for warning in summed.warnings}
 
@@ -285,10 +292,10 @@ def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_verify_goes_back_to_the_files_where_they_are(
-    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From the counts and sums; and from what these were made of, in the folder or in one of its own."""
-    shutil.copytree(few, tmp_path / "all")
+    shutil.copytree(one, tmp_path / "all")
     words = [
         "run",
         str(tmp_path / "all/sums"),
@@ -311,16 +318,16 @@ def test_verify_goes_back_to_the_files_where_they_are(
 
 
 def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_counts(
-    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The sums of scores tell which it was; where all files are the same, made of others, it must be named (above)."""
-    shutil.copytree(few, tmp_path / "all")
-    shutil.copytree(few / "models", tmp_path / "other")
+    shutil.copytree(one, tmp_path / "all")
+    shutil.copytree(one / "models", tmp_path / "other")
     frame = pd.read_parquet(tmp_path / "other/a.parquet")
     p = frame["p_1"]  # the same labels by the same threshold, of other probabilities
     other = frame.assign(p_1=np.where(p >= 0.5, 0.5 + (p - 0.5) / 2, p / 2))
     other.to_parquet(tmp_path / "other/a.parquet")
-    er.aggregate(tmp_path / "other", output=tmp_path / "all/a-first", slices="sex")
+    er.aggregate(tmp_path / "other", output=tmp_path / "all/a-first")
     counts = [(tmp_path / "all" / name / "counts.parquet").read_bytes() for name in ("a-first", "sums")]
     assert counts[0] == counts[1]
     words = ["--metric", "roc_auc", "--resamples", "20", "-f", "json", "-q", "-o", str(tmp_path / "out")]
@@ -337,10 +344,10 @@ def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_cou
 
 
 def test_verify_finds_counts_of_other_files(
-    few: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A manifest that claims other files than those that were counted is found out."""
-    shutil.copytree(few, tmp_path / "all")
+    shutil.copytree(one, tmp_path / "all")
     model, manifest = tmp_path / "all/models/a.parquet", tmp_path / "all/sums/aggregate.json"
     before = hashlib.sha256(model.read_bytes()).hexdigest()
     frame = pd.read_parquet(model)
