@@ -96,8 +96,8 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
 
 
-def of_average_precision(estimate: Estimate, ranking: Ranking, level: float) -> Bounds:
-    """Return Wilson's interval with n = number of positives, for an average precision that does not vary."""
+def of_mean_over_positives(estimate: Estimate, ranking: Ranking, level: float) -> Bounds:
+    """Return Wilson's interval with n = number of positives, for a mean over them that does not vary."""
     weighed, n = estimate.sampling.n_effective, estimate.sampling.n
     positives = float(ranking.class_sizes[0]) * (1.0 if weighed is None else weighed / n)
     limits = wilson_limits(estimate.value * positives, positives, level)
@@ -311,7 +311,7 @@ def _without_spread(estimate: Estimate, level: float, *, of_classes: bool) -> Bo
     computation = estimate.metric.computation
     over_positives = isinstance(computation, Ranks) and computation.mean_over_positives
     if isinstance(evidence, Ranking) and over_positives:
-        found.append(_on_own_scale(estimate, of_average_precision(estimate.of_base, evidence, level)))
+        found.append(_on_own_scale(estimate, of_mean_over_positives(estimate.of_base, evidence, level)))
     elif estimate.table is not None and of_classes:
         found.append(from_class_recalls(estimate, estimate.table, level))
     if isinstance(evidence, Groups):

@@ -7,17 +7,18 @@ import math
 from evalreport.engine.distributions import dot, t_quantile
 from evalreport.intervals.normal import FEW_OF_A_CLASS
 from evalreport.intervals.proportions import ValueLimits, score_limits
-from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, Function, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedRanking, Ranking
+from evalreport.metrics.metric import Ranks
 from evalreport.texts import Message
 
 MADE_UP = 1 / 20
-"""The weight of either of two made-up placements of a class, one for each model, in ``plus_delong``."""
+"""The weight of either of two made-up placements of a class: in ``plus_delong`` of one model each, else 0 and 1."""
 
 NEGLIGIBLE = 1e-12
-"""So near to 1 an average precision is 1 up to rounding."""
+"""So near to an end of its range a value is there up to rounding."""
 
 
 @interval(
@@ -57,7 +58,7 @@ FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 @interval(
     "Logit, t of the positives",
     of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "average_precision"),
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom are our own (docs/coverage.md)",
 )
 def ap_logit(estimate: Estimate, level: float) -> Bounds:
@@ -66,15 +67,49 @@ def ap_logit(estimate: Estimate, level: float) -> Bounds:
     The variance is that of the influence values times m / (m - 1). Where the value is 1, or nothing varies: Wilson's
     limits with n = m, and that quantile of t for z.
     """
-    ranking, value = estimate.evidence, estimate.value
-    assert isinstance(ranking, Ranking)
-    m, error = ranking.class_sizes[0], estimate.standard_error
-    if m < 2 or error is None:
+    m = _positives(estimate)
+    return _on_logit_scale(estimate, level, raised=m / (m - 1), df=m - 1) if m > 1 else FEW_POSITIVES
+
+
+@interval(
+    "Logit, t by the kurtosis",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
+    source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
+    " 2:110; the factor (m + 2) / (m - 1) is our own (docs/coverage.md)",
+)
+def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
+    """Area under the precision-recall curve by trapezoids on the logit scale, mapped back: Student's t.
+
+    The variance is that of the influence values times (m + 2) / (m - 1), with m positives of n examples; the degrees of
+    freedom are 2 n / (kurtosis of the influence values - 1), at most m - 1. Where the value is 1, or nothing varies:
+    Wilson's limits with n = m, and the quantile of t with m - 1 for z. Of sums of scores the kurtosis is not known: the
+    degrees of freedom are m - 1.
+    """
+    m, n, kurtosis = _positives(estimate), estimate.sampling.n, estimate.kurtosis
+    if m < 2:
         return FEW_POSITIVES
-    t = t_quantile((1 + level) / 2, m - 1)
+    df = m - 1.0
+    if kurtosis is not None and 2 * n < (kurtosis - 1) * df:
+        df = 2 * n / (kurtosis - 1)
+    return _on_logit_scale(estimate, level, raised=(m + 2) / (m - 1), df=df)
+
+
+def _positives(estimate: Estimate) -> int:
+    ranking = estimate.evidence
+    assert isinstance(ranking, Ranking)
+    return ranking.class_sizes[0]
+
+
+def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: float) -> Bounds:
+    """Return limits by Student's t of a mean over positives, whose variance is raised by a factor."""
+    value, error, p = estimate.value, estimate.standard_error, (1 + level) / 2
+    if error is None:
+        return FEW_POSITIVES
     if error == 0 or 1 - value <= NEGLIGIBLE:
-        return Bounds(*score_limits(min(value, 1.0), m, t), Message("limits.positives"))
-    half = t * error * math.sqrt(m / (m - 1)) / (value * (1 - value))
+        m = _positives(estimate)
+        return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
+    half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
     centre = math.log(value / (1 - value))
     return Bounds(_from_logit(centre - half), _from_logit(centre + half))
 
@@ -87,7 +122,7 @@ def _from_logit(x: float) -> float:
 @interval(
     "Squared and added, correlated",
     of=PairedRanking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "average_precision"),
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
     source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
 )
 def ap_mover(difference: Difference, level: float) -> Bounds:
@@ -95,10 +130,29 @@ def ap_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
+    return _squared_and_added(difference, level, ap_logit)
+
+
+@interval(
+    "Squared and added, correlated",
+    of=PairedRanking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
+    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
+)
+def pr_auc_mover(difference: Difference, level: float) -> Bounds:
+    """Difference of two areas under precision-recall curves: the distances of the models' limits, squared and added.
+
+    Less their products times the correlation of the influence values, since the examples are the same.
+    """
+    return _squared_and_added(difference, level, pr_auc_logit)
+
+
+def _squared_and_added(difference: Difference, level: float, own: Function) -> Bounds:
+    """Combine the two models' own limits, with the correlation of their influence values."""
     a, b = difference.a, difference.b
-    first, second = ap_logit(a, level), ap_logit(b, level)
+    first, second = own(a, level), own(b, level)
     if first.low is None or first.high is None or second.low is None or second.high is None:
-        return FEW_POSITIVES
+        return Bounds(None, None, first.reason or second.reason)
     r = 0.0
     if a.standard_error and b.standard_error:
         assert a.influence is not None
@@ -118,3 +172,53 @@ def mover(first: ValueLimits, second: ValueLimits, r: float) -> tuple[float, flo
     below, above = (x - low_x, high_y - y), (high_x - x, y - low_y)
     down, up = (math.sqrt(max(p * p + q * q - 2 * r * p * q, 0.0)) for p, q in (below, above))
     return x - y - down, x - y + up
+
+
+@interval(
+    "Wilson, effective trials",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
+    source="Wilson (1927), J Am Stat Assoc 22:209; the degrees of freedom Welch's and Satterthwaite's (1946),"
+    " Biometrics Bull 2:110; the effective trials and the added placements are our own (docs/coverage.md)",
+)
+def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
+    """Partial area under the ROC curve by Wilson's limits of a share, with the trials that its variance amounts to.
+
+    u is the area as a share of what the range of false positive rates [0, c] holds, and k = c N of the N negatives are
+    in that range. The m positives and those k get made-up placements 0 and 1, each with the weight 1/20; the variances
+    have the factors m / (m - 1) and N / (N - 1), the degrees of freedom are Welch's of m - 1 and k, and the trials are
+    u (1 - u) over the variance. Where u is 0 or 1: min(m, k).
+    """
+    ranking, squares, computation = estimate.evidence, estimate.squares_by_class, estimate.metric.computation
+    assert isinstance(ranking, Ranking)
+    assert isinstance(computation, Ranks)
+    assert computation.most_false_positives is not None
+    if squares is None or min(ranking.class_sizes) < 2:
+        return FEW_OF_A_CLASS
+    (low, high), (m, n) = estimate.range, ranking.class_sizes
+    u, k = (estimate.value - low) / (high - low), computation.most_false_positives * n
+    made_up = MADE_UP * (u * u + (1 - u) ** 2)
+    of_positives, of_negatives = (
+        (of_class / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)
+        for of_class, inside, size in zip(squares, (m, k), (m, n), strict=True)
+    )
+    variance = of_positives + of_negatives
+    df = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / max(k, 1.0))
+    at_an_end = min(u, 1 - u) <= NEGLIGIBLE
+    trials = min(m, k) if at_an_end else u * (1 - u) / variance
+    least, most = score_limits(min(max(u, 0.0), 1.0), trials, t_quantile((1 + level) / 2, df))
+    return Bounds(low + (high - low) * least, low + (high - low) * most)
+
+
+@interval(
+    "Squared and added, correlated",
+    of=PairedRanking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
+    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
+)
+def partial_auc_mover(difference: Difference, level: float) -> Bounds:
+    """Difference of two partial areas under the ROC curve: the distances of the models' limits, squared and added.
+
+    Less their products times the correlation of the influence values, since the examples are the same.
+    """
+    return _squared_and_added(difference, level, partial_auc_wilson)

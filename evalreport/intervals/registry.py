@@ -24,7 +24,6 @@ from evalreport.metrics.evidence import (
     TwoProportions,
     WeightedF1,
 )
-from evalreport.metrics.metric import Metric, Ranks
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -117,10 +116,6 @@ MOST_BLOCKS = 1_000
 """Beyond, the m (m + 1) / 2 averages of two differences would fill memory for nothing."""
 
 
-def _over_positives(metric: Metric) -> bool:
-    return isinstance(metric.computation, Ranks) and metric.computation.mean_over_positives
-
-
 def _rows(value: Value) -> int | None:
     """Count the differences by fit or by example; None where there are none."""
     rows = value.rows if isinstance(value, Difference) else None
@@ -161,11 +156,11 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "label_table": lambda _, e: e.metric.inference.smooth and isinstance(e, Estimate) and e.table is not None,
     "auc": lambda _, e: e.metric.is_auc,
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
-    "average_precision": lambda _, e: _over_positives(e.metric),
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
     ),
     "costs": lambda *_: False,
+    "its_value": lambda m, e: m.name in e.metric.inference.intervals,
     "its_difference": lambda m, e: (
         isinstance(e, Difference) and e.metric.inference.difference_interval == m.name
     ),

@@ -207,6 +207,8 @@ class Ranks:
         Under which curve it is the area. DeLong's error and Newcombe's interval are those of ``roc``, the whole area.
     mean_over_positives
         Whether it is a mean of one number for each positive example.
+    most_false_positives
+        Where the range of false positive rates ends over which the area is taken. None of other areas.
     """
 
     function: Function
@@ -214,6 +216,7 @@ class Ranks:
     binned: Function | None = None
     area: Area = ""
     mean_over_positives: bool = False
+    most_false_positives: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ TABLES = (
     Table("F1 averaged over three classes", "value", ("f1_macro", "f1_weighted")),
     Table("Area under the ROC curve", "value", ("roc_auc",)),
     Table("Average precision", "value", ("average_precision",)),
+    Table("PR AUC by trapezoids", "value", ("pr_auc",)),
+    Table("Partial area under the ROC curve", "value", ("partial_auc",)),
     Table("Log loss and Brier score", "value", ("log_loss", "brier")),
     Table("Mean errors of real values", "value", ("mae", "mse")),
     Table("RMSE and R²", "value", ("rmse", "r2")),
@@ -99,6 +101,8 @@ TABLES = (
           ("f1", "f1_macro", "f1_weighted", "mcc", "balanced_accuracy")),
     Table("Difference of two areas under the ROC curve", "difference", ("roc_auc",)),
     Table("Difference of two average precisions", "difference", ("average_precision",)),
+    Table("Difference of two PR AUCs", "difference", ("pr_auc",)),
+    Table("Difference of two partial areas", "difference", ("partial_auc",)),
     Table("Difference of mean losses", "difference", ("log_loss", "brier", "mae", "mse")),
     Table("Difference of RMSE and R²", "difference", ("rmse", "r2")),
 )  # fmt: skip

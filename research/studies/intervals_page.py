@@ -61,6 +61,19 @@ CHOICE = (
         "`bootstrap_percentile`",
     ),
     (
+        "PR AUC by trapezoids",
+        "`pr_auc_logit`",
+        "as for average precision, with fewer degrees of freedom where few examples carry the variance",
+        "the bootstrap",
+    ),
+    (
+        "partial area under the ROC curve",
+        "`partial_auc_wilson`",
+        "Wilson's limits with as many trials as the variance amounts to, after a few made-up placements: few negatives"
+        " are in the range",
+        "the bootstrap",
+    ),
+    (
         "mean losses of probabilities: log loss, Brier",
         "`hall_df`",
         "Student's t after a map that takes the skewness of the losses out; fewer degrees of freedom where few losses"
@@ -104,6 +117,12 @@ CHOICE = (
         "`ap_mover`",
         "the two models' own limits, squared and added, less what their influence values share",
         "`bootstrap_bca`",
+    ),
+    (
+        "difference of PR AUCs, of partial areas",
+        "`pr_auc_mover`, `partial_auc_mover`",
+        "the same, from their own limits",
+        "`bootstrap_percentile`",
     ),
     (
         "difference of mean losses, of R²",

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import integrate, special, stats
 
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.ranking import MOST_FALSE_POSITIVES
+from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
 from research.studies.designs import SIZES, Design, Truth, predictions_on
@@ -77,11 +78,14 @@ def probability_design(
 
     truths: dict[Truth, float] = {}
     areas = {"a": area, "b": area - 0.05}
-    for metric in ("roc_auc", "average_precision", "log_loss", "brier"):
+    for metric in ("roc_auc", "average_precision", "pr_auc", "partial_auc", "log_loss", "brier"):
         quantity = Quantity(metric)
-        values = (
-            areas if metric == "roc_auc" else {m: _population(metric, prevalence, d[m], m, logits) for m in d}
-        )
+        if metric == "roc_auc":
+            values = areas
+        elif metric == "partial_auc":
+            values = {m: _partial_auc(d[m]) for m in d}
+        else:
+            values = {m: _population(metric, prevalence, d[m], m, logits) for m in d}
         truths |= {("value", model, quantity): values[model] for model in ("a", "b")}
         truths["difference", "a", quantity] = values["a"] - values["b"]
     text = (
@@ -101,7 +105,7 @@ def _population(
 
     def integrand(s: float) -> float:
         plus, minus = prevalence * _density(s - d), (1 - prevalence) * _density(s)
-        if metric == "average_precision":
+        if metric in ("average_precision", "pr_auc"):
             above = prevalence * special.ndtr(d - s)
             return float(_density(s - d) * above / (above + (1 - prevalence) * special.ndtr(-s)))
         x = float(logits(model, np.asarray(s)))
@@ -111,6 +115,14 @@ def _population(
         return float(plus * (1 - p) ** 2 + minus * p**2)
 
     return float(integrate.quad(integrand, -12, 12 + d, epsabs=1e-12, limit=500)[0])
+
+
+def _partial_auc(d: float) -> float:
+    """Return the standardised area under the ROC curve of two unit normals up to a false positive rate of 0.1."""
+    least, most = METRICS["partial_auc"].scale.range
+    start = float(stats.norm.isf(MOST_FALSE_POSITIVES))
+    area = integrate.quad(lambda s: _density(s) * special.ndtr(d - s), start, 12, epsabs=1e-12, limit=500)[0]
+    return float(least + (most - least) * area / MOST_FALSE_POSITIVES)
 
 
 def _density(z: float) -> float:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from evalreport.schema.metrics import Interval
-from tests.samples.pairs import Source, labels, outcomes, row, run, scores
+from tests.samples.pairs import Source, labels, outcomes, row, run, scores, values
 
 Z = 1.959963984540054  # qnorm(0.975)
 
@@ -18,7 +18,9 @@ def first_interval(source: Source, metric: str, **options: object) -> Interval:
     return next(r for r in records if r.model == "a").intervals[0]
 
 
-@pytest.mark.parametrize("metric", ["f1", "mcc", "roc_auc", "average_precision", "balanced_accuracy"])
+@pytest.mark.parametrize(
+    "metric", ["f1", "mcc", "roc_auc", "average_precision", "pr_auc", "partial_auc", "balanced_accuracy"]
+)
 def test_two_perfect_models_on_six_examples_are_not_equivalent(metric: str) -> None:
     """Six examples that both models get right say next to nothing: not equivalent, not non-inferior."""
     truth = np.array([0, 0, 0, 1, 1, 1])
@@ -188,9 +190,9 @@ def test_scale_of_weights_moves_no_limit_at_the_edge(metric: str) -> None:
 
 def test_without_replicates_the_normal_interval_leads() -> None:
     """One replicate gives no bootstrap interval; what varies is then not said to be stuck at the edge."""
-    truth = np.arange(60) % 2
-    source = scores(truth, a=truth + np.arange(60) % 7)
-    record = run(source, metrics=("pr_auc",), resamples=1).metrics[0]
+    truth = np.arange(60) % 5 + 0.5
+    source = values(truth, a=truth + np.arange(60) % 7)
+    record = run(source, metrics=("rae",), resamples=1).metrics[0]
     first = record.intervals[0]
     assert first.method == "normal"
     assert first.reason

@@ -25,6 +25,7 @@ from research.studies.designs import predictions_on
 from tests.reference.third_round import assert_agrees, each
 
 AUC, AP = Quantity("roc_auc"), Quantity("average_precision")
+PR, PARTIAL = Quantity("pr_auc"), Quantity("partial_auc")
 
 
 def estimate_of(true: Any, quantity: Quantity, *scores: Any) -> Estimate | Difference:
@@ -76,15 +77,22 @@ def test_identical_rankings_have_the_made_up_placements_width() -> None:
 def test_one_positive_has_no_limits() -> None:
     """A variance takes two of each class; the reason says so."""
     true, rng = np.array([1, 0, 0, 0, 0, 0]), np.random.default_rng(2)
-    for quantity, method in ((AUC, "plus_delong"), (AP, "ap_mover")):
+    differences = (
+        (AUC, "plus_delong"),
+        (AP, "ap_mover"),
+        (PR, "pr_auc_mover"),
+        (PARTIAL, "partial_auc_mover"),
+    )
+    for quantity, method in differences:
         found = limits(estimate_of(true, quantity, rng.normal(size=6), rng.normal(size=6)), method, 0.95)
         assert (found.low, found.high) == (None, None)
         assert found.reason
-    value = limits(estimate_of(true, AP, rng.normal(size=6)), "ap_logit", 0.95)
-    assert (value.low, value.high) == (None, None)
+    for quantity, method in ((AP, "ap_logit"), (PR, "pr_auc_logit"), (PARTIAL, "partial_auc_wilson")):
+        value = limits(estimate_of(true, quantity, rng.normal(size=6)), method, 0.95)
+        assert (value.low, value.high) == (None, None)
 
 
-@pytest.mark.parametrize("quantity", [AUC, AP])
+@pytest.mark.parametrize("quantity", [AUC, AP, PR, PARTIAL])
 def test_turned_models_and_other_units_of_the_scores(quantity: Quantity) -> None:
     """The models turned round have the limits negated; only the order of scores matters."""
     rng = np.random.default_rng(3)
@@ -106,3 +114,111 @@ def test_without_correlation_mover_is_newcombe_s() -> None:
         (0.2 - math.hypot(0.1, 0.2), 0.2 + math.hypot(0.1, 0.2))
     )
     assert mover(first, second, 1.0) == pytest.approx((0.1, 0.3))
+
+
+# --- PR AUC and partial AUC: the formulas in numpy alone, derivatives by differences of the weights ------------------
+
+
+def areas(true: Any, score: Any, weight: Any) -> dict[Quantity, float]:
+    """PR AUC by trapezoids, and the area under the ROC curve for FPR <= 0.1 as a share of 0.1, of weighted rows."""
+    thresholds = np.unique(score)[::-1]
+    found = np.array([weight[(score >= t) & true].sum() for t in thresholds])
+    wrong = np.array([weight[(score >= t) & ~true].sum() for t in thresholds])
+    precision = found / (found + wrong)
+    recall = np.append(0, found / found[-1])
+    heights = (precision + np.append(precision[0], precision[:-1])) / 2
+    false = np.append(0, wrong / wrong[-1])
+    # Between two thresholds a straight line, which the end of the range may cut.
+    pieces = zip(false[:-1], false[1:], recall[:-1], recall[1:], strict=True)
+    area = sum(
+        (min(f, 0.1) - e) * (r + r + (s - r) * (min(f, 0.1) - e) / (f - e)) / 2
+        for e, f, r, s in pieces
+        if e < 0.1 and f > e
+    )
+    return {PR: float((np.diff(recall) * heights).sum()), PARTIAL: float(area / 0.1)}
+
+
+def influence(true: Any, score: Any, quantity: Quantity) -> Any:
+    """The derivatives by the weight of each row, by central differences."""
+    step, found = 1e-5, np.empty(len(true))
+    for i in range(len(true)):
+        moved = [np.ones(len(true)) for _ in range(2)]
+        moved[0][i] += step
+        moved[1][i] -= step
+        up, down = (areas(true, score, w)[quantity] for w in moved)
+        found[i] = (up - down) / (2 * step)
+    return found
+
+
+def by_hand(true: Any, score: Any, quantity: Quantity) -> tuple[float, float, float, Any]:
+    """Value, limits at 95 % and derivatives; partial AUC as a share of its range."""
+    x, z = areas(true, score, np.ones(len(true)))[quantity], influence(true, score, quantity)
+    m, n = int(true.sum()), len(true)
+    if quantity == PR:
+        kurtosis = n * (z**4).sum() / (z**2).sum() ** 2
+        error = math.sqrt((z**2).sum() * (m + 2) / (m - 1)) / (x * (1 - x))
+        q = stats.t.ppf(0.975, min(m - 1, 2 * n / (kurtosis - 1)))
+        low, high = (1 / (1 + math.exp(-(math.log(x / (1 - x)) + side * q * error))) for side in (-1, 1))
+        return x, low, high, z
+    k, made_up = (n - m) / 10, (x**2 + (1 - x) ** 2) / 20
+    parts = [
+        ((z[true] ** 2).sum() + made_up / m**2) * m / (m - 1),
+        ((z[~true] ** 2).sum() + made_up / k**2) * (n - m) / (n - m - 1),
+    ]
+    q = stats.t.ppf(0.975, sum(parts) ** 2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / max(k, 1)))
+    trials = x * (1 - x) / sum(parts)
+    centre = (x + q * q / (2 * trials)) / (1 + q * q / trials)
+    half = q * math.sqrt(x * (1 - x) / trials + q * q / (4 * trials**2)) / (1 + q * q / trials)
+    return x, centre - half, centre + half, z
+
+
+@pytest.mark.parametrize("quantity", [PR, PARTIAL])
+@pytest.mark.parametrize("decimals", [0, 12])
+@pytest.mark.parametrize("positives", [15, 60])
+def test_areas_under_parts_are_the_formulas_by_numpy(
+    quantity: Quantity, decimals: int, positives: int
+) -> None:
+    """Value and difference, with ties and without; differences of the weights are exact to about 1e-9."""
+    rng = np.random.default_rng(positives + decimals)
+    true = np.repeat([True, False], [positives, 66])
+    a, b = (np.round(rng.normal(size=len(true)) + true, decimals) for _ in range(2))
+    (x, low_x, high_x, z), (y, low_y, high_y, w) = (by_hand(true, s, quantity) for s in (a, b))
+    r = (z * w).sum() / math.sqrt((z**2).sum() * (w**2).sum())
+    below = math.sqrt((x - low_x) ** 2 + (high_y - y) ** 2 - 2 * r * (x - low_x) * (high_y - y))
+    above = math.sqrt((high_x - x) ** 2 + (y - low_y) ** 2 - 2 * r * (high_x - x) * (y - low_y))
+    least = (1 - 0.1 / 1.9) / 2
+    start, unit = (least, 1 - least) if quantity == PARTIAL else (0.0, 1.0)
+    value = limits(
+        estimate_of(true, quantity, a), {PR: "pr_auc_logit", PARTIAL: "partial_auc_wilson"}[quantity], 0.95
+    )
+    found = leading_limits(estimate_of(true, quantity, a, b))
+    assert (value.low, value.high) == pytest.approx((start + unit * low_x, start + unit * high_x), rel=1e-6)
+    expected = [unit * limit for limit in (x - y - below, x - y + above)]
+    assert [found["low"], found["high"]] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("positives", "negatives", "trials"), [(20, 300, 20), (20, 50, 5)])
+def test_a_perfect_start_of_the_curve_has_wilson_s_limits(
+    positives: int, negatives: int, trials: int
+) -> None:
+    """Partial AUC 1: as many trials as positives, or as negatives in the range of rates, whichever are fewer."""
+    true = np.repeat([1, 0], [positives, negatives])
+    found = leading_limits(estimate_of(true, PARTIAL, true))
+    # By hand: only made-up placements vary, (1/20) / m^2 and (1/20) / k^2 with the factors m/(m - 1) and N/(N - 1).
+    m, k = positives, negatives / 10
+    parts = [1 / (20 * m * (m - 1)), negatives / (20 * k**2 * (negatives - 1))]
+    q = stats.t.ppf(0.975, sum(parts) ** 2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / k))
+    least = (1 - 0.1 / 1.9) / 2
+    assert found["high"] == 1
+    assert found["low"] == pytest.approx(least + (1 - least) / (1 + q * q / trials), rel=1e-12)
+
+
+def test_areas_of_parts_lead_on_plain_rows_alone() -> None:
+    """In clusters and under weights the intervals of those lead, as for average precision."""
+    rng = np.random.default_rng(5)
+    true = (rng.random(80) < 0.4).astype(np.int32)
+    models = tuple(ModelOutputs(name, score=rng.normal(size=80) + true) for name in "ab")
+    predictions = predictions_on("binary", true, models, 2)
+    for units in (Units(80, np.arange(80) // 4), Units(80, weight=1 + rng.random(80))):
+        sample = estimate_all(predictions, [AP, PR, PARTIAL], units=units, n_resamples=20, seed=0)
+        assert len({recommended(sample.estimates["a", quantity]) for quantity in (AP, PR, PARTIAL)}) == 1

@@ -83,6 +83,8 @@ def test_few_large_losses_are_warned_of_where_what_leads_is_short(rows: list[Row
         (("mse", "rmse", "r2"), "hall_tail", ("normal", "bootstrap_normal", "bootstrap_percentile", "bootstrap_bca")),
         (("balanced_accuracy", "f1_macro", "mcc"), "plus_four", ("normal", "bootstrap_percentile", "bootstrap_bca")),
         (("average_precision",), "ap_logit", ("normal", "bootstrap_percentile", "bootstrap_bca")),
+        (("pr_auc",), "pr_auc_logit", ("normal", "bootstrap_percentile", "bootstrap_bca")),
+        (("partial_auc",), "partial_auc_wilson", ("normal", "bootstrap_percentile", "bootstrap_bca")),
     ],
 )  # fmt: skip
 def test_what_leads_holds_where_others_miss(
@@ -162,7 +164,7 @@ def test_misses_add_up(rows: list[Row]) -> None:
         if row.method != LEADING:
             assert row.coverage + row.below + row.above == pytest.approx(1, abs=2e-4), row.key
         assert 0 <= row.coverage <= 1
-        assert row.least < NOMINAL
+        assert row.least < NOMINAL or row.coverage == 1, row.key
 
 
 @pytest.mark.slow

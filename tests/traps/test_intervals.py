@@ -128,6 +128,8 @@ def test_i_recommended_interval_at_the_boundary(model: str) -> None:
         "accuracy",
         "roc_auc",
         "average_precision",
+        "pr_auc",
+        "partial_auc",
         "mcc",
         "cohen_kappa",
         "balanced_accuracy",

@@ -90,19 +90,25 @@ def test_each_situation_ends() -> None:
 
 @pytest.mark.parametrize(
     "n, metric, warned",
-    [(60, "pr_auc", True), (60, "f1", False), (60, "accuracy", False), (2000, "pr_auc", False)],
+    [
+        (60, "rae", True),
+        (60, "f1", False),
+        (60, "pr_auc", False),
+        (60, "accuracy", False),
+        (2000, "rae", False),
+    ],
 )
 def test_few_examples_and_an_interval_by_bca(n: int, metric: str, warned: bool) -> None:
     """Few examples and a BCa interval of the primary metric's differences give the warning, nothing else does."""
     random = np.random.default_rng(3)
-    truth = (random.random(n) < 0.1).astype(int)
-    source = {
-        name: {
-            "y_pred": np.where(random.random(n) < 0.8, truth, 1 - truth),
-            "score": random.random(n) + truth,
-        }
-        for name in ("a", "b")
+    truth: np.ndarray = random.normal(size=n) if metric == "rae" else (random.random(n) < 0.5).astype(int)
+    source: dict[str, dict[str, np.ndarray]] = {
+        name: {"y_pred": truth + random.normal(size=n)} for name in ("a", "b")
     }
+    if metric != "rae":
+        for model in source.values():
+            model["y_pred"] = np.where(random.random(n) < 0.8, truth, 1 - truth)
+            model["score"] = random.random(n) + truth
     results = evalreport.evaluate(source, truth=truth, metrics=[metric], resamples=1000)
     assert bool(given(results, "short_difference_interval")) == warned
 
