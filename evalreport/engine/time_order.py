@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import fft
 
 from evalreport.engine.distributions import dot
 
@@ -47,6 +46,8 @@ def cosine_sums(derivative: Floats) -> Floats:
     >>> [round(float((cosine_sums(series) ** 2).sum())) for series in (alternating, drifting)]
     [1, 378]
     """
+    from scipy import fft
+
     b = cosines_of(len(derivative))
     # The transform of type 2 is twice the sums of cosines.
     return np.asarray(fft.dct(derivative, type=2)[1 : b + 1] / np.sqrt(2 * b))
