@@ -148,6 +148,13 @@ def templates_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalreport.report.writing.made_within_limits", made)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make reports without charts and the layout of the PDF, where their words are the point: they take most time."""
+    monkeypatch.setattr("evalreport.plots.pictures.drawn", lambda _figure: "<svg></svg>")
+    monkeypatch.setattr("evalreport.report.pdf.pdf_bytes", lambda *_page, **_time: b"%PDF-1.7\n")
+
+
 @pytest.fixture(scope="session")
 def empty_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a history without runs."""

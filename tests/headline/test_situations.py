@@ -22,6 +22,7 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_sentence_says_what_is_true(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,8 @@ from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
 from tests.samples.traps import evaluate, labelled, noisy_scores, paired_counts
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @cache
 def undecided() -> Results:
