@@ -177,15 +177,21 @@ def _fits(mean: Floats, count: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the fits of several drawn shares (b, m): the values of all blocks, their weights, and the curves (b, m).
 
     All are fitted in one call: each row is lifted by 2 above the one before, so that no block reaches into the next
-    row. The values are the blocks' own means.
+    row. Neighbours that do not rise are in one block in any case, and enter the fit as one: most outcomes do not. The
+    values are the blocks' own means.
     """
     from scipy.optimize import isotonic_regression
 
-    lifted = mean + 2.0 * np.arange(len(mean))[:, None]
-    found = isotonic_regression(lifted.ravel(), weights=np.tile(count, len(mean)))
+    rises = np.ones(mean.shape, dtype=np.bool_)
+    np.greater(mean[:, 1:], mean[:, :-1], out=rises[:, 1:])
+    starts = np.flatnonzero(rises)
+    sums = np.add.reduceat((count * mean).ravel(), starts)
+    weights = np.add.reduceat(np.tile(count, len(mean)), starts)
+    found = isotonic_regression(sums / weights + 2.0 * (starts // mean.shape[1]), weights=weights)
     # Rounding of sums must not leave a share above 1.
-    fit = np.minimum(np.add.reduceat((count * mean).ravel(), found.blocks[:-1]) / found.weights, 1.0)
-    return fit, found.weights, np.repeat(fit, np.diff(found.blocks)).reshape(mean.shape)
+    fit = np.minimum(np.add.reduceat(sums, found.blocks[:-1]) / found.weights, 1.0)
+    sizes = np.diff(starts[found.blocks[:-1]], append=mean.size)
+    return fit, found.weights, np.repeat(fit, sizes).reshape(mean.shape)
 
 
 def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Floats]:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evalreport.engine.distributions import Whole, column_sums, dot, ratio, whole_numbers
+from evalreport.engine.distributions import Array, Whole, column_sums, dot, ratio, whole_numbers
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import Pairs, RowWise
 from evalreport.metrics.registry import definition
@@ -31,7 +31,7 @@ class FirstOrder:
     classes
         The rows of each class.
     inside
-        By class, each key's derivative less its mean in the class, as whole numbers, and their unit.
+        By class, each key's derivative less its mean in the class, as whole numbers, and their unit; then ones.
     means
         By class, each key's mean derivative.
     """
@@ -52,20 +52,24 @@ class FirstOrder:
         means = [[float(slope[rows].mean()) for slope in slopes] for rows in classes]
         inside = [
             [whole_numbers(slope[rows] - mean) for slope, mean in zip(slopes, own, strict=True)]
+            + [(np.ones(len(rows), np.int32), 1.0)]
             for rows, own in zip(classes, means, strict=True)
         ]
         return cls({key: estimates[key].value for key in keys}, classes, inside, means)
 
-    def replicates(self, weights: Floats) -> dict[Key, Floats]:
-        """Return each quantity's values (b,) under weights (b, n); nan where a class was not drawn."""
-        found = {key: np.full(len(weights), value) for key, value in self.values.items()}
-        by_row = weights.T
+    def replicates(self, tiles: Sequence[tuple[slice, Array]]) -> dict[Key, Floats]:
+        """Return each quantity's values (b,) under weights of rows in tiles, (rows, b); nan without a class."""
+        size = tiles[0][1].shape[1]
+        found = {key: np.full(size, value) for key, value in self.values.items()}
         for rows, inside, means in zip(self.classes, self.inside, self.means, strict=True):
-            own = np.ascontiguousarray(by_row[rows])
-            total = own.sum(axis=0)
+            ends = np.searchsorted(rows, [tile.stop for tile, _ in tiles])
+            own = [
+                counts[some - tile.start]
+                for (tile, counts), some in zip(tiles, np.split(rows, ends[:-1]), strict=True)
+            ]
+            *sums, total = column_sums([numbers for numbers, _ in inside], np.concatenate(own))
             share = ratio(len(rows), total)
-            sums = column_sums([numbers for numbers, _ in inside], own)
-            for values, (_, unit), mean, inner in zip(found.values(), inside, means, sums, strict=True):
+            for values, (_, unit), mean, inner in zip(found.values(), inside, means, sums, strict=False):
                 values += unit * inner * share + mean * total
         return found
 

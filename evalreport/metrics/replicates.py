@@ -136,11 +136,8 @@ class FromRows:
     def _values(self, multiplicities: Floats) -> dict[Key, Floats]:
         """Return each quantity's values (b,) under multiplicities of units (b, units)."""
         found = _of_sums(self.columns.sums(multiplicities))
-        return found | self._of_weights(multiplicities)
-
-    def _of_weights(self, multiplicities: Floats) -> dict[Key, Floats]:
-        """Return the values (b,) of what depends on the weights of all rows."""
-        found = {} if self.first_order is None else self.first_order.replicates(multiplicities)
+        if self.first_order is not None:
+            found |= self.first_order.replicates([(slice(0, self.data.units.n), multiplicities.T)])
         if self.by_row:
             found |= self._by_row(self.by_row, multiplicities)
         return found
@@ -151,8 +148,10 @@ class FromRows:
         found = _of_sums({key: s for key, s in sums.items() if key not in self.middle})
         for key, one in self.middle.items():
             found[key] = self._of_middle(key, one, sums[key][:, 0], drawn)
-        if self.by_row or self.first_order:
-            blocks = [self._of_weights(weights) for weights in in_floats(drawn)]
+        if self.first_order is not None:
+            found |= self.first_order.replicates(drawn)
+        if self.by_row:
+            blocks = [self._by_row(self.by_row, weights) for weights in in_floats(drawn)]
             found |= {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
         return found
 

@@ -91,12 +91,14 @@ def test_they_are_near_those_of_the_rows(quantity: Quantity) -> None:
 def test_a_class_that_was_not_drawn_leaves_no_value() -> None:
     """As the metric itself has none under such weights."""
     found = sample(replicates=1)
-    weights = np.ones((2, found.rows.units.n))
+    n = found.rows.units.n
+    weights = np.ones((n, 2))
     codes = found.predictions.y_true
     assert codes is not None
-    weights[0, codes == 2] = 0
-    values = FirstOrder.of(found.rows, found.estimates, [*found.estimates]).replicates(weights)
-    for key, (without, whole) in values.items():
+    weights[codes == 2, 0] = 0
+    prepared = FirstOrder.of(found.rows, found.estimates, [*found.estimates])
+    in_tiles = prepared.replicates([(slice(0, 5_000), weights[:5_000]), (slice(5_000, n), weights[5_000:])])
+    for key, (without, whole) in in_tiles.items():
         assert np.isnan(without)
         assert whole == pytest.approx(found.estimates[key].value, abs=1e-9)
 
