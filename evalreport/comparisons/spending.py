@@ -74,7 +74,8 @@ def look_levels(n: Sequence[int], shares: Sequence[float], alpha: float) -> list
     >>> [round(level, 4) for level in look_levels([100, 200], [0.5, 1.0], 0.05)]
     [0.0031, 0.049]
     """
-    bounds, spent, state = [], 0.0, BEGINNING
+    bounds: list[float] = []
+    spent, state = 0.0, BEGINNING
     for look, (number, share) in enumerate(zip(n, shares, strict=True)):
         if look:
             state = _continued(state, float(n[look - 1]), bounds[-1])

@@ -171,15 +171,16 @@ def take_away(sample: Bytes, surplus: int, generator: np.random.Generator) -> No
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 
-MANY_ROWS = 20_000
+MANY_ROWS = 2_000
 """From this many rows on, Poisson bytes are faster than drawing row numbers and counting them."""
 
 _CELLS_IN_A_BLOCK = 1 << 20
 """Weights drawn at once (8 MB as float64): bounds memory for any number of replicates."""
 
 _BYTES_IN_A_BLOCK = 1 << 30
-"""The same where weights are bytes: up to 128 replicates, or 16 of more than 64 million rows, whose bytes are 1 GB
-where not one tile alone is in memory. Each block goes through all rows, so that few replicates cost as much as many.
+"""The same where weights are bytes: up to 128 replicates, more of few rows, or 16 of more than 64 million, whose bytes
+are 1 GB where not one tile alone is in memory. Each block goes through all rows, so that few replicates cost as much as
+many.
 """
 
 
@@ -247,11 +248,13 @@ def bootstrap_rows(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
 
 
 def _byte_blocks(n: int, n_resamples: int) -> list[tuple[int, int]]:
-    at_most = max(16, min(128, _BYTES_IN_A_BLOCK // n))
+    several = _CELLS_IN_A_BLOCK // n
+    at_most = several - several % 16 if several >= 128 else max(16, min(128, _BYTES_IN_A_BLOCK // n))
     sizes: list[int] = []
     while left := n_resamples - sum(sizes):
-        # The last blocks are smaller, so that threads finish at about the same time.
-        sizes.append(min(left, at_most if left > 2 * at_most else max(16, at_most // 4)))
+        # The last blocks are smaller, so that threads finish at about the same time; of few rows calls cost more.
+        smaller = at_most if several >= 128 else max(16, at_most // 4)
+        sizes.append(min(left, at_most if left > 2 * at_most else smaller))
     return list(enumerate(sizes))
 
 
@@ -270,12 +273,7 @@ def of_row_bytes(
     """
     spare: list[list[Bytes]] = []
 
-    def few(numbered: tuple[int, int]) -> T:
-        block, size = numbered
-        counts = _counted_rows(n, seed, "bootstrap rows", block, size)
-        return function(size, iter([(slice(0, n), np.ascontiguousarray(counts.T))]))
-
-    def many(numbered: tuple[int, int]) -> T:
+    def of_block(numbered: tuple[int, int]) -> T:
         block, size = numbered
         memory = spare.pop() if spare else []
         drawn = stream(seed, "bootstrap rows", block)
@@ -283,9 +281,7 @@ def of_row_bytes(
         spare.append(memory)
         return value
 
-    return (
-        mapped(few, blocks(n_resamples, n)) if n < MANY_ROWS else mapped(many, _byte_blocks(n, n_resamples))
-    )
+    return mapped(of_block, _byte_blocks(n, n_resamples))
 
 
 def in_floats(tiles: Sequence[Tile]) -> Iterator[Floats]:

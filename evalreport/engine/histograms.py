@@ -324,7 +324,7 @@ class BinWeights:
         )
         return found, wrong
 
-    def column(self, values: Floats) -> Array:
+    def column(self, values: Array) -> Array:
         """Return values (G,) as a column (G, 1) of the weights' precision."""
         return values.astype(self.by_code.dtype)[:, None]
 
