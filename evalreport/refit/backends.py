@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import logging
+import os
 import platform
 import sys
 import time
@@ -165,14 +166,16 @@ def versions() -> dict[str, str]:
 
 def local_modules(folder: Path) -> dict[str, Path]:
     """Return the user's modules that were imported from a folder, by name."""
-    place = folder.resolve()
+    place = os.path.normcase(f"{folder.resolve()}{os.sep}")
     found = {}
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file is None or name.split(".")[0] in ("__main__", "evalreport") or not file.endswith(".py"):
+        # Compared as texts: a process has thousands of modules, and paths of all of them take longer than a small fit.
+        if file is None or not file.endswith(".py") or not os.path.normcase(file).startswith(place):
             continue
         path = Path(file)
-        if path.is_relative_to(place) and not {"site-packages", "dist-packages"} & set(path.parts):
+        known = name.split(".")[0] in ("__main__", "evalreport")
+        if not known and not {"site-packages", "dist-packages"} & set(path.parts):
             found[name] = path
     return found
 

@@ -48,22 +48,21 @@ def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnect
         Where the limit leaves no room to work in.
     """
     shared = _SHARED.get()
-    limit = usable_memory() if memory_limit is None else memory_limit
     try:
         if shared is None:
             with ExitStack() as stack:
-                yield _opened_database(limit, stack)
+                yield _opened_database(memory_limit, stack)
             return
         stack, known = shared
         if memory_limit not in known:
-            known[memory_limit] = _opened_database(limit, stack)
+            known[memory_limit] = _opened_database(memory_limit, stack)
         with known[memory_limit].cursor() as connection:
             connection.execute("SET enable_progress_bar = false")
             yield connection
     except _errors_of_duckdb() as error:
         # While rows are fetched, Arrow passes DuckDB's errors on as OSErrors.
         if type(error).__name__ == "OutOfMemoryException" or _NO_ROOM.search(str(error)):
-            raise _no_room(limit, error) from None
+            raise _no_room(_limit(memory_limit), error) from None
         raise
 
 
@@ -81,14 +80,18 @@ def one_database() -> Iterator[None]:
             _SHARED.reset(token)
 
 
-def _opened_database(limit: int, stack: ExitStack) -> duckdb.DuckDBPyConnection:
+def _limit(memory_limit: int | None) -> int:
+    return usable_memory() if memory_limit is None else memory_limit
+
+
+def _opened_database(memory_limit: int | None, stack: ExitStack) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "threads": "2",
-        "memory_limit": f"{limit}B",
+        "memory_limit": f"{_limit(memory_limit)}B",
         "temp_directory": stack.enter_context(tempfile.TemporaryDirectory(prefix="evalreport-")),
     }
     connection = stack.enter_context(duckdb.connect(":memory:", config=settings))
