@@ -18,7 +18,7 @@ SAID_FROM = 10.0
 START = 1.3
 """Seconds of every run."""
 
-A_ROW, A_ROW_OF_LABELS, A_ROW_OF_VALUES, A_PROBABILITY = 3e-6, 3.5e-7, 7e-6, 1.2e-5
+A_ROW, A_ROW_OF_LABELS, A_ROW_OF_VALUES, A_PROBABILITY = 3e-6, 3.5e-7, 5e-6, 4.5e-6
 """Seconds for each row of a model, of one that gives labels alone, of its values in a regression besides, and of its
 probability of each of several classes."""
 
@@ -28,13 +28,13 @@ A_ROW_OF_A_UNIT = 3.5e-5
 MOST_VALUES = 200_000
 """Values and probabilities of more rows have histograms, or no replicates."""
 
-A_RANKING = 0.28
+A_RANKING = 0.25
 """Seconds for the replicates, the band and the curves of one model's scores."""
 
-A_CLASS_VALUE, A_PAIR_VALUE, A_PAIR_CLASS = 5.5e-4, 6e-4, 1.8e-4
+A_CLASS_VALUE, A_PAIR_VALUE, A_PAIR_CLASS = 5.5e-4, 4e-4, 1.8e-4
 """Seconds for each value of a single class, and for each metric of a pair of models and each class of it."""
 
-A_SLICE_VALUE, A_SLICE_ROW, MOST_SLICE_ROWS = 1.4e-3, 1.8e-5, 5_000
+A_SLICE_VALUE, A_SLICE_ROW, MOST_SLICE_ROWS = 1.2e-3, 8e-6, 5_000
 """Seconds for each metric of a model in a slice, and for each row that is resampled there, of at most so many."""
 
 
