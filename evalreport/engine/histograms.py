@@ -39,10 +39,11 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 T = TypeVar("T")
 
-BINS_BY_CLASS, BINS_FOR_VALUES = 2048, 512
+BINS_BY_CLASS, BINS_FOR_VALUES, BINS_FOR_CUTS = 2048, 512, 32
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives.
 
-Fewer where values alone are wanted: what lies inside bins is a larger share of the variance of a difference.
+Fewer where values alone are wanted: what lies inside bins is a larger share of the variance of a difference. Fewest
+where no area is: what depends on one place of the ranking alone needs bins there.
 """
 
 FIRST_EXAMPLES = 64
@@ -163,7 +164,8 @@ def bins_of(order: Order, weights: Floats | None = None, *, by_class: int = BINS
     weights
         (n,) example weights of the data; None: ones.
     by_class
-        Bins cut at quantiles of the positives, and as many at quantiles of the negatives.
+        Bins cut at quantiles of the positives, and as many at quantiles of the negatives; areas need more than
+        ``BINS_FOR_CUTS``.
     """
     positives, negatives = group_weights(weights, order)
     found, wrong = running_sum(positives), running_sum(negatives)
@@ -185,7 +187,7 @@ def _starts(
     """Return the group at which each bin begins, from each class's weights by group and their running sums."""
     quantiles = arcsine_shares(by_class)
     groups = len(positive[0])
-    edges = [np.zeros(1, dtype=np.intp), *_at_cuts(positive, negative)]
+    edges = [np.zeros(1, dtype=np.intp), *_at_cuts(positive, negative, areas=by_class > BINS_FOR_CUTS)]
     for counts, running in (positive, negative):
         # The first group before which there is at least the quantile.
         edges.append(np.searchsorted(running, quantiles * running[-1]) + 1)
@@ -196,11 +198,11 @@ def _starts(
 
 
 def _at_cuts(
-    positive: tuple[Floats, Floats], negative: tuple[Floats, Floats]
+    positive: tuple[Floats, Floats], negative: tuple[Floats, Floats], *, areas: bool
 ) -> Iterator[npt.NDArray[np.intp]]:
     """Yield the groups that have bins of their own because the order of single examples matters there.
 
-    The first examples, the first positives (precision is anything but a straight line there), and all that
+    The first examples, for areas the first positives (precision is anything but a straight line there), and all that
     replicates may find where the ROC curve meets FPR = FNR, or where as many are called as there are positives:
     within ``CUT_ERRORS`` standard errors of those places, thinned where they are many.
     """
@@ -211,8 +213,9 @@ def _at_cuts(
         return float(found[g] + wrong[g])
 
     yield np.arange(bisect_left(groups, float(FIRST_EXAMPLES), key=called) + 1)
-    first = np.flatnonzero(positives[: int(np.searchsorted(found, FIRST_POSITIVES))])
-    yield from (first, first + 1)
+    if areas:
+        first = np.flatnonzero(positives[: int(np.searchsorted(found, FIRST_POSITIVES))])
+        yield from (first, first + 1)
     if not p or not n:
         return
 

@@ -52,10 +52,7 @@ def with_replicates(
     keys = [
         key
         for key, e in estimates.items()
-        if key in drawn
-        and definition(key[1]).inference.resampled
-        and not np.isnan(e.value)
-        and data.is_resampled(key)
+        if key in drawn and not np.isnan(e.value) and data.is_resampled(key)
     ]
     if not keys:
         return dict(estimates)

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
-from evalreport.engine.histograms import BINS_BY_CLASS, BINS_FOR_VALUES, Bins, bins_of
+from evalreport.engine.histograms import BINS_BY_CLASS, BINS_FOR_CUTS, BINS_FOR_VALUES, Bins, bins_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.metrics.clustering import clustering_estimates
@@ -159,9 +159,11 @@ def estimate_all(
     source = source_of_replicates(predictions.n, one_by_one=rows.one_by_one, exact=exact)
     # Counts of labels need neither scores nor bins.
     by_rows = row_estimates(predictions, rows, by_row)
-    drawn = {key for key, e in by_rows.items() if resampled(e)}
+    drawn = {key for key, e in by_rows.items() if e.metric.inference.resampled and resampled(e)}
     wanted = n_resamples and drawn and source != "rows" and (rows.columns or rows.orders)
     by_class = BINS_BY_CLASS if differences and len(predictions.models) > 1 else BINS_FOR_VALUES
+    if all(isinstance(definition(quantity).computation, RowWise) for _, quantity in drawn):
+        by_class = BINS_FOR_CUTS
     bins = _bins(rows, predictions, by_class) if wanted else {}
     # The states of many rows are large, and no replicates need them.
     states = {} if source == "histograms alone" else rows.states

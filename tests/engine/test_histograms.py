@@ -52,6 +52,13 @@ def test_values_alone_do_with_fewer_bins(case: str, n: int) -> None:
     assert max(one.error for one in alone) <= 0.02
 
 
+@pytest.mark.parametrize("n", [2_500, 20_000])
+@pytest.mark.parametrize("case", CASES)
+def test_cuts_alone_do_with_the_fewest_bins(case: str, n: int) -> None:
+    """What depends on one place of the ranking needs bins there alone, for values and for differences."""
+    assert max(one.error for one in errors(case, n, AT_CUTS)) <= 0.02
+
+
 def test_means_of_losses_are_exact() -> None:
     """A mean of losses is linear, so its first order is all of it: off by rounding, even for twins."""
     for case in CASES:
