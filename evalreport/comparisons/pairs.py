@@ -249,7 +249,7 @@ def _squared_errors(sample: Sample, models: tuple[str, str], quantity: Quantity)
         metric.inference.test != "paired_t"
         or metric.per_example is not None
         or known.only_sums
-        or known.tasks
+        or known.tasks is not None
     ):
         return None
     outputs = {m.name: m for m in predictions.models}

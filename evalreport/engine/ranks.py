@@ -114,7 +114,7 @@ class Order:
         """(n, 2 g) sparse: one at ``group`` for a positive example, at ``g + group`` for a negative one."""
         g, n = len(self.starts), len(self.rows)
         column = np.where(self.positive, self.group, g + self.group)
-        return sparse.csr_array((np.ones(n, np.float32), column, np.arange(n + 1)), shape=(n, 2 * g))
+        return sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * g))
 
     @cached_property
     def merged(self) -> Order:

@@ -176,7 +176,7 @@ class FromRows:
         """Take the mean over the parts in which a metric is defined."""
         data = self.data
         rows_of_parts = data.layout.ranked.rows()
-        multiplicities = np.asfortranarray(multiplicities, dtype=self._exact(keys))
+        multiplicities = np.asfortranarray(multiplicities)
         found: dict[Key, list[Floats]] = {key: [] for key in keys}
         exact = {
             key[0]
@@ -202,19 +202,10 @@ class FromRows:
                     assert metric.binned is not None
                     values.append(metric.binned(by_bin[key[0]]))
                 elif isinstance(metric.computation, Ranks):
-                    values.append(np.asarray(metric.computation.function(*groups[key[0]]), dtype=np.float64))
+                    values.append(metric.computation.function(*groups[key[0]]))
                 else:
                     values.append(metric.computation.function(data.states[key][j], part))
         return {key: mean_of_parts(np.stack(values), data.layout) for key, values in found.items()}
-
-    def _exact(self, keys: Collection[Key]) -> type[np.floating]:
-        """Return the precision of weights: of several parts single, which holds the whole numbers that counts are.
-
-        So that metrics of ranks, which histograms give as well, take half the memory.
-        """
-        several, whole = len(self.data.layout.ranked.rows()) > 1, self.data.units.heavy is None
-        single = several and whole and all(definition(key[1]).binned is not None for key in keys)
-        return np.float32 if single else np.float64
 
 
 def _in_tiles(data: RowData) -> bool:

@@ -3,9 +3,11 @@
 import numpy as np
 
 from evalreport.engine.parallel import working
+from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
+from evalreport.metrics.units import Units, units_of
+from evalreport.options import Options
 from research.benchmarks.stress import AT_CUTS, FEW, METRICS, models
 
 
@@ -34,3 +36,23 @@ def test_another_metric_moves_no_replicate() -> None:
     for model in predictions.models:
         one, other = (s.estimates[model.name, Quantity("log_loss")].replicates for s in (alone, beside))
         np.testing.assert_array_equal(one, other)
+
+
+def test_replicates_of_folds_that_are_the_value_are_equal_to_it() -> None:
+    """BCa counts those equal to the value by half: in single precision they would be a little above or below it."""
+    rng = np.random.default_rng(0)
+    true = np.arange(24) % 3 == 0
+    columns = {
+        "y_true": true.astype(int),
+        "score": np.round(rng.normal(size=24) + true),
+        "fold": np.arange(24) % 4,
+    }
+    predictions = load({"a": columns}, options=Options())
+    units = units_of(predictions, cluster=None, weight=None)
+    for name in ("roc_auc", "average_precision", "pr_auc", "partial_auc"):
+        sample = estimate_all(predictions, [Quantity(name)], units=units, n_resamples=2_000, seed=1)
+        estimate = sample.estimates["a", Quantity(name)]
+        away = np.abs(estimate.replicates_used - estimate.value)
+        near = away < 1e-5
+        assert near.any()
+        assert (away[near] < 1e-12).all()

@@ -290,3 +290,21 @@ def test_tasks_whose_examples_are_alike_are_warned_of() -> None:
     assert warned() == []
     assert warned("code") == [("a", "code")]
     assert warned("code", "mmlu", average="examples") == [("a", "code", "mmlu")]
+
+
+def test_regressions_of_several_models_are_compared_over_tasks() -> None:
+    """RMSE and R² of a suite are means of the tasks' values: their squared errors are not compared example by example."""
+    rng = np.random.default_rng(0)
+    true = rng.normal(size=60)
+    models = {
+        name: {"y_true": true, "y_pred": true + rng.normal(size=60), "task": [f"t{i % 3}" for i in range(60)]}
+        for name in "ab"
+    }
+    found = evalreport.evaluate(models, metrics=["rmse", "r2"], resamples=100)
+    for metric in ("rmse", "r2"):
+        tested = row(found, "suite_t", metric=metric)
+        assert tested.p_value is not None
+        a, b = (value_of(found, name, metric).value for name in "ab")
+        assert a is not None
+        assert b is not None
+        assert tested.difference == pytest.approx(a - b, abs=1e-12)
