@@ -9,7 +9,15 @@ from itertools import combinations
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, Whole, column_sums, dot, ratio, whole_numbers
+from evalreport.engine.distributions import (
+    Array,
+    Whole,
+    column_sums,
+    dot,
+    ratio,
+    whole_numbers,
+    zero_where_undefined,
+)
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import Pairs, RowWise
 from evalreport.metrics.registry import definition
@@ -28,6 +36,8 @@ class FirstOrder:
     ----------
     values
         By key, the value under the data's own weights.
+    against_rest
+        By key, the place in ``classes`` of the one class that is set against all others; None where every class is.
     classes
         The rows of each class.
     inside
@@ -37,6 +47,7 @@ class FirstOrder:
     """
 
     values: Mapping[Key, float]
+    against_rest: Mapping[Key, int | None]
     classes: Sequence[Indices]
     inside: Sequence[Sequence[tuple[Whole, float]]]
     means: Sequence[Sequence[float]]
@@ -47,7 +58,10 @@ class FirstOrder:
         pairs = _pairs(keys[0])
         assert pairs is not None
         codes = pairs.classes(data.states[keys[0]][0])
-        classes = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+        held = np.unique(codes).tolist()
+        classes = [np.flatnonzero(codes == code) for code in held]
+        of_one = {key: pairs.against_rest(data.states[key][0]) for key in keys if (pairs := _pairs(key))}
+        places = {key: None if code is None else held.index(code) for key, code in of_one.items()}
         slopes = [_derivative(estimates[key]) for key in keys]
         means = [[float(slope[rows].mean()) for slope in slopes] for rows in classes]
         inside = [
@@ -55,22 +69,26 @@ class FirstOrder:
             + [(np.ones(len(rows), np.int32), 1.0)]
             for rows, own in zip(classes, means, strict=True)
         ]
-        return cls({key: estimates[key].value for key in keys}, classes, inside, means)
+        return cls({key: estimates[key].value for key in keys}, places, classes, inside, means)
 
     def replicates(self, tiles: Sequence[tuple[slice, Array]]) -> dict[Key, Floats]:
-        """Return each quantity's values (b,) under weights of rows in tiles, (rows, b); nan without a class."""
+        """Return each quantity's values (b,) under weights of rows in tiles (rows, b); nan without a class it needs."""
         size = tiles[0][1].shape[1]
         found = {key: np.full(size, value) for key, value in self.values.items()}
-        for rows, inside, means in zip(self.classes, self.inside, self.means, strict=True):
+        drawn = np.empty((len(self.classes), size))
+        for j, (rows, inside, means) in enumerate(zip(self.classes, self.inside, self.means, strict=True)):
             ends = np.searchsorted(rows, [tile.stop for tile, _ in tiles])
             own = [
                 counts[some - tile.start]
                 for (tile, counts), some in zip(tiles, np.split(rows, ends[:-1]), strict=True)
             ]
-            *sums, total = column_sums([numbers for numbers, _ in inside], np.concatenate(own))
-            share = ratio(len(rows), total)
+            *sums, drawn[j] = column_sums([numbers for numbers, _ in inside], np.concatenate(own))
+            share = zero_where_undefined(ratio(len(rows), drawn[j]))
             for values, (_, unit), mean, inner in zip(found.values(), inside, means, sums, strict=False):
-                values += unit * inner * share + mean * total
+                values += unit * inner * share + mean * drawn[j]
+        for key, place in self.against_rest.items():
+            needed = drawn if place is None else (drawn[place], drawn.sum(axis=0) - drawn[place])
+            found[key][np.min(needed, axis=0) == 0] = np.nan
         return found
 
 
@@ -108,8 +126,9 @@ def _pairs(key: Key) -> Pairs | None:
 
 
 def _derivative(estimate: Estimate) -> Floats:
+    """Return the derivative; 0 where the standard error is: what is left of a perfect or constant model is rounding."""
     assert estimate.derivative is not None
-    return estimate.derivative
+    return np.zeros_like(estimate.derivative) if estimate.standard_error == 0 else estimate.derivative
 
 
 def _share(left_out: float, slopes: Floats) -> float:

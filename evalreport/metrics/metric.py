@@ -248,10 +248,13 @@ class Pairs:
         Maps the state to the class (n,) of each example.
     left_out
         Maps the state and weights (1, n) to the variance that replicates have beyond the first order, at most.
+    against_rest
+        Maps the state to the code of the one class that is set against all others; to None where every class is.
     """
 
     classes: Function
     left_out: Function
+    against_rest: Function = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

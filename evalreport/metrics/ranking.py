@@ -382,7 +382,7 @@ def _rest_left_out(chosen: Chosen, weights: Floats) -> float:
     averages=("macro", "weighted"),
     headline=True,
     derivative=_against_rest_derivative,
-    many_rows=Pairs(lambda chosen: chosen.state.true, _rest_left_out),
+    many_rows=Pairs(lambda chosen: chosen.state.true, _rest_left_out, lambda chosen: chosen.code),
     undefined=Message("undefined.auc_ovr"),
     source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
     **RANKED,

@@ -34,12 +34,14 @@ def sample(
     replicates: int = 1_000,
     exact: bool = False,
     weight: bool = False,
+    apart: float = 1.5,
+    quantities: tuple[Quantity, ...] = QUANTITIES,
 ) -> Sample:
     """Estimate two models' probabilities of several classes; the second model is the first with noise."""
     random = np.random.default_rng(20)
     k = len(shares)
     true = np.concatenate([np.arange(k), random.choice(k, n - k, p=shares)])
-    logits = random.normal(size=(n, k)) + 1.5 * np.eye(k)[true]
+    logits = random.normal(size=(n, k)) + apart * np.eye(k)[true]
     outputs = []
     for name, own in (("a", logits), ("b", logits + noise * random.normal(size=(n, k)))):
         odds = np.exp(own)
@@ -54,7 +56,7 @@ def sample(
         labels=Labels(classes=tuple(f"c{code}" for code in range(k)), positive=None),
     )
     units = Units(n, None, np.arange(n) % 2 + np.ones(n)) if weight else Units(n)
-    return estimate_all(predictions, QUANTITIES, units=units, n_resamples=replicates, seed=0, exact=exact)
+    return estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0, exact=exact)
 
 
 def replicates(found: Sample, key: Key) -> Floats:
@@ -99,6 +101,29 @@ def test_a_class_that_was_not_drawn_leaves_no_value() -> None:
     for key, (without, whole) in in_tiles.items():
         assert np.isnan(without)
         assert whole == pytest.approx(found.estimates[key].value, abs=1e-9)
+
+
+def test_a_single_class_needs_itself_and_any_other() -> None:
+    """Draws without a third class have a value, as from the rows; those without the class or the rest have none."""
+    single = Quantity("roc_auc_ovr", None, "c0")
+    found = sample(replicates=1, quantities=(single,))
+    codes, key = found.predictions.y_true, ("a", single)
+    assert codes is not None
+    weights = np.ones((len(codes), 3))
+    weights[codes == 2, 0], weights[codes == 0, 1], weights[codes != 0, 2] = 0, 0, 0
+    prepared = FirstOrder.of(found.rows, found.estimates, [key])
+    (without_another, without_it, alone) = prepared.replicates([(slice(0, len(codes)), weights)])[key]
+    assert abs(without_another - found.estimates[key].value) < 0.05
+    assert np.isnan([without_it, alone]).all()
+
+
+def test_replicates_of_a_perfect_model_are_its_value() -> None:
+    """Exactly, so that no interval of rounding stands where nothing varies."""
+    found = sample(apart=50.0, noise=0.0, replicates=100)
+    assert len(left_out(found)) == 2 * len(QUANTITIES)
+    for key, estimate in found.estimates.items():
+        assert estimate.value == 1
+        assert (replicates(found, key) == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ def test_tasks_whose_examples_are_alike_are_warned_of() -> None:
 
 
 def test_regressions_of_several_models_are_compared_over_tasks() -> None:
-    """RMSE and R² of a suite are means of the tasks' values: their squared errors are not compared example by example."""
+    """RMSE and R² of a suite are means of the tasks' values: squared errors of single examples are not compared."""
     rng = np.random.default_rng(0)
     true = rng.normal(size=60)
     models = {
