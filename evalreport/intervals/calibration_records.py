@@ -35,8 +35,11 @@ from evalreport.texts import Message, Text
 
 CORP = CURVES["corp"]
 
-MOST_CURVES = 5
-"""Classes of each model that have a curve and its band: those with the smallest p-values."""
+MOST_CLASSES, MOST_CURVES = 5, 3
+"""Of more classes a model has curves and bands of so many, as a page shows: those with the smallest p-values.
+
+And of the one that is furthest off in level, which the heading names.
+"""
 
 NO_GRADE = "(empty)"
 """The grade of examples whose cell is empty."""
@@ -96,7 +99,7 @@ def calibration_records(
     def curve_of(place: int) -> _Drawn:
         return found[place][1] or _curve(events[place], isotonic(events[place].risks), options)
 
-    drawn = _with_curve(records)
+    drawn = _with_curve(records, 1 - options.confidence)
     curves = dict(zip(drawn, mapped(curve_of, drawn), strict=True))
     for place, (_, band) in curves.items():
         if band is not None:
@@ -113,18 +116,31 @@ def calibration_records(
     )
 
 
-def _with_curve(records: Sequence[CalibrationRecord]) -> list[int]:
+def _with_curve(records: Sequence[CalibrationRecord], alpha: float) -> list[int]:
     """Return the places of the records that have a curve: of all classes together, and each model's most doubtful."""
     by_model: dict[str, list[int]] = {}
     for place, record in enumerate(records):
         if record.label is not None:
             by_model.setdefault(record.model, []).append(place)
-    of_classes = {
-        place
-        for places in by_model.values()
-        for place in sorted(places, key=lambda place: _doubt(records[place]))[:MOST_CURVES]
-    }
-    return [place for place, record in enumerate(records) if record.label is None or place in of_classes]
+    kept = {place for places in by_model.values() for place in _most_doubtful(places, records, alpha)}
+    return [place for place, record in enumerate(records) if record.label is None or place in kept]
+
+
+def _most_doubtful(
+    places: Sequence[int], records: Sequence[CalibrationRecord], alpha: float
+) -> Sequence[int]:
+    """Return the places of those of one model's classes that a page may show."""
+    if len(places) <= MOST_CLASSES:
+        return places
+    by_doubt = sorted(places, key=lambda place: _doubt(records[place]))
+    off = [place for place in places if _doubt(records[place]) <= alpha / len(places)]
+    furthest = sorted(off, key=lambda place: _factor(records[place]))[-1:]
+    return [*by_doubt[:MOST_CURVES], *furthest]
+
+
+def _factor(record: CalibrationRecord) -> float:
+    ratio = record.observed_expected
+    return max(ratio, 1 / ratio) if ratio else math.inf
 
 
 def _doubt(record: CalibrationRecord) -> float:

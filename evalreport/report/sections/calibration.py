@@ -27,6 +27,7 @@ from evalreport.report.naming import listed
 from evalreport.report.scales import Column, LinedRow, LinedTable, scale_of, stroke
 from evalreport.report.view import View
 from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord
+from evalreport.schema.results import Results
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
 
@@ -72,7 +73,7 @@ def describe(view: View) -> CalibrationSection | None:
         events = say("calibration.examples", n=round(first.n), classes=classes)
     kinds = {(f.record.model, f.record.label): f.kind for f in found}
     order = [f.record.model for f in worst_of_models(found)]
-    shown = _shown(found)
+    shown = _shown(view.results, found)
     curves = calibration_curves(view.results, shown)
     about = [". ".join(others) + "." if others else "", events]
     if not any(curve.low for curve in curves) and curves:
@@ -91,9 +92,17 @@ def describe(view: View) -> CalibrationSection | None:
     )
 
 
-def _shown(found: Sequence[Finding]) -> list[Shown]:
-    """Return the panels: the gravest models; of several classes the heading's and those with the smallest p-values."""
-    enough = [f for f in found if f.record.observed >= LEAST_EVENTS]
+def _shown(results: Results, found: Sequence[Finding]) -> list[Shown]:
+    """Return the panels: the gravest models; of several classes the heading's and those with the smallest p-values.
+
+    Of many classes only some have a curve.
+    """
+    enough = [
+        f
+        for f in found
+        if f.record.observed >= LEAST_EVENTS
+        and calibration_curves(results, [(f.record.model, f.record.label)])
+    ]
     if enough and enough[0].record.label is not None:
         enough = [enough[0], *sorted(enough[1:], key=lambda f: _p_value(f.record))]
     return [(f.record.model, f.record.label) for f in enough][:MOST_PANELS]

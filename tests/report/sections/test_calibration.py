@@ -129,14 +129,35 @@ def test_the_largest_factor_leads_whether_too_high_or_too_low():
 
 
 def test_of_many_classes_the_most_doubtful_have_curves():
-    """12 classes: five with a curve and its band, among them the one that is off; every class has its record."""
+    """12 classes: three with a curve and its band, among them the one that is off; every class has its record."""
     results = animals(12)
     curves = {c.label for c in results.curves if c.curve == "corp" and c.model == "high"}
-    assert len(curves) == 6
+    assert len(curves) == 4
     assert {None, "c11"} <= curves
     records = [r for r in results.calibration if r.model == "high"]
     assert len(records) == 13
-    assert sum(r.mcb_expected is not None for r in records) == 6
+    assert sum(r.mcb_expected is not None for r in records) == 4
+
+
+def test_the_class_in_the_heading_has_a_curve():
+    """The rare class is furthest off, but has few examples: the p-values of four frequent ones are smaller."""
+    random = np.random.default_rng(5)
+    p = random.dirichlet([9, 9, 9, 9, 1, 1, 1, 0.5], size=6000)
+    truth = [random.choice(8, p=row) for row in p]
+    off = p * np.array([1.3, 0.75, 1.3, 0.75, 1, 1, 1, 2.2])
+    off /= off.sum(axis=1)[:, None]
+    model = {"id": [str(i) for i in range(6000)], "y_true": [f"c{code}" for code in truth]}
+    model |= {f"p_c{code}": column.tolist() for code, column in enumerate(off.T)}
+    results = evalreport.evaluate({"off": model}, metrics="log_loss", resamples=50)
+    p_values = {r.label: r.p_value for r in results.calibration if r.label is not None}
+    assert set(sorted(p_values, key=p_values.get)[:4]) == {"c0", "c1", "c2", "c3"}
+    section = calibration.describe(view_of(results))
+    assert section.heading.startswith("Calibration: off on “c7” is too high: ")
+    assert section.figures[0].title.startswith("off on “c7”")
+    assert len(section.figures) == 3
+    with_curve = {c.label for c in results.curves if c.curve == "corp"}
+    assert len(with_curve) == 5
+    assert {None, "c7"} <= with_curve
 
 
 def test_none_of_several_classes_is_off():
