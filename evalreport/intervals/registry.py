@@ -154,7 +154,9 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
     "label_table": lambda _, e: e.metric.inference.smooth and isinstance(e, Estimate) and e.table is not None,
-    "auc": lambda _, e: e.metric.is_auc,
+    "auc": lambda _, e: (
+        e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
+    ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)

@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import group_weights
+from evalreport.engine.ranks import ClassRanks, group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -22,7 +22,7 @@ from evalreport.metrics.evidence import (
     Scores,
     SquaredErrors,
 )
-from evalreport.metrics.metric import Ranks, RowWise
+from evalreport.metrics.metric import Chosen, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
 from evalreport.metrics.sampling import Influence
@@ -224,7 +224,9 @@ def _of_rows(
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    evidence: Proportion | Rows | Risks | Scores = Rows(rarest)
+    evidence: Proportion | Ranking | Rows | Risks | Scores = Rows(rarest)
+    if isinstance(states[0], Chosen) and isinstance(states[0].state, ClassRanks) and len(states) == 1:
+        evidence = _against_rest(states[0]) or evidence
     if isinstance(states[0], Risks) and len(states) == 1:
         units, evidence = data.units, states[0]
         if not (units.heavy is None and units.cluster is None):
@@ -236,6 +238,15 @@ def _of_rows(
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rarest)
     return _estimate(predictions, data, key, value, slopes, evidence)
+
+
+def _against_rest(chosen: Chosen) -> Ranking | None:
+    """Return the ranking of all examples by the probability of the one class that is chosen; None of an average."""
+    if chosen.code is None:
+        return None
+    positive = chosen.state.true == chosen.code
+    sizes = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+    return Ranking(positive, sizes, float(min(sizes)))
 
 
 def _rarest(predictions: Predictions) -> float | None:

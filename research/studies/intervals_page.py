@@ -49,7 +49,7 @@ CHOICE = (
         "`bootstrap_percentile`, `bootstrap_bca`, `normal`",
     ),
     (
-        "area under the ROC curve",
+        "area under the ROC curve, of one class of several against the rest, too",
         "`logit`; `newcombe_auc` with fewer than 30 of a class or above 0.95",
         "DeLong's error on a scale without ends; Newcombe's where the error itself is unsure",
         "`delong`, the bootstrap",

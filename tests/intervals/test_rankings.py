@@ -222,3 +222,22 @@ def test_areas_of_parts_lead_on_plain_rows_alone() -> None:
     for units in (Units(80, np.arange(80) // 4), Units(80, weight=1 + rng.random(80))):
         sample = estimate_all(predictions, [AP, PR, PARTIAL], units=units, n_resamples=20, seed=0)
         assert len({recommended(sample.estimates["a", quantity]) for quantity in (AP, PR, PARTIAL)}) == 1
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_one_class_against_the_rest_is_the_area_of_two_classes(code: int) -> None:
+    """Its interval is that of the same probabilities and that class as the positive one; no draws are needed."""
+    random = np.random.default_rng(3)
+    true = random.choice(3, 400, p=[0.05, 0.35, 0.6]).astype(np.int32)
+    odds = np.exp(random.normal(size=(400, 3)) + 1.5 * np.eye(3)[true])
+    proba = odds / odds.sum(axis=1, keepdims=True)
+    predictions = predictions_on("multiclass", true, (ModelOutputs("a", proba=proba),), 3)
+    quantity = Quantity("roc_auc_ovr", label=predictions.classes[code])
+    sample = estimate_all(predictions, [quantity], units=Units(400), n_resamples=2, seed=0)
+    found = sample.estimates["a", quantity]
+    of_two = estimate_of(true == code, AUC, proba[:, code])
+    assert isinstance(of_two, Estimate)
+    assert recommended(found) == recommended(of_two) == ("newcombe_auc" if code == 0 else "logit")
+    for name in ("logit", "newcombe_auc", "delong"):
+        one, other = limits(found, name, 0.95), limits(of_two, name, 0.95)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-12)
