@@ -24,8 +24,8 @@ LEAST = 0.93
 """What a 95 % interval has to hold at least."""
 FEWEST = 30
 """Examples from which on it is promised."""
-ELSEWHERE = ("judge", "suite", "attempts")
-"""Populations with a promise of their own."""
+ELSEWHERE = ("judge", "suite", "attempts", "ratings")
+"""Populations with a promise of their own, and ratings, whose areas a run warns of."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import integrate, special, stats
 
-from evalreport.metrics.ranking import MOST_FALSE_POSITIVES
+from evalreport.metrics.ranking import MOST_FALSE_POSITIVES, average_precision, partial_auc, pr_auc
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -21,6 +21,11 @@ CORRELATION = 0.5
 """Of the two models' scores within a class."""
 OVERCONFIDENT = 2.0
 """The second model's logits are this many times too large, so that its losses have a heavy tail."""
+
+
+RATINGS = "ratings"
+RATED = (-1.2, 2.6)
+"""The lowest and the highest cut of ratings: the best level holds few examples."""
 
 
 def separation(area: float) -> float:
@@ -98,6 +103,40 @@ def probability_design(
     return Design(name, text, sizes, draw, truths)
 
 
+def levels_design(levels: int, prevalence: float, area: float, n: int) -> Design:
+    """Return binormal scores that are told apart at a few evenly spaced cuts alone, as of a rating."""
+    d = {"a": separation(area), "b": separation(area - 0.05)}
+    cuts = np.linspace(*RATED, levels - 1)
+
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+        true = generator.random(n) < prevalence
+        models = tuple(
+            ModelOutputs(name, score=np.searchsorted(cuts, score).astype(np.float64))
+            for name, score in _scores(generator, true, d).items()
+        )
+        return predictions_on("binary", true.astype(np.int32), models, 2), Units(n)
+
+    edges = np.concatenate([[np.inf], cuts[::-1], [-np.inf]])
+    truths: dict[Truth, float] = {}
+    for quantity, function in (
+        (Quantity("average_precision"), average_precision), (Quantity("pr_auc"), pr_auc),
+        (Quantity("partial_auc"), partial_auc),
+    ):  # fmt: skip
+        values = {
+            model: float(
+                function(
+                    prevalence * np.diff(special.ndtr(apart - edges)),
+                    (1 - prevalence) * np.diff(special.ndtr(-edges)),
+                )
+            )
+            for model, apart in d.items()
+        }
+        truths |= {("value", model, quantity): values[model] for model in ("a", "b")}
+        truths["difference", "a", quantity] = values["a"] - values["b"]
+    text = f"the scores of AUC {area:g} (b: {area - 0.05:g}) rounded to {levels} levels, prevalence {prevalence:g}"
+    return Design(f"{RATINGS} of {levels} levels, prevalence {prevalence:g}", text, (n,), draw, truths)
+
+
 def _population(
     metric: str, prevalence: float, d: float, model: str, logits: Callable[[str, Floats], Floats]
 ) -> float:
@@ -142,6 +181,11 @@ def score_designs() -> list[Design]:
         probability_design(0.1, 0.85, (100, 1000)),
         probability_design(0.02, 0.85, (1000,)),
     ]
+
+
+def rating_designs() -> list[Design]:
+    """Return the designs of scores of few levels."""
+    return [levels_design(6, 0.02, 0.85, 1000)]
 
 
 # --- real values ----------------------------------------------------------------------------------------------------
