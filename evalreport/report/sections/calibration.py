@@ -226,19 +226,25 @@ def _board(view: View, every: Sequence[Finding]) -> LinedTable:
         Column(head=say("calibration.ratio")), Column(head="", scale=ratios), Column(head=say("calibration.citl")),
         Column(head=say("calibration.slope")), Column(head="", scale=slopes), Column(head="p"),
     )  # fmt: skip
+    return LinedTable(
+        title=say("calibration.board"), first=say("table.model"), columns=columns, rows=tuple(rows),
+        note=_board_note(view, every, records),
+    )  # fmt: skip
+
+
+def _board_note(view: View, every: Sequence[Finding], records: Sequence[CalibrationRecord]) -> str:
+    """Say what stands under the board: the level, the family of its p-values, and what it leaves out."""
+    by_class = every[0].record.label is not None
     many = len({r.model for r in records})
     notes = [say("calibration.board_note", level=numbers.percent(view.confidence))]
     notes.append(say("calibration.board_holm", n=many) if many > 1 and not by_class else "")
     if by_class:
         notes.append(say("calibration.board_classes", n=len(every)))
-    if len(every) > len(shown):
-        notes.append(say("calibration.board_cut", shown=len(shown), n=len(every)))
+    if len(every) > len(records):
+        notes.append(say("calibration.board_cut", shown=len(records), n=len(every)))
     left_out = sum(r.left_out for r in records)
     notes.append(say("calibration.left_out", n=left_out) if left_out else "")
-    return LinedTable(
-        title=say("calibration.board"), first=say("table.model"), columns=columns, rows=tuple(rows),
-        note=" ".join(filter(None, notes)),
-    )  # fmt: skip
+    return " ".join(filter(None, notes))
 
 
 def _sum(value: float) -> str:
