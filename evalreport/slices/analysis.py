@@ -24,7 +24,6 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import MetricRecord, Slice
-from evalreport.schema.results import Results
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord, distinct_tests
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
@@ -226,7 +225,7 @@ class Sliced:
     metrics: tuple[MetricRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    raised: tuple[WarningRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
@@ -264,8 +263,6 @@ def slice_records(
     progress
         Called with the share done.
     """
-    if not divisions:
-        return Sliced()
     total, done = sum(len(d.values) for d in divisions), 0
     of_gates = None if deciding is options else (deciding.confidence, frozenset(in_gates))
     metrics: list[MetricRecord] = []
@@ -316,22 +313,6 @@ def slice_records(
         spread_records(of_groups, options.confidence, options.seed),
         ratio_records(of_groups, options.confidence),
     )  # fmt: skip
-
-
-def with_slices(results: Results, slices: Sliced) -> Results:
-    """Add the records of slices after those of all examples."""
-    return replace(
-        results,
-        found=(*results.found, *slices.found),
-        metrics=(*results.metrics, *slices.metrics),
-        disparities=slices.disparities,
-        group_ratios=slices.group_ratios,
-        group_spread=slices.group_spread,
-        calibration=(*results.calibration, *slices.calibration),
-        task_verdicts=slices.task_verdicts,
-        comparisons=(*results.comparisons, *slices.comparisons),
-        warnings=tuple(dict.fromkeys((*results.warnings, *slices.warnings))),
-    )
 
 
 def _keep_shares(
