@@ -19,7 +19,8 @@ from evalreport.plots.estimates import (
     replicate_lines,
 )
 from evalreport.plots.pictures import Figure
-from evalreport.report.view import Cell, Model, Row, Table, View, text_of
+from evalreport.report.table import Cell, Row, Table
+from evalreport.report.view import Model, View, text_of
 from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say

@@ -11,7 +11,8 @@ from itertools import combinations
 
 from evalreport import numbers
 from evalreport.report.naming import listed, test_in_words
-from evalreport.report.view import Map, MapRow, Model, Row, Table, Tables, View, key_of
+from evalreport.report.table import Row, Table, Tables
+from evalreport.report.view import Map, MapRow, Model, View, key_of
 from evalreport.schema.comparisons import AttemptVarianceRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord
