@@ -335,7 +335,7 @@ def _row(
         ratio_high=ratio.high if divisible else None,
         level=level,
         method=difference.method,
-        n=0 if side.estimate is None else side.estimate.sampling.n,
+        n=0 if side.estimate is None else side.estimate.sampling.n_examples,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
     )
 
