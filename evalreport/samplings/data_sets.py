@@ -34,8 +34,8 @@ class DataSets(Sampling):
     @cached_property
     def meets(self) -> frozenset[str]:
         """Data sets that count the same."""
-        several = {"several_units"} if self.clusters != 1 else set()
-        return frozenset({"one_task", "equal_weights", "independent_or_datasets", "any_order"} | several)
+        left_out = {"independent", "independent_or_weighted", "one_set"}
+        return super().meets - left_out - ({"several_units"} if self.clusters == 1 else set())
 
     @cached_property
     def sizes(self) -> Floats:
