@@ -127,8 +127,6 @@ STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
 MOST_LOOKS = 100
 """The most looks that can be declared."""
-TEMPLATE_TIME = 30
-"""Limit of the processor time of a user's templates, in seconds for each document."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
@@ -192,9 +190,7 @@ class Options:
     gates: tuple[str, ...] = _option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
-    exact: bool = _option(False, "flag", "", "false", group="Analysis")
     fixed_class_counts: bool = _option(False, "flag", "", "false", group="Analysis")
-    against: float | None = _option(None, "number", "X", "0.9", group="Analysis")
     cost_ratio: float | None = _option(None, "number", "X", "5", group="Analysis")
     what_if_threshold: float | None = _option(None, "number", "X", "0.7", group="Analysis")
     noise: float | None = _option(None, "number", "X", "0.09", group="Analysis")
@@ -231,7 +227,6 @@ class OutputOptions:
     )
     detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
     templates: Path | None = _option(None, "path", "DIR", '"templates"', group="Output")
-    template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30", group="Output")
     title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
     sign_off: tuple[str, ...] = _option(
         (), "list", "TEXT", '["Name, validator", "Name, owner of the model"]', group="Output"
@@ -269,7 +264,7 @@ OF_CRITERIA = (
 """Fields that ``evalreport declare`` takes."""
 RECORDED_PATHS = ("truth", "looks_file", "criteria")
 """Fields of ``Options`` with a path, of which results.json has the name."""
-RENDERING = ("formats", "figures", "detail", "templates", "template_time", "title", "sign_off", "time")
+RENDERING = ("formats", "figures", "detail", "templates", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
 
@@ -377,8 +372,6 @@ def validate_output(options: OutputOptions) -> None:
         raise UsageError(f"jobs must be a whole number of at least 1, not {options.jobs}")
     if options.time is not None:
         parse_time(options.time)
-    if options.template_time < 1:
-        raise UsageError(f"template_time must be a whole number of at least 1, not {options.template_time}")
     memory_bytes(options.memory_limit)
     if not options.formats:
         raise UsageError(f"format needs at least one of {', '.join(FILES)}")
@@ -580,8 +573,6 @@ def check_ranges(options: Options) -> None:
         raise UsageError(
             f"cost must name each column once, as COLUMN or COLUMN:UNIT, not {', '.join(options.costs)}"
         )
-    if options.against is not None and not 0 < options.against < 1:
-        raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
 
 
 def cost_name(text: str) -> str:
