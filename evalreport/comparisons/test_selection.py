@@ -9,7 +9,7 @@ from functools import cache
 from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_LABELS, OF_UNITS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
-from evalreport.intervals.leaders import situation
+from evalreport.intervals.leaders import by_sampling, situation
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.samplings import ORDERED, OWN_TEST_SETS
@@ -143,16 +143,16 @@ def _rows_of(evidence: type, words: tuple[str, ...]) -> tuple[LeadingTest, ...]:
 def leads_for(name: str) -> str:
     """Say in which rows of the table a test leads, numbered from the top; empty where in none."""
     of_metrics = {metric.inference.test for metric in METRICS.values()}
-    found = []
+    rows = []
     for number, row in enumerate(LEADERS, start=1):
         text = f"{number} {situation(row.drawn, row.of, row.where)}"
         if row.test == name:
-            found.append(text)
-        elif row.test is of_sampling and TESTS[name].needs in OF_UNITS:
-            found.append(f"{text}, by the sampling")
+            rows.append(text)
         elif row.test is of_metric and name in of_metrics:
-            found.append(f"{text}, by the metric")
-    return "; ".join(found)
+            rows.append(f"{text}, by the metric")
+    if TESTS[name].needs in OF_UNITS:
+        rows = by_sampling(name, [row.drawn if row.test is of_sampling else None for row in LEADERS])
+    return "; ".join(rows)
 
 
 BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")

@@ -192,16 +192,30 @@ def leads_for(name: str) -> str:
             n for one in of_metrics if (n := one.difference_interval) and not INTERVALS[n].by_resampling
         },
         general: {*GENERAL},
-        of_sampling: {student.name for student in STUDENTS},
     }
-    found = []
+    rows = []
     for number, row in enumerate(LEADERS, start=1):
         text = f"{number} {situation(row.drawn, row.of, row.where)}"
         if row.interval == name:
-            found.append(text)
-        elif not isinstance(row.interval, str) and name in chosen[row.interval]:
-            found.append(f"{text}, by the {'sampling' if row.interval is of_sampling else 'metric'}")
-    return "; ".join(found)
+            rows.append(text)
+        elif not isinstance(row.interval, str) and name in chosen.get(row.interval, ()):
+            rows.append(f"{text}, by the metric")
+    of_samplings = [row.drawn if row.interval is of_sampling else None for row in LEADERS]
+    named = any(row.interval == name for row in LEADERS)
+    return "; ".join(rows if named else [*by_sampling(name, of_samplings), *rows])
+
+
+def by_sampling(name: str, drawn_in_rows: Sequence[str | None]) -> list[str]:
+    """Say in which row of a table the t of a sampling leads.
+
+    Parameters
+    ----------
+    drawn_in_rows
+        What is drawn, of the rows that ask the sampling; None of the others.
+    """
+    words = [student.drawn for student in STUDENTS if student.name == name]
+    places = [k for k, drawn in enumerate(drawn_in_rows, start=1) if drawn == "" or drawn in words]
+    return [f"{places[0]} {word}" for word in words]
 
 
 def _until_general(intervals: Sequence[str]) -> list[str]:

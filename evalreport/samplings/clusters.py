@@ -19,6 +19,7 @@ _CR2 = "Bell and McCaffrey (2002), Survey Methodology 28:169; Pustejovsky and Ti
 
 CLUSTER_T = Student(
     name="cluster_t",
+    drawn="clusters",
     label="Cluster t",
     interval="Value plus or minus t errors over clusters, the error from the larger of two variances.",
     test="Difference over its error between clusters, by t: the larger of the robust and the exchangeable error.",
@@ -29,6 +30,7 @@ CLUSTER_T = Student(
 )
 CR2_T = Student(
     name="cr2_t",
+    drawn="clusters",
     label="Cluster-robust t (CR2)",
     interval="Value plus or minus t bias-reduced cluster-robust errors (CR2), with Satterthwaite's degrees of freedom.",
     test="Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom.",

@@ -10,6 +10,7 @@ from evalreport.samplings.sampling import Sampling, Student
 
 T = Student(
     name="t",
+    drawn="data sets",
     label="Student's t",
     interval="Mean plus or minus t standard errors, n - 1 degrees of freedom.",
     needs=("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),

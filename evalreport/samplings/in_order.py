@@ -16,6 +16,7 @@ from evalreport.texts import Message
 
 HAC_T = Student(
     name="hac_t",
+    drawn="examples in order of time",
     label="t in order of time (HAC)",
     interval="Value plus or minus t errors that allow for neighbours in time that are alike.",
     test="Difference over its error from the slowest cosine series of the examples' influence, by t.",

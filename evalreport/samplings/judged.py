@@ -15,6 +15,7 @@ from evalreport.texts import Message
 
 PPI = Student(
     name="ppi",
+    drawn="answers that people judged in part",
     label="Prediction-powered (PPI++)",
     interval="What people would have said on average, plus or minus errors of the judge's outcomes and of people's.",
     test="Difference of what people would have said on average over its error, by z (in clusters and suites by t).",

@@ -65,6 +65,8 @@ class Student:
     ----------
     name, label
         In results.json and on the command line; in the report.
+    drawn
+        What is drawn, in the words of the tables.
     interval, test
         What is computed, in one sentence for each; no ``test``: the sampling has another one.
     needs
@@ -82,6 +84,7 @@ class Student:
     """
 
     name: str
+    drawn: str
     label: str
     interval: str
     test: str = ""

@@ -13,6 +13,7 @@ from evalreport.samplings.sampling import Student, StudentError, Value
 
 SEEDS_T = Student(
     name="seeds_t",
+    drawn="training seeds",
     label="t over examples and training seeds",
     interval="Mean over training seeds plus or minus t errors that hold other examples and training again.",
     test="Difference of the means over seeds by its error over other examples and training again.",

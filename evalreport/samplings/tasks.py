@@ -17,6 +17,7 @@ from evalreport.texts import Message
 
 SUITE_T = Student(
     name="suite_t",
+    drawn="tasks",
     label="t within tasks",
     interval="Mean over the fixed tasks of a suite plus or minus t errors, the examples drawn within each task.",
     test="Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom.",

@@ -9,6 +9,7 @@ from evalreport.samplings.sampling import Student, StudentError, Value, by_facto
 
 WEIGHTED_T = Student(
     name="weighted_t",
+    drawn="weighted examples",
     label="t under weights",
     interval="Value plus or minus t errors under weights, one less than Kish's effective n degrees of freedom.",
     test="Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters).",
