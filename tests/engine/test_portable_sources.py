@@ -34,7 +34,7 @@ BY_PROCESSOR = {
 PRODUCTS = {
     "engine/distributions.py",  # where they are made safe
     *("engine/ranks.py", "engine/histograms.py"),  # sparse
-    *("metrics/label_estimates.py", "metrics/replicates.py", "metrics/units.py"),  # sparse
+    *("metrics/label_estimates.py", "metrics/replicates.py", "samplings/sampling.py"),  # sparse
     *("metrics/threshold_counts.py", "metrics/clustering.py", "metrics/ranking.py"),  # sparse
     *("comparisons/permutation.py", "comparisons/unit_swaps.py"),  # sparse
     "algorithms/decomposition.py",  # multiplicities by zeros and ones: whole numbers
