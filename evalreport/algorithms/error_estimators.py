@@ -35,7 +35,7 @@ from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.samplings import drawn
+from evalreport.samplings import sampling_by
 from evalreport.schema.algorithms import ChosenRecord, ErrorEstimateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
@@ -416,7 +416,7 @@ def values_by_part(
     table = subset(predictions, rows)
     names, codes = np.unique(codes, return_inverse=True)
     parts = Parts(codes.astype(np.int64), tuple((("part", str(name)),) for name in names))
-    units = drawn(len(rows), weight=weights)
+    units = sampling_by(len(rows), weight=weights)
     prepared = RowData(units, Layout(parts, parts, parts), {}, {}, {})
     return fit_values(Sample(table, tuple(quantities), {}, None, prepared), parts)
 

@@ -28,7 +28,7 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Fits, drawn
+from evalreport.samplings import Fits, sampling_by
 from evalreport.samplings.folds import over_folds
 from evalreport.texts import Message
 
@@ -437,6 +437,6 @@ def sign_flips(
 
 def _flipped(x: Floats, n_swaps: int, seed: int) -> Swapped:
     discordant = x != 0
-    patterns, weights = swap_patterns(drawn(len(x)), n_swaps, seed, discordant)
+    patterns, weights = swap_patterns(sampling_by(len(x)), n_swaps, seed, discordant)
     means = [weighted_sums(1 - 2 * flipped, x) / len(x) for flipped in patterns]
     return Swapped(np.concatenate(means), None, weights, int(discordant.sum()))

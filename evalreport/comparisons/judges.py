@@ -23,7 +23,7 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs
-from evalreport.samplings import Sampling, drawn, within
+from evalreport.samplings import Sampling, sampling_by, within
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Text
@@ -221,6 +221,6 @@ def _within(units: Sampling, rows: Indices) -> Sampling:
     """Return the units of some rows."""
     task = None if units.task is None else units.task[rows]
     if units.cluster is None:
-        return drawn(len(rows), task=task)
+        return sampling_by(len(rows), task=task)
     cluster = np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)
-    return drawn(len(rows), cluster, task=task)
+    return sampling_by(len(rows), cluster, task=task)

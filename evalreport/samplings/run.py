@@ -72,7 +72,7 @@ def sampling_of(
                 " each example once"
             )
         strata = predictions.y_true.astype(np.int64)
-    return drawn(
+    return sampling_by(
         predictions.n,
         codes,
         weights,
@@ -85,7 +85,7 @@ def sampling_of(
     )
 
 
-def drawn(
+def sampling_by(
     n: int,
     cluster: Indices | None = None,
     weight: Floats | None = None,

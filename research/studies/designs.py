@@ -14,7 +14,7 @@ from evalreport.engine.counts import margins_of
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.table_functions import table_function
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
-from evalreport.samplings import Sampling, drawn
+from evalreport.samplings import Sampling, sampling_by
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -96,7 +96,7 @@ def label_design(
     def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         codes = np.repeat(np.arange(k**3), generator.multinomial(n, chances.ravel()))
         true, a, b = (part.astype(np.int32) for part in np.unravel_index(codes, (k, k, k)))
-        return labelled(true, {"a": a, "b": b}, k), drawn(n)
+        return labelled(true, {"a": a, "b": b}, k), sampling_by(n)
 
     example, _ = draw(np.random.default_rng(0), 1)
     tables = {"a": chances.sum(2), "b": chances.sum(1)}
@@ -215,7 +215,7 @@ def _answers_in_clusters(
     for model, by_cluster in chances.items():
         right = generator.random(n) < by_cluster[cluster]
         said[model] = np.where(right, true, 1 - true).astype(np.int32)
-    return labelled(true, said, 2), drawn(n, cluster)
+    return labelled(true, said, 2), sampling_by(n, cluster)
 
 
 def _truths_in_clusters(shares: Mapping[str, float]) -> dict[Truth, float]:
@@ -241,7 +241,7 @@ def weight_design() -> Design:
 
     def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         predictions, _ = plain.draw(generator, n)
-        return predictions, drawn(n, weight=np.exp(generator.normal(size=n)))
+        return predictions, sampling_by(n, weight=np.exp(generator.normal(size=n)))
 
     text = f"{plain.text}; weights log-normal with sigma 1, so that n examples count as about n / e"
     # Of this table: accuracy = prevalence TPR + (1 - prevalence) (1 - FPR).

@@ -12,7 +12,7 @@ from scipy import integrate, special, stats
 from evalreport.metrics.ranking import MOST_FALSE_POSITIVES, average_precision, partial_auc, pr_auc
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.samplings import Sampling, drawn
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.designs import SIZES, Design, Truth, predictions_on
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ def fixed_count_design(positives: int, negatives: int, area: float) -> Design:
     def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         scores = _scores(generator, true, d)
         models = tuple(ModelOutputs(name, score=score) for name, score in scores.items())
-        return predictions_on("binary", true.astype(np.int32), models, 2), drawn(n)
+        return predictions_on("binary", true.astype(np.int32), models, 2), sampling_by(n)
 
     auc = Quantity("roc_auc")
     truths: dict[Truth, float] = {("value", "a", auc): area, ("difference", "a", auc): 0.05}
@@ -79,7 +79,7 @@ def probability_design(
         for name, score in _scores(generator, true, d).items():
             p = 1 / (1 + np.exp(-logits(name, score)))
             models.append(ModelOutputs(name, score=score, proba=np.column_stack([1 - p, p])))
-        return predictions_on("binary", true.astype(np.int32), tuple(models), 2), drawn(n)
+        return predictions_on("binary", true.astype(np.int32), tuple(models), 2), sampling_by(n)
 
     truths: dict[Truth, float] = {}
     areas = {"a": area, "b": area - 0.05}
@@ -114,7 +114,7 @@ def levels_design(levels: int, prevalence: float, area: float, n: int) -> Design
             ModelOutputs(name, score=np.searchsorted(cuts, score).astype(np.float64))
             for name, score in _scores(generator, true, d).items()
         )
-        return predictions_on("binary", true.astype(np.int32), models, 2), drawn(n)
+        return predictions_on("binary", true.astype(np.int32), models, 2), sampling_by(n)
 
     edges = np.concatenate([[np.inf], cuts[::-1], [-np.inf]])
     truths: dict[Truth, float] = {}
@@ -257,7 +257,7 @@ def regression_design(
             ModelOutputs("a", y_pred=true - noise),
             ModelOutputs("b", y_pred=true - WORSE * np.where(shared, noise, own)),
         )
-        return predictions_on("regression", true, models), drawn(n)
+        return predictions_on("regression", true, models), sampling_by(n)
 
     square = NOISE**2
     spread = 1 + square

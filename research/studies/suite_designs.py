@@ -11,7 +11,7 @@ from scipy import stats
 from evalreport.metrics.registry import PRIMARY, Quantity
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
-from evalreport.samplings import Sampling, drawn
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.designs import Design, Truth
 
 OUTCOME = Quantity(PRIMARY["outcome"])
@@ -79,7 +79,7 @@ def suite_of(
     predictions = _test_set(
         tuple(ModelOutputs(name, outcome=values) for name, values in models.items()), keys={TASK: column}
     )
-    return predictions, drawn(n, cluster if clusters else None, task=task)
+    return predictions, sampling_by(n, cluster if clusters else None, task=task)
 
 
 def _suite(name: str, *, clusters: bool) -> Design:
@@ -120,7 +120,7 @@ def _attempts(attempts: int) -> Design:
             spread = passed * (1 - passed / attempts)
             tried = Attempts(np.full(n, float(attempts)), spread, passed) if attempts > 1 else None
             models.append(ModelOutputs(name, outcome=passed / attempts, attempts=tried))
-        return _test_set(tuple(models)), drawn(n)
+        return _test_set(tuple(models)), sampling_by(n)
 
     chance = {name: _mean_chance(centre) for name, centre in CENTRES.items()}
     truths: dict[Truth, float] = {("value", "a", OUTCOME): chance["a"]}

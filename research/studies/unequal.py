@@ -18,7 +18,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Sampling, drawn
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.cells import Cell
 from research.studies.designs import LARGEST, SMALLEST, labelled
 from research.studies.pair_decision import LEADING, decide_pair
@@ -127,4 +127,4 @@ def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Sa
         name: ((generator.random(n) < chance) == true).astype(np.int32)
         for name, chance in zip("ab", chances, strict=True)
     }
-    return labelled(true.astype(np.int32), said, 2), drawn(n, group, weight=weight)
+    return labelled(true.astype(np.int32), said, 2), sampling_by(n, group, weight=weight)

@@ -15,7 +15,7 @@ from evalreport.metrics.row_data import Key
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
-from evalreport.samplings import drawn
+from evalreport.samplings import sampling_by
 
 QUANTITIES = (
     Quantity("roc_auc_ovr", "macro"),
@@ -55,7 +55,7 @@ def sample(
         models=tuple(outputs),
         labels=Labels(classes=tuple(f"c{code}" for code in range(k)), positive=None),
     )
-    units = drawn(n, None, np.arange(n) % 2 + np.ones(n)) if weight else drawn(n)
+    units = sampling_by(n, None, np.arange(n) % 2 + np.ones(n)) if weight else sampling_by(n)
     return estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0, exact=exact)
 
 

@@ -12,7 +12,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Sampling, drawn
+from evalreport.samplings import Sampling, sampling_by
 from research.studies import bars, held, operating, unequal
 from research.studies.pair_decision import LEADING, decide_pair
 
@@ -26,7 +26,7 @@ def data_of(part: str, name: str) -> tuple[Predictions, Sampling, str]:
     if part == "unequal":
         return *unequal.draw(UNEQUAL[name], generator), UNEQUAL[name].metric
     cell = POINTS[name]
-    return operating.draw(generator, cell), drawn(cell.n), cell.metric
+    return operating.draw(generator, cell), sampling_by(cell.n), cell.metric
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from evalreport.metrics.evidence import EffectiveProportion, Evidence, Mean
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
-from evalreport.samplings import Influence, Sampling, drawn, sampling_of
+from evalreport.samplings import Influence, Sampling, sampling_by, sampling_of
 from tests.reference.second_round import agrees, each, records_of
 from tests.samples.pairs import Source, ids, labels, outcomes, row, run, values
 
@@ -368,7 +368,7 @@ def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: 
     random = np.random.default_rng(40 + clusters)
     sizes = np.round(np.geomspace(400, 10, clusters))
     n = sizes.sum()
-    sampling = drawn(int(n), np.repeat(np.arange(clusters), sizes.astype(int)))
+    sampling = sampling_by(int(n), np.repeat(np.arange(clusters), sizes.astype(int)))
 
     def answers() -> Floats:
         return random.binomial(sizes.astype(int), random.beta(0.7 * 19, 0.3 * 19, clusters)).astype(float)
@@ -397,7 +397,7 @@ def test_effective_numbers_hold_under_log_normal_weights(n: int) -> None:
             y = 1.0 * (random.random(n) < 0.8) - (random.random(n) < 0.8 if difference else 0.0)
             value = float(w @ y / w.sum())
             evidence = Mean() if difference else EffectiveProportion(kish(w))
-            yield estimate_of(value, w * (y - value) / w.sum(), evidence, drawn(n, weight=w))
+            yield estimate_of(value, w * (y - value) / w.sum(), evidence, sampling_by(n, weight=w))
 
     assert held("wilson", estimates(False), 0.8) >= 0.93
     assert held("weighted_t", estimates(True), 0.0) >= 0.93
