@@ -340,7 +340,7 @@ def _row(
     )
 
 
-def in_words(quantity: Quantity) -> Text:
+def in_words(quantity: Quantity) -> str | Message:
     """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
     metric = definition(quantity).display.phrase
     if quantity.label is not None:
