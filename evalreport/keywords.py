@@ -84,9 +84,6 @@ class RunKeywords(TypedDict, total=False):
         none.
     grade : str
         Rating grades for the calibration table; without it deciles of risk.
-    costs : str | Sequence[str]
-        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
-        and tokens are taken by name).
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice, 'new.accuracy >= 0.95 * old.accuracy'.
@@ -122,6 +119,9 @@ class RunKeywords(TypedDict, total=False):
     criteria : str | PathLike[str]
         What `evalreport declare` wrote before the run: its keys are the options; what was changed
         since, and what is exploratory, is said.
+    costs : str | Sequence[str]
+        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
+        and tokens are taken by name).
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -152,7 +152,6 @@ class RunKeywords(TypedDict, total=False):
     horizon: int | None
     thresholds: str | None
     grade: str | None
-    costs: str | Sequence[str]
     gates: str | Sequence[str]
     fixed_class_counts: bool
     cost_ratio: float | None
@@ -167,6 +166,7 @@ class RunKeywords(TypedDict, total=False):
     pushes: bool
     look: int | None
     criteria: str | PathLike[str] | None
+    costs: str | Sequence[str]
 
 
 class ReportKeywords(TypedDict, total=False):

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
+from evalreport.questions.costs import section as costs
 from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import costs, decision, leaderboard, questions, slices, tasks
+from evalreport.report.sections import decision, leaderboard, questions, slices, tasks
 from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import named, say
+from evalreport.texts import named, plain, say
 from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def not_summarised(results: Results) -> list[WarningRecord]:
         return list(results.warnings)
     view = view_of(results)
     shown = decision.describe(view).cautions
-    warnings = [replace(w, text=decision.caution_text(view, w)) for w in results.warnings]
+    warnings = [replace(w, text=plain(decision.caution_text(view, w))) for w in results.warnings]
     return [w for w in warnings if w.text not in shown]
 
 

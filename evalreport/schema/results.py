@@ -12,6 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from evalreport.errors import UsageError
+from evalreport.questions.declared import RoomLists
 from evalreport.registry import unknown_name
 from evalreport.schema.algorithms import (
     ChosenRecord,
@@ -42,7 +43,6 @@ from evalreport.schema.comparisons import (
     UnanimityRecord,
     VarianceRecord,
 )
-from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,
@@ -72,7 +72,7 @@ from evalreport.schema.metrics import (
 from evalreport.schema.questions import QuestionRecord
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import Message, Text, english, joined, speaking
+from evalreport.texts import PLAIN, Message, english, joined, speaking
 from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ SCHEMA = "evalreport/results/2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(RoomLists):
     """The results of ``evaluate()``; the field names are the keys of results.json."""
 
     schema: str = SCHEMA
@@ -98,7 +98,7 @@ class Results:
     primary_metric: str | None
     usual_metric: str | None = None
     """The metric that would have been the primary one of the task by itself, where another one is."""
-    primary_because: Text | None = None
+    primary_because: Message | None = None
     """Why the primary metric is not the usual one of the task; None where it is, or where it was named."""
     value_columns: tuple[str, ...] = ()
     """The headers of the columns of outcomes or values, as the files spell them."""
@@ -152,8 +152,6 @@ class Results:
     judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
     judge_bias: tuple[JudgeBiasRecord, ...] = ()
     gold_sampling: tuple[GoldSamplingRecord, ...] = ()
-    costs: tuple[CostRecord, ...] = ()
-    cost_ratios: tuple[CostRatioRecord, ...] = ()
     questions: tuple[QuestionRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
@@ -213,6 +211,8 @@ class Results:
         with speaking(english()):
             for message in _messages(self):
                 text, code = str(message), _coded(message)
+                if not code:
+                    continue
                 # One text of two codes is the same words in English; the first code in order is kept.
                 if text not in kept or (kept[text] != code and _ENCODE(code) < _ENCODE(kept[text])):
                     kept[text] = code
@@ -338,14 +338,18 @@ def _messages(value: object) -> Iterator[Message]:
                 yield from _messages(part)
 
 
-def _code_and_params(text: Text) -> dict[str, object]:
+def _code_and_params(text: Message) -> dict[str, object]:
     """Return the code and the parameters of a sentence; of joined sentences the first one's, the others as notes."""
     first, *notes = map(_coded, joined(text))
     return first | ({"notes": notes} if notes else {}) if first else {}
 
 
-def _coded(text: Text) -> dict[str, object]:
-    return {"code": text.code, "params": _params(text)} if isinstance(text, Message) else {}
+def _coded(text: str | Message) -> dict[str, object]:
+    return (
+        {"code": text.code, "params": _params(text)}
+        if isinstance(text, Message) and text.code != PLAIN
+        else {}
+    )
 
 
 def _params(message: Message) -> dict[str, object]:
@@ -353,7 +357,7 @@ def _params(message: Message) -> dict[str, object]:
 
     def plain(value: object) -> object:
         if isinstance(value, Message):
-            return _coded(value)
+            return _coded(value) or str(value)
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
         return _plain(value)

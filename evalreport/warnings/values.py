@@ -15,8 +15,10 @@ from evalreport.metrics.sample import Sample
 from evalreport.schema.metrics import BESIDE_MAPE
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text
+from evalreport.warnings.checks import check
 
 
+@check("few_of_a_class", "not_better_than_majority")
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of classes with few examples, and on a share of right answers of models no better than the majority."""
     predictions = sample.predictions
@@ -44,7 +46,9 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 
 
-def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
+def _metrics_to_read(
+    sample: Sample, wanted: Sequence[str], joint: str = "list.and"
+) -> tuple[str, str | Message]:
     """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
     known = {
         quantity.metric: definition(quantity).display.phrase
@@ -54,12 +58,13 @@ def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.a
     names = [known[name] for name in wanted if name in known]
     if not names:
         return "alone", ""
-    others: Text = names[-1]
+    others: str | Message = names[-1]
     if len(names) > 1:
         others = Message(joint, names=", ".join(names[:-1]), last=names[-1])
     return "beside", others
 
 
+@check("undefined_value", "few_successes_or_failures")
 def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
     for (model, quantity), estimate in sample.estimates.items():
@@ -72,7 +77,7 @@ def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("few_successes_or_failures", about=(model,), model=model)
 
 
-def _headed(quantity: Quantity) -> Text:
+def _headed(quantity: Quantity) -> str | Message:
     """Name a metric at the head of a sentence, with its average or class."""
     label = definition(quantity).display.label + (f" ({quantity.average})" if quantity.average else "")
     if quantity.label is None:
@@ -80,6 +85,7 @@ def _headed(quantity: Quantity) -> Text:
     return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
 
 
+@check("groups_without_interval")
 def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
     found: dict[tuple[str, Text], list[str]] = {}
@@ -95,6 +101,7 @@ def _is_share_of_right_labels(quantity: Quantity) -> bool:
     return metric.scale.share_of_right and metric.needs == "labels"
 
 
+@check("constant_scores", "tied_scores", "worse_than_random", "certain_and_wrong")
 def scores(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of constant or tied scores, of areas worse than chance, and of probability 0 for the true class."""
     n = sample.predictions.n
@@ -120,6 +127,7 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("certain_and_wrong", about=(outputs.name,), model=outputs.name, n=wrong)
 
 
+@check("worse_than_mean", "truth_zero", "truth_near_zero")
 def regression(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of predictions worse than the mean, and of percentage errors where the truth is 0 or nearly 0."""
     for (model, quantity), estimate in sample.estimates.items():
