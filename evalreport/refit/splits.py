@@ -172,8 +172,8 @@ def _last_part(times: Rows, share: float) -> tuple[Rows, Rows]:
 def _numbered(sides: Iterable[Sides], repeat: int = 1, *, sized: bool = False) -> Iterator[Fit]:
     for fold, (train, test) in enumerate(sides, start=1):
         # 32 bits save half of the memory of many folds.
-        rows = {"train": train.astype(np.int32), "test": test.astype(np.int32)}
-        yield Fit(keys={"repeat": repeat, "fold": fold}, sized=sized, **rows)
+        train, test = train.astype(np.int32), test.astype(np.int32)
+        yield Fit(keys={"repeat": repeat, "fold": fold}, train=train, test=test, sized=sized)
 
 
 def _folds(examples: Examples, seed: int, keys: Table) -> Iterator[Fit]:
