@@ -19,6 +19,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, Resampled, everything, label_estimates
+from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
@@ -26,10 +27,10 @@ from evalreport.metrics.replicates import with_replicates
 from evalreport.metrics.row_data import RowData, source_of_replicates
 from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.summed import summed_estimates
-from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -58,7 +59,7 @@ class Sample:
     rows: RowData
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Sampling:
         """What is drawn as one, and what each example weighs."""
         return self.rows.units
 
@@ -91,7 +92,7 @@ class Sample:
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count these models' answers by true class; None unless examples are independent and equally weighted."""
         cells = None if self.tables is None else self.tables.cells
-        if self.tables is None or cells is None or cells.weight is not None:
+        if self.tables is None or cells is None or not self.units.plain:
             return None
         return self.tables.cells_of(tuple(models))
 
@@ -105,7 +106,7 @@ def estimate_all(
     predictions: Predictions,
     quantities: Sequence[Quantity],
     *,
-    units: Units,
+    units: Sampling,
     n_resamples: int,
     seed: int,
     exact: bool = False,
@@ -133,7 +134,7 @@ def estimate_all(
         Whether differences of rank metrics are taken between the models' replicates.
     """
     layout = layout_of(predictions, average=average)
-    if units.weight is not None and not units.weight.any():
+    if units.n and not units.base.any():
         keys, why = product((m.name for m in predictions.models), quantities), Message("undefined.weightless")
         lost = {key: undefined(predictions, key, why) for key in keys}
         return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
@@ -178,7 +179,7 @@ def _of_one(layout: Layout) -> bool:
 
 
 def prepare_rows(
-    predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
+    predictions: Predictions, quantities: Sequence[Quantity], units: Sampling, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})
@@ -265,11 +266,10 @@ def _bins(rows: RowData, predictions: Predictions, by_class: int) -> Mapping[str
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (whole.order,)
     rows_of_parts = rows.layout.ranked.rows()
-    weight = rows.units.weight
 
     def of_model(name: str) -> tuple[Bins, ...]:
         return tuple(
-            bins_of(order, None if weight is None else weight[p], by_class=by_class)
+            bins_of(order, rows.units.weight_of(p), by_class=by_class)
             for p, order in zip(rows_of_parts, orders[name], strict=True)
         )
 

@@ -12,7 +12,7 @@ from evalreport.numbers import MISSING, interval, number
 from evalreport.report.view import Model
 from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord
-from evalreport.texts import Text, say
+from evalreport.texts import Message, say
 
 MOST_MODELS = 6
 """Columns of models that fit beside each other on paper."""
@@ -150,7 +150,7 @@ class Cell:
     value: str
     beside: str = ""
     order: float | None = None
-    note: Text = ""
+    note: str | Message = ""
     below: tuple[str, ...] = ()
     about: str = ""
     look: str = ""
@@ -189,7 +189,7 @@ def limited_cell(
     *,
     signed: bool = False,
     excluded: float | None = None,
-    note: Text = "",
+    note: str | Message = "",
     strong: bool = True,
 ) -> Cell:
     """Write a value with its limits, by which a sortable table sorts it; a limit that is ``excluded`` is no part."""
