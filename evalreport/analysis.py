@@ -66,7 +66,7 @@ from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
-from evalreport.refusals import require_analysable
+from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.looks import Look
 from evalreport.schema.results import Results
@@ -112,6 +112,7 @@ def evaluate(
         in_gates = [t.spelling for _, t in gate_terms(predictions, options) if cost_of(t.metric) is None]
         default = default_primary(predictions, options, of_series=primary_of_series)
         quantities = chosen(predictions, options.metrics, in_gates, default.metric)
+        require_swappable(quantities, options)
         primary = quantities[0]
         blocked = default.metric is None and not options.metrics
         divisions = divisions_of_run(predictions, options)

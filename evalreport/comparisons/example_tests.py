@@ -32,9 +32,12 @@ def _discordant(pair: Pair) -> tuple[int, int]:
 
 
 def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) -> Outcome:
-    """Add the effect size: the odds ratio b / c, undefined where one of them is 0."""
+    """Add the effect size, the odds ratio b / c, undefined where one of them is 0; and the counts."""
+    assert pair.agreement is not None
     b, c = _discordant(pair)
-    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", b / c if b and c else None)
+    counts = {"n": sum(pair.agreement), "only_a": float(b), "only_b": float(c)}
+    ratio = b / c if b and c else None
+    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", ratio, details=counts)
 
 
 @comparison_test(
@@ -148,13 +151,13 @@ def _mean_of_squares(pair: Pair, rows: CountedRows) -> tuple[float, float | None
     return math.copysign(mean, pair.difference.value or mean), math.sqrt(squares / (n - 1))
 
 
-@comparison_test("Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference"))
+@comparison_test("Cluster t", "examples_of_clusters", beside=("cr2_t", "bootstrap_difference"))
 def cluster_t(pair: Pair) -> Outcome:
     """Difference over its error between clusters, by t: the larger of the robust and the exchangeable error."""
     return _by_influence(pair, pair.difference.student, Message("reason.one_cluster"))
 
 
-@comparison_test("Cluster-robust t (CR2)", "clusters", beside=("permutation", "bootstrap_difference"))
+@comparison_test("Cluster-robust t (CR2)", "clusters", beside=("bootstrap_difference",))
 def cr2_t(pair: Pair) -> Outcome:
     """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
     return _by_influence(pair, pair.difference.robust, Message("reason.one_cluster"))
@@ -198,7 +201,7 @@ def diebold_mariano(pair: Pair) -> Outcome:
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), n - 1)), n - 1)
 
 
-@comparison_test("t within tasks", "suite", beside=("permutation", "bootstrap_difference"))
+@comparison_test("t within tasks", "suite", beside=("bootstrap_difference",))
 def suite_t(pair: Pair) -> Outcome:
     """Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom."""
     return _by_influence(pair, pair.difference.student, Message("reason.one_of_a_task"))
@@ -213,7 +216,7 @@ def ppi(pair: Pair) -> Outcome:
     return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
 
 
-@comparison_test("t under weights", "weights", beside=("permutation", "bootstrap_difference"))
+@comparison_test("t under weights", "weights", beside=("bootstrap_difference",))
 def weighted_t(pair: Pair) -> Outcome:
     """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
     return _by_influence(pair, pair.difference.student, Message("reason.one_example_or_cluster"))
@@ -307,7 +310,7 @@ def sign(pair: Pair) -> Outcome:
     return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)
 
 
-@comparison_test("DeLong", "placements", beside=("bootstrap_difference", "permutation"))
+@comparison_test("DeLong", "placements")
 def delong(pair: Pair) -> Outcome:
     """Normal test of the difference of two areas with the covariance of their placement values."""
     error, value = pair.difference.delong_error, pair.difference.value

@@ -11,6 +11,7 @@ from evalreport.intervals import (
     proportions,
     rankings,
     time_order,
+    two_sets,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
@@ -36,4 +37,5 @@ __all__ = [
     "recommended",
     "resolved",
     "time_order",
+    "two_sets",
 ]

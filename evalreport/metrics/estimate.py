@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
 from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import dot, parts_of
+from evalreport.engine.distributions import dot
 from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -40,6 +41,22 @@ class StudentError:
 
     error: float
     df: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSpread:
+    """Derivatives by the examples of one class: the sum of their squares, and the largest size of one.
+
+    Of sums of scores the largest is not known: infinite.
+    """
+
+    squares: float
+    largest: float
+
+    @classmethod
+    def of(cls, derivative: Floats) -> ClassSpread:
+        """Take the derivatives (m,)."""
+        return cls(float((derivative**2).sum()), float(np.abs(derivative).max(initial=0.0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,19 +253,21 @@ class Sampled:
     @cached_property
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
-        ranking, squares = self.evidence, self.squares_by_class
+        ranking, spreads = self.evidence, self.spread_by_class
         if (
-            squares is None
+            spreads is None
             or not isinstance(ranking, Ranking | PairedRanking)
             or min(ranking.class_sizes) < 2
         ):
             return None
-        p, n = ranking.class_sizes
-        return float(np.sqrt(squares[0] * p / (p - 1) + squares[1] * n / (n - 1)))
+        variances = (
+            spread.squares * m / (m - 1) for spread, m in zip(spreads, ranking.class_sizes, strict=True)
+        )
+        return math.sqrt(sum(variances))
 
     @cached_property
-    def squares_by_class(self) -> tuple[float, float] | None:
-        """Sums of the squared derivatives of positives and of negatives; None unless examples are ranked and alike."""
+    def spread_by_class(self) -> tuple[ClassSpread, ClassSpread] | None:
+        """The derivatives of positives and of negatives; None unless examples are ranked and alike."""
         ranking = self.evidence
         if (
             not isinstance(ranking, Ranking | PairedRanking)
@@ -256,12 +275,11 @@ class Sampled:
             or not self.sampling.alike
         ):
             return None
-        of_positives = of_negatives = 0.0
-        for part in parts_of(self.influence.values):
-            squares, positive = self.influence.values[part] ** 2, ranking.positive[part]
-            of_negatives += float((squares * ~positive).sum())
-            of_positives += float((squares * positive).sum())
-        return of_positives, of_negatives
+        derivative, positive = self.influence.values, ranking.positive
+        spreads = ClassSpread.of(derivative[positive]), ClassSpread.of(derivative[~positive])
+        if self.sampling.only_sums:
+            return replace(spreads[0], largest=math.inf), replace(spreads[1], largest=math.inf)
+        return spreads
 
     @cached_property
     def replicates_used(self) -> Floats:

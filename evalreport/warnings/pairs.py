@@ -11,7 +11,7 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import tested_pairs, with_recommended_interval
+from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, shortened
@@ -64,7 +64,6 @@ def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) ->
 
 def _decides(row: ComparisonRecord, options: Options) -> bool:
     """Return whether a row decides its pair: on the primary metric by the adjusted p-value, else by the interval."""
-    row = with_recommended_interval(row)
     if row.low is None or row.high is None or not row.difference:
         return False
     if row.p_adjusted is not None:

@@ -17,7 +17,6 @@ from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
 from evalreport.schema.audit import HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import with_recommended_interval
 from tests.samples.audits import audited, options, right, share
 
 ALIKE = ("default_", "slovak_", "breast_cancer_632_", "diabetes_bootstrap")
@@ -38,7 +37,7 @@ def both(now, then, **given) -> ComparisonRecord:
     results = evalreport.evaluate(source, options=options(**given))
     row = next(r for r in results.comparisons if r.recommended)
     assert (row.a, row.b) == ("forest", "then")
-    return with_recommended_interval(row)
+    return row
 
 
 def changed(history, *sources, **given) -> HistoryRecord:
