@@ -8,6 +8,7 @@ from typing import Literal
 
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.options import Options, with_fields
+from evalreport.registry import instead_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.files import digest
 from evalreport.sources.recorded import places, stays_below
@@ -38,7 +39,8 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
     UsageError
         An option that this version does not know, a value that it refuses, or too many resamples.
     """
-    given = dict(content["options"])
+    # Options that are gone were recorded with their defaults by earlier versions.
+    given = {k: v for k, v in content["options"].items() if v not in (None, False) or not instead_of(k)}
     if given.get("truth") is not None:
         named = [
             row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]

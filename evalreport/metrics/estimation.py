@@ -68,7 +68,6 @@ def estimate_table(
         units=units,
         n_resamples=options.resamples,
         seed=seed,
-        exact=options.exact,
         average=options.average,
         resampled=resampled,
         differences=differences,

@@ -139,7 +139,7 @@ def test_replicates_of_a_perfect_model_are_its_value() -> None:
     ids=["few rows", "exact", "weights", "nearly alike", "not enough rows", "rare classes"],
 )
 def test_rows_are_taken_where_more_would_be_left_out(of: dict[str, Any]) -> None:
-    """Few rows, rare classes, models that hardly differ, weights and ``--exact`` keep replicates of the rows."""
+    """Few rows, rare classes, models that hardly differ, weights and all rows asked for keep replicates of the rows."""
     assert left_out(sample(replicates=1, **of)) == {}
     assert not histograms_found(sample(replicates=1, **of))
 
@@ -151,4 +151,3 @@ def test_the_report_says_so() -> None:
     assert 0.01 < share <= MOST_LEFT_OUT
     assert "replicates of roc_auc_ovo, roc_auc_ovr_macro, roc_auc_ovr_weighted from" in found.why
     assert f"at most {share:.1g} of the standard deviation" in found.why
-    assert "--exact" in found.why
