@@ -25,7 +25,6 @@ from evalreport.comparisons.pairs import (
 )
 from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.engine.parallel import mapped
-from evalreport.intervals import INTERVALS
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Correction, Options
@@ -77,18 +76,18 @@ def decision_family(
     family = [c for c in compared if c.quantity == primary]
     enough = draws_for(len(family), options)
     few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
-    if not few or definition(primary).untested or not any(_decided_by_replicates(c) for c in family):
+    if not few or definition(primary).untested or not any(decided_by_replicates(c) for c in family):
         return family
     more = replace(options, resamples=enough)
     return compare_all(estimate_models(predictions, [primary], more), [primary], options)
 
 
-def _decided_by_replicates(comparison: Comparison) -> bool:
+def decided_by_replicates(comparison: Comparison) -> bool:
     """Say whether the interval that decides a pair is made of replicates."""
     pair = comparison.pair
     if pair is None or TESTS[comparison.recommended_test].needs != "interval":
         return False
-    return INTERVALS[pair.recommended_interval].by_resampling
+    return pair.decided_by_replicates
 
 
 def decide(

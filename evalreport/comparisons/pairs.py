@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, product
@@ -123,6 +123,29 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
         return _pair(sample, models, quantity, swapped, partial(ranking, quantity), options)
 
     return [Comparison(*pair, q, partial(of_pair, pair, q)) for q, pair in product(quantities, pairs)]
+
+
+MOST_MODELS = 20
+"""Of more models every pair is compared on the primary metric and on those that are named, else pairs with the best."""
+
+
+def with_the_best(
+    compared: Sequence[Comparison],
+    samples: Sequence[Sample],
+    primary: Quantity,
+    named: Collection[Quantity],
+    options: Options,
+) -> list[Comparison]:
+    """Leave out, of more than ``MOST_MODELS`` models, the pairs without the best one on metrics that nobody named.
+
+    With a baseline every pair is with it. The best model is that of the best primary value, on ties the first by name.
+    """
+    values = [sample.estimates[m.name, primary] for sample in samples for m in sample.predictions.models]
+    known = [(-oriented(e, e.value, options), e.model) for e in values if not math.isnan(e.value)]
+    if len(values) <= MOST_MODELS or options.baseline is not None or not known:
+        return list(compared)
+    _, best = min(known)
+    return [c for c in compared if c.quantity == primary or c.quantity in named or best in (c.a, c.b)]
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
@@ -346,7 +369,20 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
     if definition(comparison.quantity).untested:
         return [_untested(comparison, options)]
     names = tests_for(comparison, options.tests, primary=primary)
-    return [_record(comparison, name, options, leading=name == names[0]) for name in names]
+    rows = [_record(comparison, name, options, leading=name == names[0]) for name in names]
+    pair, needs = comparison.pair, TESTS[names[0]].needs
+    if pair is None or needs not in NAMED_INSTEAD:
+        return rows
+    # The leading test once more, with the interval that the user named.
+    named = interval_for(pair, names[0], options, options.confidence)
+    if named.method not in (
+        *(row.interval_method for row in rows),
+        *OWN_INTERVAL.values(),
+        pair.recommended_interval,
+    ):
+        again = {"low": named.low, "high": named.high, "interval_method": named.method, "recommended": False}
+        rows.append(replace(rows[0], **again, caution=EXPLORATORY))
+    return rows
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:

@@ -192,6 +192,11 @@ class Pair:
             return tango.name
         return recommended(self.difference)
 
+    @property
+    def decided_by_replicates(self) -> bool:
+        """Whether the interval that leads is made of replicates."""
+        return INTERVALS[self.recommended_interval].by_resampling
+
     def limits(self, level: float) -> Interval:
         """Compute the interval that leads over the examples."""
         name = self.recommended_interval

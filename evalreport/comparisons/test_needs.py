@@ -93,6 +93,11 @@ def _no_replicates(pair: Pair) -> Text | None:
     return None
 
 
+def _no_inversion(pair: Pair) -> Text | None:
+    in_time = pair.difference.sampling.order is not None
+    return Message("test_lacks.blocks_in_time") if in_time and pair.decided_by_replicates else None
+
+
 def _no_swaps(pair: Pair) -> Text | None:
     if pair.difference.sampling.order is not None:
         return Message("test_lacks.no_order")
@@ -186,7 +191,7 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "suite": lambda pair: interval_lacks(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
-    "interval": lambda _: None,
+    "interval": _no_inversion,
     "swaps": _no_swaps,
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,

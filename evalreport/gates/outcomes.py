@@ -38,7 +38,7 @@ from evalreport.numbers import decimals_of
 from evalreport.options import Task
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.decisions import GateRecord
+from evalreport.schema.decisions import CUT, GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.slices.group_ratios import ratio_limits
@@ -411,7 +411,7 @@ def decided_by(
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
     text = Message(
-        "gates.value_decided" if decided else "gates.value",
+        "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value",
         value=value,
         limits=(low, high),
         method=_interval_label(limits.method),

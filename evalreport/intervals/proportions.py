@@ -216,8 +216,9 @@ def tango(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions: all values that the score test does not reject."""
     shares = difference.shares
     assert shares is not None
-    both, only_first, only_second, neither = shares
-    return Bounds(*tango_limits(only_first, only_second, both + only_first + only_second + neither, level))
+    _, only_first, only_second, _ = shares
+    n = sum(shares)
+    return Bounds(*tango_limits(only_first, only_second, n, level)) if n else NO_TRIALS
 
 
 def tango_limits(first: float, second: float, n: float, level: float) -> tuple[float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from evalreport.comparisons.decisions import decided_by_replicates
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.registry import TESTS
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -117,7 +117,7 @@ def too_few_replicates(
 ) -> Iterator[WarningRecord]:
     """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
     tested = [c for c in family if not definition(c.quantity).untested]
-    leading = [c.pair for c in tested if TESTS[c.recommended_test].needs == "replicates"]
+    leading = [c.pair for c in tested if decided_by_replicates(c)]
     drawn = [
         len(pair.difference.replicates)
         for pair in leading

@@ -99,7 +99,7 @@ def test_missing_p_values_take_no_place_in_the_family() -> None:
     for name in "ab":
         mixed[name]["score"] = (binary + random.normal(size=60)).tolist()
     auc = run(mixed, metrics=("roc_auc",))
-    tested = row(auc, "delong", "a", "b")
+    tested = row(auc, "interval", "a", "b")
     assert tested.p_adjusted == tested.p_value
     undecided = [v for v in auc.verdicts if "c" in v.about]
     assert [v.verdict for v in undecided] == ["undecided", "undecided"]

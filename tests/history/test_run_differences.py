@@ -210,13 +210,13 @@ def test_the_last_run_is_asked_beside_the_accepted_one(history):
 
 
 def test_clusters_and_weights_are_kept_for_the_comparison(history):
-    """With --cluster on both sets the spread is that between clusters, and their t test judges it."""
+    """With --cluster on both sets the values' limits are those of clusters, and their squares are added."""
     then, now = right(THEN), right(NOW, first=1000)
     for source in (then, now):
         source["forest"]["who"] = [f"c{place // 5}" for place in range(100)]
     plain = changed(history, right(THEN), right(NOW, first=1000), series="plain")
     found = changed(history, then, now, cluster="who", series="clusters")
-    assert found.test == "cluster_t"
+    assert (found.test, found.interval_method) == ("interval", "square_and_add")
     assert found.high - found.low > plain.high - plain.low
 
 
