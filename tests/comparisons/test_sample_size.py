@@ -22,7 +22,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Evidence, Paired, PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sampling import Fits, Sampling
-from tests.samples.pairs import run, values
+from tests.samples.pairs import labels, run, values
 
 FIGURES = [(1000, 0.05, 2.0), (1000, 0.1, 2.8), (1000, 0.2, 4.0), (100, 0.1, 8.8), (5000, 0.1, 1.25)]
 

@@ -61,7 +61,7 @@ ROWS = [
     (-0.03, 0.09, False, 0.02, 1, "undecided", "verdict.undecided"),
     (-0.02, 0.09, False, 0.02, 1, "undecided", "verdict.undecided"),
     (-0.01, 0.09, False, None, 1, "undecided", "verdict.undecided"),
-    (-0.01, 0.09, True, None, 1, "better", "interval (0.0000, +0.0900]"),
+    (-0.01, 0.09, True, None, 1, "better", "its interval is in the table of pairs"),
     (0.01, 0.09, False, None, 1, "undecided", "0.0900"),
 ]
 
