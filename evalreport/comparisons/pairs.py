@@ -380,8 +380,8 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
         *OWN_INTERVAL.values(),
         pair.recommended_interval,
     ):
-        again = {"low": named.low, "high": named.high, "interval_method": named.method, "recommended": False}
-        rows.append(replace(rows[0], **again, caution=EXPLORATORY))
+        again = replace(rows[0], low=named.low, high=named.high, interval_method=named.method)
+        rows.append(replace(again, recommended=False, caution=EXPLORATORY))
     return rows
 
 

@@ -11,9 +11,9 @@ from evalreport.comparisons.pairs import compare, why_not
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, parse
 from evalreport.gates.outcomes import SAME_COUNT, metric_record, quantity_of, slice_of
-from evalreport.intervals.normal import student
 from evalreport.intervals.proportions import paired_ratio_limits
 from evalreport.intervals.registry import Bounds
+from evalreport.intervals.student import around
 from evalreport.intervals.two_sets import ratio_of_two_sets
 from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
@@ -157,10 +157,10 @@ def _fieller(a: Estimate, b: Estimate, level: float) -> Bounds:
 
     def difference(k: float) -> Bounds:
         delta = _less_times(a, b, k)
-        return student(delta, delta.student, level)
+        return around(delta, delta.student, level)
 
     for side in (a, b):
-        alone = student(side, side.student, level)
+        alone = around(side, side.student, level)
         if alone.low is None:
             return alone
     if not a.standard_error and not b.standard_error:

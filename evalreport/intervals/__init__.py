@@ -9,6 +9,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     normal,
     proportions,
     rankings,
+    student,
     time_order,
     two_sets,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "rankings",
     "recommended",
     "resolved",
+    "student",
     "time_order",
     "two_sets",
 ]

@@ -172,7 +172,7 @@ def _row(side: Side, level: float, tested: Tested, options: Options) -> Disparit
         method=difference.method,
         test=tested.test,
         p_value=tested.p_value,
-        n=0 if side.estimate is None else side.estimate.sampling.n,
+        n=0 if side.estimate is None else side.estimate.sampling.n_examples,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
     )
     p = tested.p_adjusted
@@ -241,7 +241,7 @@ def has_ratio(side: Side) -> bool:
     return side.estimate is not None and side.estimate.range[0] >= 0
 
 
-def in_words(quantity: Quantity) -> Text:
+def in_words(quantity: Quantity) -> str | Message:
     """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
     metric = definition(quantity).display.phrase
     if quantity.label is not None:

@@ -14,7 +14,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, Text, shortened
+from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
 
@@ -76,7 +76,7 @@ def _decides(row: ComparisonRecord, options: Options) -> bool:
 @check("no_test")
 def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
     """Warn that no pair is decided, where no test tests for equal values of the primary metric."""
-    why = definition(family[0].quantity).untested if family else ""
+    why = definition(family[0].quantity).untested if family else None
     if why:
         metric = phrase_of(family[0].quantity)
         yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
@@ -94,7 +94,7 @@ def discordant_pairs(
             continue
         _, b, c, _ = comparison.pair.difference.agreement
         about = (comparison.a, comparison.b)
-        n = comparison.pair.difference.sampling.n
+        n = comparison.pair.difference.sampling.n_examples
         if b + c == 0:
             yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:
@@ -137,7 +137,7 @@ def too_few_replicates(
         yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
-            label: Text = definition(quantity).display.label
+            label: str | Message = definition(quantity).display.label
             if quantity.label is not None:
                 label = Message("undefined_share.of_a_class", metric=label, label=quantity.label)
             about = (model, quantity.spelled)
