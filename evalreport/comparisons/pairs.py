@@ -179,7 +179,8 @@ def _pair(
     if lacking is not None:
         return lacking
     # A mean over tasks is not the mean of the examples' losses.
-    examples = None if first.sampling.tasks is not None else by_example(sample, models, quantity)
+    one_task = "one_task" in first.sampling.meets
+    examples = by_example(sample, models, quantity) if one_task else None
     labels = sample.labels(models) if first.metric.needs == "labels" else None
     trials = None if labels is None else paired_trials(quantity, sample.predictions, labels)
     delta = with_evidence(sample, paired_difference(first, second), examples, labels, trials)
@@ -241,7 +242,7 @@ def _squared_errors(sample: Sample, models: tuple[str, str], quantity: Quantity)
         metric.inference.test != "paired_t"
         or metric.per_example is not None
         or known.only_sums
-        or known.tasks is not None
+        or "one_task" not in known.meets
     ):
         return None
     outputs = {m.name: m for m in predictions.models}

@@ -245,7 +245,7 @@ def swapped_pair(
 ) -> Callable[[], Swapped | None] | None:
     """Return a function that swaps two models' outputs; None where they cannot be swapped."""
     estimates = [sample.estimates[name, quantity] for name in models]
-    if sample.units.order is not None or not all(estimate.swappable for estimate in estimates):
+    if "any_order" not in sample.units.meets or not all(estimate.swappable for estimate in estimates):
         return None
     metric = definition(quantity)
     if metric.by_ranks or not isinstance(metric.computation, Margins | ClassCounts | Moments | RowWise):

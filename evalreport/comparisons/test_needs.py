@@ -95,7 +95,7 @@ def _no_replicates(pair: Pair) -> Text | None:
 
 
 def _no_inversion(pair: Pair) -> Text | None:
-    in_time = pair.difference.sampling.order is not None
+    in_time = "any_order" not in pair.difference.sampling.meets
     return Message("test_lacks.blocks_in_time") if in_time and pair.decided_by_replicates else None
 
 
