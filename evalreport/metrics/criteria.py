@@ -37,7 +37,8 @@ from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.schema.metrics import BaselineRecord, MetricRecord
+from evalreport.questions.baselines.records import BaselineRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import Message, Text
 
 CRITERION: Fields = {

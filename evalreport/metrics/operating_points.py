@@ -29,7 +29,7 @@ from evalreport.metrics.threshold_counts import (
 from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
-from evalreport.schema.curves import CurveSummaryRecord, ThresholdChangeRecord
+from evalreport.questions.thresholds.records import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparisons.judges import GOLD
 from evalreport.errors import InputError
 from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.units import Units
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.questions.judges.estimates import GOLD
 from evalreport.schema.results import Results, to_json
 from tests.metrics.test_judged import joined
 from tests.reference.second_round import records_of
