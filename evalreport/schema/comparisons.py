@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evalreport.schema.metrics import Interval, Slice
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,8 @@ class ComparisonRecord:
     effect_size: float | None = None
     recommended: bool
     recommended_interval: Interval | None = None
-    caution: Text | None = None
-    reason: Text | None = None
+    caution: Message | None = None
+    reason: Message | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
@@ -95,7 +95,7 @@ class EffectRecord:
     value: float | None
     low: float | None
     high: float | None
-    text: Text
+    text: Message
     unit: str = "example"
 
 
@@ -138,4 +138,4 @@ class DisagreementRecord:
     answer: str
     correct: bool | None
     spread: float
-    measure: Text
+    measure: Message

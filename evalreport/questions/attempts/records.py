@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 QuestionVerdict = Literal["better", "worse", "undecided"]
 
@@ -33,7 +33,7 @@ class QuestionRecord:
     p_value: float | None = None
     p_adjusted: float | None = None
     verdict: QuestionVerdict | None = None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class AttemptVarianceRecord:
     se_more_attempts: float | None
     se_more_questions: float
     b: str | None = None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

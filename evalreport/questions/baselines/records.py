@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class BaselineRecord:
     average: str | None
     label: str | None
     value: float
-    text: Text
-    reason: Text | None = None
+    text: Message
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

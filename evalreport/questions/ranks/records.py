@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class OmnibusRecord:
     df2: float | None = None
     by: str = "examples"
     blocks: int | None = None
-    caution: Text | None = None
-    reason: Text | None = None
+    caution: Message | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,6 @@ from evalreport.questions.slices.records import (
 from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,
-    compared_quantities,
     group_of,
     quantities_within,
     rows_by_slice,
@@ -280,7 +279,6 @@ def slice_records(
     ]
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
-        compared = compared_quantities(quantities, options)
         shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]] = {}
         for value, rows_inside in zip(division.values, rows_by_slice(division), strict=True):
             group = group_of(
@@ -295,7 +293,7 @@ def slice_records(
             if division.column == TASK:
                 of_tasks += pairs
             if division in compared_with:
-                sides += sides_of(group, samples, compared, predictions, options)
+                sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
         of_groups += _shares_of(division, shares)
@@ -305,10 +303,9 @@ def slice_records(
     if blocked:
         # With a blocker no slice is flagged either; the numbers stay.
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
-    of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
-        *slice_warnings(compared_with, of_primary, disparities, options),
-        *reversals(rows, within, judged_slices(of_primary), primary, deciding),
+        *slice_warnings(compared_with, sides, disparities, options),
+        *reversals(rows, within, judged_slices(sides), primary, deciding),
     )
     found = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
