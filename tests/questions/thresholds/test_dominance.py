@@ -18,7 +18,7 @@ from tests.samples.curves import counts_along, evaluated, rows
 
 EXERCISE = next(
     e
-    for e in json.loads((Path(__file__).parents[1] / "data" / "seed_examples.json").read_text())["examples"]
+    for e in json.loads((Path(__file__).parents[2] / "data" / "seed_examples.json").read_text())["examples"]
     if e["id"] == "ru8_exercise1"
 )
 
