@@ -26,10 +26,10 @@ from evalreport.metrics.threshold_counts import (
     tpr_at,
     visible_points,
 )
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.thresholds.records import CurveSummaryRecord, ThresholdChangeRecord
+from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")
@@ -175,7 +175,7 @@ class CurveReplicates:
 
 def curve_replicates(
     rankings: Sequence[ThresholdCounts],
-    units: Units,
+    units: Sampling,
     criteria: Sequence[Criterion],
     *,
     n_resamples: int,

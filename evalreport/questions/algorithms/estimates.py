@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from evalreport.metrics.fits import with_fits
+from evalreport.metrics.layout import parts_by
 from evalreport.metrics.metric import Training
 from evalreport.metrics.quantities import lacks, parse
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import parts_by
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions

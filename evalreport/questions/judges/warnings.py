@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalreport.intervals.normal import ppi
 from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
 from evalreport.questions.judges.estimates import OUTCOME, Fields
 from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
+from evalreport.samplings.judged import PPI
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
 
@@ -99,7 +99,7 @@ def _how_few(kind: str, n: int) -> Fields:
     """Return the least number for an estimate, or how often intervals of n outcomes were measured to hold."""
     if n < LEAST_GOLD:
         return {"least": LEAST_GOLD}
-    short = shortfall_of(kind, JUDGED, ppi.__name__, n=n)
+    short = shortfall_of(kind, JUDGED, PPI.name, n=n)
     return {} if short is None else {"low": short.lowest, "high": short.highest}
 
 

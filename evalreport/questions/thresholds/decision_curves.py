@@ -13,12 +13,12 @@ from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
 from evalreport.metrics.at_rates import rows_of_benefit
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import view
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.questions.thresholds.options import threshold_range
 from evalreport.questions.thresholds.records import DecisionCurveDifferenceRecord, DecisionCurveRecord
+from evalreport.samplings import Sampling
 
 Limits = tuple[float | None, float | None]
 
@@ -61,7 +61,7 @@ def _probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
 
 
 def _point(
-    name: str, p: Floats, positive: Mask, units: Units, at: float, options: Options
+    name: str, p: Floats, positive: Mask, units: Sampling, at: float, options: Options
 ) -> DecisionCurveRecord:
     odds, level, w = at / (1 - at), options.confidence, units.base
     n, flagged, y = float(w.sum()), p >= at, positive.astype(np.float64)
@@ -96,7 +96,7 @@ def _point(
     )  # fmt: skip
 
 
-def _by_influence(values: Floats, units: Units, level: float) -> Limits:
+def _by_influence(values: Floats, units: Sampling, level: float) -> Limits:
     """Return limits of a weighted mean of the examples' values (n,), by t: of clusters, of weights."""
     w = units.base
     mean = float((w * values).sum()) / float(w.sum())
@@ -119,7 +119,7 @@ def _by_influence(values: Floats, units: Units, level: float) -> Limits:
 
 
 def _difference(
-    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Units, at: float, options: Options
+    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Sampling, at: float, options: Options
 ) -> DecisionCurveDifferenceRecord:
     (p, positive), (q, _) = given[pair[0]], given[pair[1]]
     a, b = p >= at, q >= at
