@@ -158,15 +158,13 @@ def _divided_clusters(sample: Sample, cluster: Indices) -> int:
 @check("unequal_weights")
 def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of weights so unequal that they are worth few examples."""
-    effective, n = sample.n_effective, sample.predictions.n_examples
-    if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
+    column, effective, n = options.weight, sample.n_effective, sample.predictions.n_examples
+    if column is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
         return
-    text = Message(
-        "warning.unequal_weights", column=options.weight, n=n, effective=_tenths(effective), decimals=1
-    )
+    text = Message("warning.unequal_weights", column=column, n=n, effective=_tenths(effective), decimals=1)
     if effective < FEW_EFFECTIVE:
         text = sentences(text, Message("measured.of_weights", enough=FEW_EFFECTIVE))
-    yield WarningRecord(code="unequal_weights", text=text, about=(options.weight,))
+    yield WarningRecord(code="unequal_weights", text=text, about=(column,))
 
 
 def _tenths(effective: float) -> float:
@@ -198,10 +196,10 @@ def widening(sample: Sample, options: Options) -> float | None:
     The largest ratio among the models' values and their differences; None where it cannot be computed.
     """
     predictions = sample.predictions
-    if options.weight is not None or not sample.quantities or no_series(predictions) is not None:
+    if not sample.units.plain or not sample.quantities or no_series(predictions) is not None:
         return None
     try:
-        units = sampling_of(predictions, cluster=None, weight=None, by_time=True)
+        units = sampling_of(predictions, cluster=None, weight=None, order="time")
     except UsageError:
         return None
     quantity = sample.quantities[0]

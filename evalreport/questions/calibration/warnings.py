@@ -15,5 +15,5 @@ from evalreport.warnings.checks import check
 def in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Say that calibration is not tested where examples are in order of time: its test takes them as independent."""
     forecasts = any(model.proba is not None for model in sample.predictions.models)
-    if sample.units.order is not None and forecasts and describes_calibration(sample.quantities, options):
+    if "time_order" in sample.units.meets and forecasts and describes_calibration(sample.quantities, options):
         yield warning("calibration_not_tested", about=("time",))
