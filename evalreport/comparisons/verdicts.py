@@ -24,7 +24,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.questions.looks.records import LookRecord
 from evalreport.questions.thresholds.records import DominanceRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.decisions import DetectableRecord, Verdict, VerdictRecord
+from evalreport.schema.decisions import CUT, DetectableRecord, Verdict, VerdictRecord
 from evalreport.schema.metrics import COMPANIONS, Interval
 from evalreport.texts import Message, Text, sentences, shortened
 
@@ -176,6 +176,8 @@ def _interval(
     """Name the pair's one interval, and for which pairs its level holds: this one, all, or the decided ones."""
     if limits.low is None or limits.high is None:
         return Message(f"{where}.none")
+    if (limits.method or "").endswith(CUT):
+        return Message(f"{where}.cut")
     params |= {"level": options.confidence, "limits": (limits.low, limits.high)}
     if decision.family < 2 or options.correction == "none":
         return Message(f"{where}.of_one_pair", **params)

@@ -79,6 +79,8 @@ class Results(RoomLists):
     confusion: tuple[ConfusionRecord, ...] = ()
     residuals: tuple[ResidualRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
+    comparisons_left_out: int = 0
+    """Pairs on other metrics than the primary one that were not compared, since there are more than 20 models."""
     variance: tuple[VarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
     effects: tuple[EffectRecord, ...] = ()
