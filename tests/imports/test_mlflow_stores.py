@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -30,50 +29,10 @@ def imported(importing):
     return partial(importing, "mlflow")
 
 
-@pytest.fixture(scope="session")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stores that MLflow wrote, with the tables that only MLflow itself needs made anew by its client."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        mlflow = pytest.importorskip("mlflow", reason="MLflow's client is not installed (make test-machines)")
-        folder = tmp_path_factory.mktemp("mlflow") / "3"
-        shutil.copytree(DATA, folder)
-        empty = folder / "empty.db"
-        mlflow.MlflowClient(f"sqlite:///{empty}").search_experiments()
-    for name in ("store", "ways", "costs"):
-        path = folder / name / "mlflow.db"
-        shutil.copy(empty, path)
-        fill(path, DATA / name / "mlflow.db")
-    return folder
-
-
-def fill(path: Path, kept: Path) -> None:
-    """Fill an empty store with the rows that were kept of another."""
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA foreign_keys = OFF")
-        database.execute("ATTACH ? AS kept", (str(kept),))
-        tables = database.execute("SELECT name FROM kept.sqlite_master WHERE type = 'table'").fetchall()
-        for (name,) in tables:
-            columns = ", ".join(
-                row[1] for row in database.execute(f"PRAGMA kept.table_info({name})").fetchall()
-            )
-            database.execute(f"DELETE FROM {name}")  # noqa: S608
-            database.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM kept.{name}")  # noqa: S608
-        # Of these the kept rows have no more than that they were there.
-        database.execute(
-            'UPDATE assessments SET error = \'{"error_code": "ValueError"}\' WHERE error IS NOT NULL'
-        )
-        database.execute(
-            "INSERT INTO trace_tags (key, value, request_id)"
-            " SELECT DISTINCT 'mlflow.trace.spansLocation', 'TRACKING_STORE', trace_id FROM spans"
-        )
-        database.commit()
-
-
 @pytest.fixture
-def database(stores: Path) -> Path:
+def database(mlflow_stores: Path) -> Path:
     """The database of the first store."""
-    return stores / "store" / "mlflow.db"
+    return mlflow_stores / "store" / "mlflow.db"
 
 
 class Server(BaseHTTPRequestHandler):
@@ -127,7 +86,7 @@ class Server(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(stores: Path) -> Iterator[str]:
+def server(mlflow_stores: Path) -> Iterator[str]:
     """The address of a server on this machine."""
     Server.asked = []
     with HTTPServer(("127.0.0.1", 0), Server) as running:
@@ -150,7 +109,7 @@ def change(path: Path, sql: str, *parameters: object) -> None:
         connection.commit()
 
 
-def test_judged_traces_of_a_database_are_rows(imported, database, stores):
+def test_judged_traces_of_a_database_are_rows(imported, database, mlflow_stores):
     """Runs by name; what a scorer said is the outcome; inputs, tags and what was expected keep their names."""
     code, said, rows = imported(f"sqlite:///{database}", *JUDGED)
     assert code == 0
@@ -164,7 +123,7 @@ def test_judged_traces_of_a_database_are_rows(imported, database, stores):
         assert (row["outcome"] == "") == (row["expected_response"] == "12")
     # The questions are those of the table that the run of the same model logged, judged by the same rule.
     # A folder that holds the database of MLflow 3 beside its artifacts is that store.
-    _, _, table = imported(stores / "store", "--model", "large table", "--model", "small table")
+    _, _, table = imported(mlflow_stores / "store", "--model", "large table", "--model", "small table")
     assert len(table) == 24
     for model in ("large", "small"):
         scores = {row["inputs"]: row["outcome"] for row in table if row["model"] == f"{model} table"}
@@ -251,12 +210,12 @@ def test_inputs_that_are_cut_match_nothing(imported, changed):
     assert "the inputs of a trace are cut" in said
 
 
-def test_a_database_is_only_read(imported, tmp_path, database, stores):
+def test_a_database_is_only_read(imported, tmp_path, database, mlflow_stores):
     """Its bytes stay, nothing is left beside it; what is no database, or not of MLflow, is said."""
     before = database.read_bytes()
     assert imported(database, *JUDGED)[0] == 0
     assert database.read_bytes() == before
-    assert sorted(path.name for path in (stores / "store").iterdir()) == [
+    assert sorted(path.name for path in (mlflow_stores / "store").iterdir()) == [
         "mlflow.db",
         "mlruns",
         "server.json",
@@ -340,12 +299,12 @@ def test_questions_are_matched_by_their_inputs_whatever_the_tag_of_a_trace(impor
         ("people", "correct/human", {"question"}),
     ],
 )
-def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server, monkeypatch, stores):
+def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server, monkeypatch, mlflow_stores):
     """A function, traces that were made before the run, people's feedback: the same of database and server.
 
     MLflow shows the last message of a chat, which is the same for all six questions, and cuts one that is longer.
     """
-    code, said, rows = imported(stores / "ways" / "mlflow.db", "--experiment", experiment)
+    code, said, rows = imported(mlflow_stores / "ways" / "mlflow.db", "--experiment", experiment)
     assert (code, len(rows), len({row["id"] for row in rows})) == (0, 12, 6)
     assert f"outcome: {outcome}" in said
     assert names == set(rows[0]) - {"model", "id", "outcome", "latency"}
@@ -361,7 +320,7 @@ def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server
     assert (code, served) == (0, rows)
 
 
-def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkeypatch, stores):
+def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkeypatch, mlflow_stores):
     """MLflow's own id of a trace is a random text where a function was evaluated."""
     answers = json.loads((DATA / "ways" / "server.json").read_text(encoding="utf-8"))
     del answers["spans"]
@@ -372,9 +331,9 @@ def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkey
     assert "name the database" in said
 
 
-def test_judgements_of_another_run_are_left_out(imported, tmp_path, stores):
+def test_judgements_of_another_run_are_left_out(imported, tmp_path, mlflow_stores):
     """Two runs may evaluate the same traces."""
-    path = Path(shutil.copy(stores / "ways" / "mlflow.db", tmp_path / "mlflow.db"))
+    path = Path(shutil.copy(mlflow_stores / "ways" / "mlflow.db", tmp_path / "mlflow.db"))
     _, _, wanted = imported(path, "--experiment", "traces")
     with closing(sqlite3.connect(path)) as connection:
         given = connection.execute("SELECT * FROM assessments WHERE assessment_type = 'feedback'")
@@ -414,12 +373,14 @@ PRICES = {"large": 3e-6, "small": 0.25e-6}
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_costs_are_those_of_all_calls_of_a_trace(imported, server, monkeypatch, served, stores):
+def test_costs_are_those_of_all_calls_of_a_trace(imported, server, monkeypatch, served, mlflow_stores):
     """By hand: two calls of 100 + 10 n tokens and 20 of the answer in all, each n + 1 hundredths of a second."""
     monkeypatch.setattr(
         Server, "answers", json.loads((DATA / "costs" / "server.json").read_text(encoding="utf-8"))
     )
-    code, said, rows = imported(server if served else stores / "costs" / "mlflow.db", "--experiment", "costs")
+    code, said, rows = imported(
+        server if served else mlflow_stores / "costs" / "mlflow.db", "--experiment", "costs"
+    )
     assert code == 0
     assert "costs of each answer: cost, latency, tokens" in said
     assert (len(rows), len({row["id"] for row in rows})) == (16, 8)
