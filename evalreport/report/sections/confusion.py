@@ -64,7 +64,7 @@ def _matrix(view: View, model: Model, shown: dict[str, str]) -> Table:
             for predicted, n in counts.items()
         )
         rows.append(Row(None, (*row, numbers.count(total)), shown[true]))
-    look = "confusion-table many" if len(shown) > MANY_CLASSES else "confusion-table"
+    look = "confusion-table" + (" many" if len(shown) > MANY_CLASSES else "")
     return Table(
         say("confusion.of", model=model.name), (*shown.values(), say("confusion.total")), tuple(rows), look=look,
         first=say("confusion.corner"),

@@ -44,7 +44,7 @@ def describe_failures(view: View) -> Failures | None:
         rows.append(Row(None, (*((truth,) if graded else ()), *answers), shorten(first.id, LONGEST_CELL)))
     # Outcomes that were graded elsewhere have no true value.
     heads = (*((Column(say("table.true"), "truth"),) if graded else ()), *models)
-    look = "examples many" if len(models) > MANY_MODELS else "examples"
+    look = "examples" + (" many" if len(models) > MANY_MODELS else "")
     table = Table(
         say("failures.box"), heads, tuple(rows[:MOST_OPEN]), look=look, first=say("table.id"), cut=0
     )

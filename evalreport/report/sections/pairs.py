@@ -66,7 +66,7 @@ PairCells = Mapping[tuple[Model, Model], Cell]
 def _triangle(rows: Sequence[Model], columns: Sequence[Model], cells: PairCells) -> Table:
     """Return models by models; the cells of pairs that stand elsewhere are empty."""
     heads = tuple(Column(m, "text", beside=say("evidence.over", model=m.name)) for m in columns)
-    look = "triangle many" if len(columns) > MANY_MODELS else "triangle"
+    look = "triangle" + (" many" if len(columns) > MANY_MODELS else "")
     made = tuple(Row(row, tuple(cells.get((row, column), "") for column in columns)) for row in rows)
     return Table(say("pairs.box"), heads, made, look=look, first="", cut=0)
 
