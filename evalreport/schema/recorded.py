@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -183,14 +184,38 @@ def converted(content: object, record: type[T], said: Mapping[str, Message] | No
     >>> from evalreport.schema.metrics import Slice
     >>> converted({"column": "sex", "value": 3}, Slice)
     Traceback (most recent call last):
-    ValueError: value: expected `str`, got `int`
+    ValueError: value must be a text, not a whole number
     """
     try:
         return msgspec.convert(content, record, dec_hook=partial(_message_of, said or {}))
     except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at `$")
-        where = place.rstrip("`").removeprefix(".")
-        raise ValueError(f"{where}: {problem[0].lower()}{problem[1:]}" if where else problem) from None
+        raise ValueError(_in_words(str(error))) from None
+
+
+_KINDS = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
+    "object": "an object",
+}  # fmt: skip
+
+
+def _in_words(problem: str) -> str:
+    """Say a refusal of msgspec as our other messages do, the place first.
+
+    Examples
+    --------
+    >>> _in_words("Expected `float | null`, got `str` - at `$.metrics[0].value`")
+    'metrics[0].value must be a number or null, not a text'
+    """
+    problem, _, place = problem.partition(" - at `$")
+    where = place.rstrip("`").removeprefix(".")
+    words = re.sub(r"`([^`]*)`", lambda m: " or ".join(_KINDS.get(k, k) for k in m[1].split(" | ")), problem)
+    expected, _, got = words.removeprefix("Expected ").partition(", got ")
+    if got:
+        return f"{where or 'it'} must be {expected}, not {got}"
+    lacking = words.removeprefix("Object missing required field ")
+    if lacking != words:
+        return f"{where}.{lacking} is missing".removeprefix(".")
+    return f"{where}: {words}" if where else words
 
 
 def _message_of(said: Mapping[str, Message], kind: type, text: object) -> Message:
