@@ -18,10 +18,11 @@ from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import change_whole, content_of, strict_json
 from evalreport.looks.answers import BYTES_OF_A_KEY, Answers, Keys, answers_of
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
-from evalreport.options import MOST_LOOKS, SPENT, Options
+from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.options import MOST_LOOKS, SPENT
+from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.looks import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.lookups import comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results

@@ -18,8 +18,8 @@ from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.registry import Registry, summary_of
-from evalreport.schema.curves import CurveRecord
 
 Needs = Literal["scores", "probabilities", "isotonic_fit"]
 
@@ -266,7 +266,7 @@ def reliability(given: Forecasts) -> Points:
 
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
     """
-    bins, weight = bin_of(given.p), 1.0 if given.weights is None else given.weights
+    bins, weight = bin_of(given.p), given.weights
     count, forecast, true = (
         np.bincount(bins, weights=weight * values, minlength=BINS).astype(np.float64)
         for values in (np.broadcast_to(1.0, len(given.p)), given.p, given.came_true)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
@@ -26,7 +26,7 @@ CLUSTER_T = Student(
     needs=(*_NEEDS, "examples_of_clusters"),
     source=f"CR2: {_CR2}; correlation within clusters: Donner (1986), Int Stat Rev 54:67; the larger of the two"
     " variances and its degrees of freedom were chosen by simulation",
-    beside=("cr2_t", "permutation", "bootstrap_difference"),
+    beside=("cr2_t", "bootstrap_difference"),
 )
 CR2_T = Student(
     name="cr2_t",
@@ -36,7 +36,7 @@ CR2_T = Student(
     test="Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom.",
     needs=_NEEDS,
     source=f"CR2: {_CR2}",
-    beside=("permutation", "bootstrap_difference"),
+    beside=("bootstrap_difference",),
     error=lambda value: value.sampling.robust(value),
 )
 
@@ -102,6 +102,10 @@ class Clusters(Sampling):
         derivative = influence.by_example()
         squares = float(((1.0 if self.times is None else self.times) * derivative**2).sum())
         return variance_of_clusters(influence.values, self.sizes, squares)
+
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return the effective number of clusters, under weights or where the share does not vary between them."""
+        return self.effective(sizes(), times) if self.weighted or share in (0, 1) else None
 
     @property
     def trials_effective(self) -> float | None:

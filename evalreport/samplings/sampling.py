@@ -13,7 +13,6 @@ from scipy import sparse
 
 from evalreport.engine.counts import Freedom, effective_clusters, freedom, kish
 from evalreport.engine.distributions import Array
-from evalreport.engine.draws import swaps
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.samplings.influence import Fits, Influence
 from evalreport.texts import Message
@@ -277,6 +276,27 @@ class Sampling:
         """Effective number of clusters G* where the examples of one are wholly alike; None without clusters."""
         return None if self.sizes is None else effective_clusters(self.sizes)
 
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return how many trials a share counts that is one of all examples or of some; None where no number says it.
+
+        Parameters
+        ----------
+        share
+            The share itself.
+        sizes
+            Makes the weights (u,) that each unit adds to the share's denominator.
+        times
+            (u,) how many units there are of each.
+        """
+        return None
+
+    def series_sums(self, derivative: Floats) -> Floats | None:
+        """Return sums of derivatives (n,) whose squares add up to a variance, where neighbours depend on one another.
+
+        None: units vary independently. Empty: too few rows.
+        """
+        return None
+
     @property
     def trials_effective(self) -> float | None:
         """How many trials count where every example is one; None where all do, and where no number says it."""
@@ -341,6 +361,15 @@ class Sampling:
         )
 
     @property
+    def weights(self) -> Floats:
+        """Example weights (n,); ones where all weigh the same."""
+        return np.broadcast_to(1.0, self.n) if self.weight is None else self.weight
+
+    def weight_of(self, rows: Indices | slice) -> Floats | None:
+        """Return the weights of some rows; None where all weigh the same."""
+        return None if self.weight is None else self.weight[rows]
+
+    @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
         if self.weight is None or self.times is None:
@@ -380,10 +409,6 @@ class Sampling:
             return columns
         adder = sparse.csr_array((self.base, (self.unit, np.arange(self.n))), shape=(self.count, self.n))
         return sparse.csr_array(adder @ columns)
-
-    def unit_swaps(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, count) of 0 and 1: which units change sides."""
-        return swaps(self.count, n_resamples, seed=seed)
 
     def expand(self, multiplicities: Floats, rows: Indices | slice = slice(None)) -> Floats:
         """Turn multiplicities of units (b, count) into weights of all rows, or of some, (b, n).

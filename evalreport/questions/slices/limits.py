@@ -1,0 +1,461 @@
+"""Limits of the difference and the ratio of two values, and the tests that they do not differ.
+
+Proportions keep binomial arithmetic: Wilson's limits of the two groups, squared and added; everything else goes by
+influence values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from evalreport.comparisons.registry import probability
+from evalreport.engine.counts import Codes, Freedom, freedom, kish
+from evalreport.engine.distributions import Array, dot, exp, log_choose
+from evalreport.intervals.proportions import difference_limits, wilson_limits
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.label_estimates import counted
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import Sample
+from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.texts import Message, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Sums over units of squared influence on one quantity: of the slice, of a reference, and of both.
+
+    In order of time the sums are over cosine series of all units. Each side's derivatives include the factors of its
+    own units (``engine.counts``): u / (u - 1), for clusters CR2.
+
+    Attributes
+    ----------
+    own, shared, inside
+        Over the slice's units: D_s^2, D_s D, D^2; D is the reference's derivative.
+    outside
+        D^2 over the reference's other units.
+    df, df_outside
+        Degrees of freedom of the slice's units and of those of the other examples; None for fewer than two.
+    apart
+        Whether no unit has examples both inside the slice and outside it, so that the two vary independently.
+    """
+
+    own: float
+    shared: float
+    inside: float
+    outside: float
+    df: float | None
+    df_outside: float | None
+    apart: bool
+
+    def contrast(self, a: float = 1.0, b: float = 1.0) -> Contrast | None:
+        """Return the variance of a (slice) - b (reference); None where there are too few units for one.
+
+        The degrees of freedom are Welch's and Satterthwaite's: for two means this is Welch's t. Where units belong to
+        both sides, the fewer of the two sides'.
+        """
+        within = max(a * a * self.own - 2 * a * b * self.shared + b * b * self.inside, 0.0)
+        outside = b * b * self.outside
+        if self.df is None or self.df_outside is None:
+            return None
+        if not self.apart:
+            return Contrast(within + outside, min(self.df, self.df_outside))
+        return _welch(within, outside, self.df, self.df_outside)
+
+    def predicted(self) -> Contrast | None:
+        """Return the variance of slice - reference that the reference alone predicts, as if the slice were like it.
+
+        None where units belong to both sides.
+        """
+        if not self.apart or self.df is None or self.df_outside is None:
+            return None
+        ratio = (self.df_outside + 1) / (self.df + 1)
+        return Contrast((self.inside + self.outside) * (1 + ratio), self.df_outside)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
+
+    variance: float
+    df: float
+
+
+def _welch(first: float, second: float, df_first: float, df_second: float) -> Contrast:
+    total = first + second
+    if total <= 0:
+        return Contrast(0.0, min(df_first, df_second))
+    return Contrast(total, total**2 / (first**2 / df_first + second**2 / df_second))
+
+
+# --- a slice against the other examples -------------------------------------------------------------------------------
+
+
+def shares_of_rest(
+    part: Sample,
+    rest: Sample,
+    whole: Sample,
+    positions: tuple[Indices, Indices],
+    model: str,
+    quantity: Quantity,
+) -> Shares | None:
+    """Sum the influence values of a slice and of the examples outside it.
+
+    Parameters
+    ----------
+    positions
+        The rows of ``part`` and of ``rest`` in ``whole``.
+    """
+    own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
+    if own.influence is None or other.influence is None or own.sampling.only_sums:
+        return None
+    of_all = whole.estimates[model, quantity]
+    if _by_cells(part, own) and _by_cells(rest, other):
+        return _of_tables((part, rest), (own, other), whole, positions)
+    units, n_units = unit_codes(whole, of_all)
+    mine = _in_units(part, own, units[positions[0]], n_units)
+    theirs = _in_units(rest, other, units[positions[1]], n_units)
+    sums = [whole.units.series_sums(derivative) for derivative in (mine, theirs)]
+    if sums[0] is not None and sums[1] is not None:
+        return _in_series(sums[0], sums[1])
+    sides = _sides(whole, of_all, positions)
+    return _summed(sides, mine, theirs * sides.roots[1])
+
+
+def _in_series(first: Floats, second: Floats) -> Shares | None:
+    """Sum squares and products of two values of one series in time: of their cosine series, as ``hac_t`` does.
+
+    The examples of the slice are neighbours of the others, so that the two values depend on each other.
+    """
+    if not len(first):
+        return None
+    df = float(len(first))
+    return Shares(dot(first, first), dot(first, second), dot(second, second), 0.0, df, df, apart=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The units of a slice and of the other examples, with the factors that turn derivatives into variances.
+
+    Attributes
+    ----------
+    touched
+        Which units have examples in the slice, (units,).
+    apart
+        Whether no unit has examples on both sides.
+    roots
+        Factors (units,) of the derivatives: of the slice, of the others.
+    df
+        Degrees of freedom of the slice's units and of the others'; None for fewer than two.
+    """
+
+    touched: Mask
+    apart: bool
+    roots: tuple[Floats, Floats]
+    df: tuple[float | None, float | None]
+
+
+def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]) -> _Sides:
+    units, n_units = unit_codes(whole, estimate)
+    base, sampling = whole.units.base, whole.units
+    inside, outside = (
+        np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in positions
+    )
+    if estimate.over_datasets:
+        inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
+        sampling = estimate.sampling
+    freedoms = [sampling.freedom(size) for size in (inside, outside)]
+    first, second = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in freedoms)
+    df, df_outside = (None if f is None else f.df for f in freedoms)
+    apart = not bool(((inside > 0) & (outside > 0)).any())
+    return _Sides(inside > 0, apart, (first, second), (df, df_outside))
+
+
+def _summed(sides: _Sides, mine: Floats, theirs: Floats) -> Shares:
+    """Add up squares and products; the reference's derivatives include their factors already."""
+    mine, inside = mine * sides.roots[0], sides.touched
+    return Shares(
+        own=dot(mine, mine),
+        shared=dot(mine, theirs),
+        inside=dot(theirs[inside], theirs[inside]),
+        outside=dot(theirs[~inside], theirs[~inside]),
+        df=sides.df[0],
+        df_outside=sides.df[1],
+        apart=sides.apart,
+    )
+
+
+def unit_codes(sample: Sample, estimate: Estimate) -> tuple[Indices, int]:
+    """Return which unit each row of a sample belongs to, and how many units there are."""
+    if estimate.over_datasets:
+        parts = sample.rows.layout.pooled
+        return parts.codes, parts.count
+    if sample.units.cluster is not None:
+        return sample.units.cluster, sample.units.count
+    return np.arange(sample.predictions.n), sample.predictions.n
+
+
+def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) -> Floats:
+    """Return a slice's derivatives by the units of the whole, (n_units,); ``units``: that of each row of the slice."""
+    codes, count = unit_codes(part, estimate)
+    derivative = by_row(part, estimate) if _by_cells(part, estimate) else estimate.derivative
+    assert derivative is not None
+    unit_of = np.empty(count, dtype=np.int64)
+    unit_of[codes] = units
+    return np.bincount(unit_of, weights=derivative, minlength=n_units).astype(np.float64)
+
+
+def by_row(sample: Sample, estimate: Estimate) -> Floats:
+    """Return the derivatives of a label metric by row, (n,): rows of one true and predicted class share theirs."""
+    slopes = _matrix(sample, estimate)[_labels(sample, estimate)]
+    return np.asarray(slopes * sample.units.weights)
+
+
+def _labels(sample: Sample, estimate: Estimate) -> tuple[Codes, Codes]:
+    """Return the true and the predicted class of each row, (n,)."""
+    model = next(m for m in sample.predictions.models if m.name == estimate.model)
+    assert sample.predictions.y_true is not None
+    assert model.y_pred is not None
+    return sample.predictions.y_true, model.y_pred
+
+
+def _by_cells(sample: Sample, estimate: Estimate) -> bool:
+    """Say whether the derivatives are by distinct cell of the label models' tables."""
+    return estimate.table is not None and sample.tables is not None and sample.tables.cells is not None
+
+
+def _counts(sample: Sample, estimate: Estimate) -> Floats:
+    """Return a model's whole table of counts (K, K), also for a metric of one class."""
+    assert sample.tables is not None
+    return sample.tables.tables[sample.tables.models.index(estimate.model)]
+
+
+def _matrix(sample: Sample, estimate: Estimate) -> Floats:
+    """Return the derivatives by an example's weight, by (true, predicted), (K, K); 0 where nothing weighs."""
+    tables = sample.tables
+    assert tables is not None
+    assert tables.cells is not None
+    assert estimate.derivative is not None
+    cells, found = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
+    predicted = cells.predicted[tables.models.index(estimate.model)]
+    weight = cells.weighed / cells.counts
+    some = weight > 0
+    found[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
+    return found
+
+
+def _of_tables(
+    samples: tuple[Sample, Sample],
+    estimates: tuple[Estimate, Estimate],
+    whole: Sample,
+    positions: tuple[Indices, Indices],
+) -> Shares:
+    """Sum over the cells of the tables of a slice and of the others; ``positions`` are their rows in ``whole``."""
+    slopes = [_matrix(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
+    if whole.units.plain:
+        sizes = [_counts(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
+        freedoms = [freedom(sample.predictions.n_examples) for sample in samples]
+    else:
+        squared = [_squared_weights(whole, estimates[0], rows) for rows in positions]
+        sizes, freedoms = [size for size, _ in squared], [found for _, found in squared]
+    own, outside = (
+        float((1.0 if found is None else found.factors) * (size * slope * slope).sum())
+        for found, size, slope in zip(freedoms, sizes, slopes, strict=True)
+    )
+    df, df_outside = (None if found is None else found.df for found in freedoms)
+    return Shares(own, 0.0, 0.0, outside, df, df_outside, apart=True)
+
+
+def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
+    """Return the summed squares of some examples' weights by (true, predicted), and their degrees of freedom."""
+    units = whole.units
+    assert estimate.table is not None
+    weight, times = units.weights[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
+    true, predicted = (codes[rows] for codes in _labels(whole, estimate))
+    n = int(times[weight > 0].sum())
+    return counted(true, predicted, times * weight**2, len(estimate.table.counts)), freedom(
+        n, kish(weight, times) - 1
+    )
+
+
+NOT_SMOOTH = Message("disparity.not_smooth")
+NO_OTHERS = Message("disparity.few_others")
+HALF = 0.5
+EQUAL = 1e-7
+"""Tables whose probabilities differ by a smaller share are equally probable."""
+SPREAD_OF_MIDP = 12.0
+"""Tables further than this many standard deviations from the mean have a probability below 1e-30."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A difference's or a ratio's limits with the method; None with a reason where they cannot be had."""
+
+    low: float | None
+    high: float | None
+    method: str | None = None
+    reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Successes:
+    """Successes and trials of two disjoint groups."""
+
+    x1: float
+    n1: float
+    x2: float
+    n2: float
+
+    @property
+    def proportions(self) -> tuple[float, float]:
+        """Both groups' shares of successes."""
+        return self.x1 / self.n1, self.x2 / self.n2
+
+
+# --- proportions ----------------------------------------------------------------------------------------------------
+
+
+def proportions_difference(both: Successes, level: float) -> Limits:
+    """Return limits of p1 - p2 for independent groups (Newcombe 1998, Stat Med 17:873, method 10).
+
+    Examples
+    --------
+    >>> found = proportions_difference(Successes(56, 70, 48, 80), 0.95)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0524, 0.3339)
+    """
+    p1, p2 = both.proportions
+    first, second = wilson_limits(both.x1, both.n1, level), wilson_limits(both.x2, both.n2, level)
+    return Limits(*difference_limits((p1, *first), (p2, *second)), "newcombe_independent")
+
+
+def proportions_ratio(both: Successes, level: float) -> Limits:
+    """Return limits of p1 / p2 for independent groups from their Wilson limits (Donner and Zou 2012).
+
+    The limits are the roots R of (p1 - R p2)^2 = (p1 - l1)^2 + R^2 (u2 - p2)^2 and its mirror image.
+
+    References
+    ----------
+    Donner and Zou (2012), Stat Methods Med Res 21:347.
+    """
+    p1, p2 = both.proportions
+    (l1, u1), (l2, u2) = wilson_limits(both.x1, both.n1, level), wilson_limits(both.x2, both.n2, level)
+    middle = p1 * p2
+    lower_root = math.sqrt(max(middle**2 - u2 * (2 * p2 - u2) * l1 * (2 * p1 - l1), 0.0))
+    low = l1 * (2 * p1 - l1) / (middle + lower_root) if middle + lower_root > 0 else 0.0
+    curvature = l2 * (2 * p2 - l2)
+    if curvature <= 0:
+        return Limits(low, None, "donner_zou", Message("disparity.no_upper_ratio"))
+    upper_root = math.sqrt(max(middle**2 - curvature * u1 * (2 * p1 - u1), 0.0))
+    return Limits(low, (middle + upper_root) / curvature, "donner_zou")
+
+
+def fisher(both: Successes, *, ties: float = HALF) -> float:
+    """Test that two groups have the same proportion: Fisher's exact test, by default with mid-p.
+
+    Given the margins the first group's successes are hypergeometric; tables less probable than the observed one count,
+    those of equal probability by ``ties``: 1 for the exact p-value, one half for mid-p (Lancaster 1961; Agresti 2013,
+    section 3.5.5).
+
+    Examples
+    --------
+    >>> round(fisher(Successes(3, 4, 1, 4)), 4), round(fisher(Successes(3, 4, 1, 4), ties=1), 4)
+    (0.2571, 0.4857)
+    """
+    x, n1, n2 = round(both.x1), round(both.n1), round(both.n2)
+    successes, total = x + round(both.x2), n1 + n2
+    mean = n1 * successes / total
+    spread = math.sqrt(mean * (1 - successes / total) * n2 / max(total - 1, 1))
+    reach = SPREAD_OF_MIDP * spread + 1
+    low, high = max(0, successes - n2, math.floor(mean - reach)), min(n1, successes, math.ceil(mean + reach))
+    # Tables between these and an x outside them are more probable than x: none of them is rarer.
+    outcomes = np.union1d(np.arange(low, high + 1), [x])
+    log_p = _log_hypergeometric(outcomes, n1, n2, successes)
+    return _rarer(log_p, float(log_p[np.searchsorted(outcomes, x)]), ties)
+
+
+def smallest_fisher(both: Successes, *, ties: float = HALF) -> float:
+    """Return the smallest p-value that any outcome could have, given both groups' sizes and all successes together.
+
+    That of the table with all successes, or as few as possible, in one group.
+    """
+    n1, n2 = round(both.n1), round(both.n2)
+    successes = round(both.x1) + round(both.x2)
+    ends = np.array([max(0, successes - n2), min(n1, successes)])
+    log_p = _log_hypergeometric(np.unique(ends), n1, n2, successes)
+    return _rarer(log_p, float(log_p.min()), ties)
+
+
+def _rarer(log_p: Floats, observed: float, ties: float) -> float:
+    equal = np.abs(log_p - observed) <= EQUAL
+    rarer = (log_p < observed) & ~equal
+    return probability(float(exp(log_p[rarer]).sum() + ties * exp(log_p[equal]).sum()))
+
+
+def _log_hypergeometric(x: Array, n1: int, n2: int, successes: int) -> Floats:
+    """Return the logarithm of the chance that x of the successes are among the first n1."""
+    return log_choose(n1, x) + log_choose(n2, successes - x) - log_choose(n1 + n2, successes)
+
+
+def testable(smallest: Sequence[float], alpha: float) -> tuple[list[bool], int]:
+    """Select the tests that could be significant at all, by their smallest possible p-values (Tarone).
+
+    K is the smallest k for which at most k tests could reach alpha / k; those that could reach alpha / K are kept. The
+    selection rests on margins alone, so that Holm's correction over the kept ones holds the family-wise error of exact
+    p-values.
+
+    Returns
+    -------
+    kept, k
+        Which tests are kept; K.
+
+    References
+    ----------
+    Tarone (1990), Biometrics 46:515.
+
+    Examples
+    --------
+    >>> testable([0.001, 0.02, 0.2], 0.05)
+    ([True, True, False], 2)
+    """
+    k = next(k for k in range(1, len(smallest) + 2) if sum(p <= alpha / k for p in smallest) <= k)
+    return [p <= alpha / k for p in smallest], k
+
+
+# A name that begins with "test" is no test.
+testable.__test__ = False  # type: ignore[attr-defined]
+
+
+# --- by influence values --------------------------------------------------------------------------------------------
+
+
+def influence_difference(difference: float, contrast: Contrast, level: float) -> Limits:
+    """Return the difference plus or minus t standard errors from influence values (Welch's t for two means)."""
+    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
+    return Limits(difference - half, difference + half, "welch")
+
+
+def influence_ratio(ratio: float, contrast: Contrast, level: float) -> Limits:
+    """Return limits of a ratio of positive values: t standard errors on the logarithmic scale.
+
+    Parameters
+    ----------
+    contrast
+        Of the logarithms: D_s / value_s - D / value.
+    """
+    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
+    if half > 700:  # beyond, the limits are no numbers any more
+        return Limits(0.0, None, "welch", Message("disparity.wide_ratio"))
+    return Limits(ratio * math.exp(-half), ratio * math.exp(half), "welch")
+
+
+def welch(difference: float, contrast: Contrast) -> float:
+    """Test that two groups have the same value: Student's t with Welch's degrees of freedom."""
+    if contrast.variance <= 0:
+        return 1.0
+    t = abs(difference) / math.sqrt(contrast.variance)
+    return probability(2 * float(special.stdtr(contrast.df, -t)))
