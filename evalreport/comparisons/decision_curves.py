@@ -13,10 +13,10 @@ from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
 from evalreport.metrics.at_rates import rows_of_benefit
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import view
 from evalreport.options import Options, threshold_range
 from evalreport.predictions.arrays import Floats, Mask
+from evalreport.samplings import Sampling
 from evalreport.schema.calibration import DecisionCurveDifferenceRecord, DecisionCurveRecord
 
 Limits = tuple[float | None, float | None]
@@ -60,7 +60,7 @@ def _probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
 
 
 def _point(
-    name: str, p: Floats, positive: Mask, units: Units, at: float, options: Options
+    name: str, p: Floats, positive: Mask, units: Sampling, at: float, options: Options
 ) -> DecisionCurveRecord:
     odds, level, w = at / (1 - at), options.confidence, units.base
     n, flagged, y = float(w.sum()), p >= at, positive.astype(np.float64)
@@ -95,7 +95,7 @@ def _point(
     )  # fmt: skip
 
 
-def _by_influence(values: Floats, units: Units, level: float) -> Limits:
+def _by_influence(values: Floats, units: Sampling, level: float) -> Limits:
     """Return limits of a weighted mean of the examples' values (n,), by t: of clusters, of weights."""
     w = units.base
     mean = float((w * values).sum()) / float(w.sum())
@@ -118,7 +118,7 @@ def _by_influence(values: Floats, units: Units, level: float) -> Limits:
 
 
 def _difference(
-    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Units, at: float, options: Options
+    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Sampling, at: float, options: Options
 ) -> DecisionCurveDifferenceRecord:
     (p, positive), (q, _) = given[pair[0]], given[pair[1]]
     a, b = p >= at, q >= at

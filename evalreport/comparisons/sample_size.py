@@ -121,7 +121,7 @@ def examples_needed(difference: Difference, alpha: float) -> int | None:
         z_alpha, z_power = _z(alpha, POWER)
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
-    units = difference.sampling.n_units if difference.over_datasets else difference.sampling.n
+    units = difference.sampling.n_units if difference.over_datasets else difference.sampling.n_examples
     return math.ceil(units * (detectable / difference.value) ** 2)
 
 

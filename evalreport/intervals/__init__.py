@@ -9,6 +9,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     normal,
     proportions,
     rankings,
+    student,
     time_order,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -35,5 +36,6 @@ __all__ = [
     "rankings",
     "recommended",
     "resolved",
+    "student",
     "time_order",
 ]

@@ -9,9 +9,9 @@ from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, wi
 from evalreport.metrics.label_estimates import Resampled, everything
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import units_of
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import sampling_of
 
 
 def estimate_models(
@@ -55,7 +55,7 @@ def estimate_table(
     differences: bool = True,
 ) -> Sample:
     """Estimate every quantity of every model of one table, on all rows and on every single fit."""
-    units = units_of(
+    units = sampling_of(
         predictions,
         cluster=options.cluster,
         weight=options.weight,

@@ -38,11 +38,12 @@ from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.first_order import FirstOrder, held_to_first_order
+from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.metric import Middle, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import Key, RowData, mean_of_parts
-from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import Sampling
 
 
 def with_replicates(
@@ -388,7 +389,7 @@ class ColumnBlock:
     joined: Mapping[Key, tuple[int, int]]
 
     @classmethod
-    def of(cls, columns: Mapping[Key, Columns], units: Units, layout: Layout) -> ColumnBlock:
+    def of(cls, columns: Mapping[Key, Columns], units: Sampling, layout: Layout) -> ColumnBlock:
         """Add the columns up by unit and part."""
         parts = layout.pooled
         single = units.plain and parts.count == 1
@@ -431,7 +432,7 @@ class ColumnBlock:
         return found
 
 
-def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
+def unit_columns(columns: Columns, units: Sampling, layout: Layout) -> sparse.csr_array:
     """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
     table = sparse_rows(np.column_stack(columns)) if isinstance(columns, tuple) else sparse.csr_array(columns)
     single = units.plain and layout.pooled.count == 1

@@ -11,9 +11,10 @@ import numpy as np
 from evalreport.engine.distributions import Columns
 from evalreport.engine.histograms import Bins
 from evalreport.engine.ranks import Order
+from evalreport.metrics.layout import Layout
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.units import Layout, Units
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import Sampling
 
 Key = tuple[str, Quantity]
 Source = Literal["rows", "histograms", "histograms alone"]
@@ -68,7 +69,7 @@ class RowData:
         and where replicates come from rows.
     """
 
-    units: Units
+    units: Sampling
     layout: Layout
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[object, ...]]

@@ -22,13 +22,13 @@ from evalreport.metrics.evidence import (
     Scores,
     SquaredErrors,
 )
+from evalreport.metrics.layout import Layout, Parts, by_seed
 from evalreport.metrics.metric import Chosen, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
-from evalreport.metrics.sampling import Influence
-from evalreport.metrics.units import Layout, Parts, by_seed
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence
 from evalreport.texts import Message, Text
 
 Key = tuple[str, Quantity]
@@ -89,8 +89,8 @@ def _estimate(
     if derivative is not None:
         by_unit = units.influence(derivative)
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
-        whole = units.cluster is None or units.attempts or definition(key[1]).needs == "passes"
-        by_example = None if whole else lambda: derivative
+        apart = units.knows_examples and definition(key[1]).needs != "passes"
+        by_example = (lambda: derivative) if apart else None
         influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit, by_example)
     low, high = value_range(definition(key[1]), predictions)
     return Estimate(
@@ -98,7 +98,7 @@ def _estimate(
         quantity=key[1],
         value=min(max(value, low), high),  # sums of weights are rounded, so that a perfect model may exceed 1
         range=(low, high),
-        sampling=units.sampling(predictions.n_examples),
+        sampling=units,
         evidence=evidence,
         influence=influence,
     )

@@ -19,6 +19,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, Resampled, everything, label_estimates
+from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
@@ -26,10 +27,10 @@ from evalreport.metrics.replicates import with_replicates
 from evalreport.metrics.row_data import RowData, source_of_replicates
 from evalreport.metrics.row_estimates import row_estimates
 from evalreport.metrics.summed import summed_estimates
-from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -58,7 +59,7 @@ class Sample:
     rows: RowData
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Sampling:
         """What is drawn as one, and what each example weighs."""
         return self.rows.units
 
@@ -105,7 +106,7 @@ def estimate_all(
     predictions: Predictions,
     quantities: Sequence[Quantity],
     *,
-    units: Units,
+    units: Sampling,
     n_resamples: int,
     seed: int,
     exact: bool = False,
@@ -178,7 +179,7 @@ def _of_one(layout: Layout) -> bool:
 
 
 def prepare_rows(
-    predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
+    predictions: Predictions, quantities: Sequence[Quantity], units: Sampling, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})

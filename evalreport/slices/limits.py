@@ -22,7 +22,6 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message, Text
 
@@ -163,14 +162,14 @@ class _Sides:
 
 def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]) -> _Sides:
     units, n_units = unit_codes(whole, estimate)
-    base, drawn = whole.units.base, whole.units
+    base, sampling = whole.units.base, whole.units
     inside, outside = (
         np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in positions
     )
     if estimate.over_datasets:
         inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
-        drawn = Units(n_units)
-    freedoms = [drawn.freedom(size) for size in (inside, outside)]
+        sampling = estimate.sampling
+    freedoms = [sampling.freedom(size) for size in (inside, outside)]
     first, second = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in freedoms)
     df, df_outside = (None if f is None else f.df for f in freedoms)
     apart = not bool(((inside > 0) & (outside > 0)).any())

@@ -318,4 +318,4 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
 def _is_near_an_end(estimate: Estimate) -> bool:
     if not estimate.defined or estimate.range != (0.0, 1.0) or isinstance(estimate.evidence, Proportion):
         return False
-    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n < FEW_PASSES
+    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n_examples < FEW_PASSES

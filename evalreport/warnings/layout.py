@@ -19,12 +19,13 @@ from evalreport.intervals.calibration_records import describes_calibration
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import task_weights
+from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.time_order import no_series
+from evalreport.samplings import sampling_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences
@@ -209,7 +210,7 @@ def widening(sample: Sample, options: Options) -> float | None:
     if options.weight is not None or not sample.quantities or no_series(predictions) is not None:
         return None
     try:
-        units = units_of(predictions, cluster=None, weight=None, by_time=True)
+        units = sampling_of(predictions, cluster=None, weight=None, by_time=True)
     except UsageError:
         return None
     quantity = sample.quantities[0]

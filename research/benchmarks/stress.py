@@ -15,8 +15,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.histogram_records import shares_of_ranks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.benchmarks.timing import Accuracy
 
 Floats = npt.NDArray[np.float64]
@@ -151,7 +151,7 @@ def stress(*, quick: bool) -> Iterator[Accuracy]:
 def _sample(
     predictions: Predictions, quantities: list[Quantity], *, exact: bool, differences: bool
 ) -> Sample:
-    units = Units(predictions.n)
+    units = sampling_by(predictions.n)
     return estimate_all(
         predictions, quantities, units=units, n_resamples=REPLICATES, seed=5, exact=exact,
         differences=differences,

@@ -13,8 +13,8 @@ from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
+from evalreport.samplings import sampling_by
 from research.studies.designs import labelled
 from research.studies.enumeration import paired_estimate
 from research.studies.harness import Cell
@@ -93,7 +93,7 @@ def counted(cell: Exchangeable, generator: np.random.Generator, number: int) -> 
         name: (generator.random(cell.n) < np.where(true == 1, 0.8, 0.1)).astype(np.int32) for name in "ab"
     }
     sample = estimate_all(
-        labelled(true, labels, 2), [quantity], units=Units(cell.n), n_resamples=RESAMPLES, seed=number
+        labelled(true, labels, 2), [quantity], units=sampling_by(cell.n), n_resamples=RESAMPLES, seed=number
     )
     (comparison,) = compare(sample, [quantity], Options(resamples=RESAMPLES, seed=number))
     pair = comparison.pair

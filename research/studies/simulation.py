@@ -94,7 +94,7 @@ def measured(result: Result, truth: Truth) -> Measured:
     """Return what a cell's data sets say of one truth."""
     totals = result.totals
     tallies = {
-        method: Tally(**{name: totals.get((truth, method, name), 0.0) for name in FIELDS})
+        method: Tally(*[totals[truth, method, name] for name in FIELDS])  # type: ignore[arg-type]
         for method in (LEADING, *INTERVALS)
         if (truth, method, "sets") in totals
     }

@@ -23,8 +23,9 @@ from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
+from evalreport.samplings.in_order import InOrder
 from research.studies.harness import Cell, Result, Run, Study, measure
 from research.studies.judgement import LEAST, Line, at_least
 
@@ -105,7 +106,7 @@ CELLS = tuple(Series(f"AR(1) of {r:g}, n = {n}", r, n) for r in CORRELATIONS for
 
 def counted(cell: Series, generator: np.random.Generator, _number: int) -> Mapping[tuple[str, str], float]:
     """Say of one data set what each metric's intervals hold, by metric."""
-    units = Units(cell.n, order=np.arange(cell.n))
+    units = sampling_by(cell.n, order=np.arange(cell.n))
     holds: dict[tuple[str, str], float] = {}
     for predictions, quantity in draw(generator, cell.correlation, cell.n):
         sample = estimate_all(predictions, (quantity,), units=units, n_resamples=1, seed=0)
@@ -134,15 +135,21 @@ def _holds(low: float | None, high: float | None, truth: float) -> bool:
 
 def _paired_t(delta: Estimate | Difference) -> float:
     """Return half the width of Student's interval, as if the examples were independent."""
-    derivative = delta.in_time
-    assert derivative is not None
+    derivative = _series(delta)
     n = len(derivative)
     return t_quantile((1 + LEVEL) / 2, n - 1) * math.sqrt(n / (n - 1) * float((derivative**2).sum()))
 
 
-def _newey_west(delta: Estimate | Difference) -> float:
-    derivative = delta.in_time
+def _series(delta: Estimate | Difference) -> Floats:
+    """Return the derivatives of the difference by the weight of each example, in order of time."""
+    assert isinstance(delta.sampling, InOrder)
+    derivative = delta.sampling.series(delta)
     assert derivative is not None
+    return derivative
+
+
+def _newey_west(delta: Estimate | Difference) -> float:
+    derivative = _series(delta)
     variance = newey_west_variance(derivative, lags_of(len(derivative)))
     return normal_quantile((1 + LEVEL) / 2) * math.sqrt(max(variance, 0.0))
 

@@ -34,14 +34,14 @@ BY_PROCESSOR = {
 PRODUCTS = {
     "engine/distributions.py",  # where they are made safe
     *("engine/ranks.py", "engine/histograms.py"),  # sparse
-    *("metrics/label_estimates.py", "metrics/replicates.py", "metrics/units.py"),  # sparse
+    *("metrics/label_estimates.py", "metrics/replicates.py", "samplings/sampling.py"),  # sparse
     *("metrics/threshold_counts.py", "metrics/clustering.py", "metrics/ranking.py"),  # sparse
     *("comparisons/permutation.py", "comparisons/unit_swaps.py"),  # sparse
     "algorithms/decomposition.py",  # multiplicities by zeros and ones: whole numbers
 }
 """Files whose products ``@`` are of sparse matrices, which add in order, or of whole numbers."""
 
-OF_THE_FITS = {"refit/building.py", "refit/fitting.py"}
+OF_THE_FITS = {"refit/fitting.py", "refit/model_sizes.py"}
 """What is computed beside the users' own models, which fit as their libraries do."""
 
 

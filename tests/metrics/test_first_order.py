@@ -13,9 +13,9 @@ from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.row_data import Key
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 
 QUANTITIES = (
     Quantity("roc_auc_ovr", "macro"),
@@ -55,7 +55,7 @@ def sample(
         models=tuple(outputs),
         labels=Labels(classes=tuple(f"c{code}" for code in range(k)), positive=None),
     )
-    units = Units(n, None, np.arange(n) % 2 + np.ones(n)) if weight else Units(n)
+    units = sampling_by(n, None, np.arange(n) % 2 + np.ones(n)) if weight else sampling_by(n)
     return estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0, exact=exact)
 
 

@@ -6,8 +6,8 @@ from evalreport.engine.parallel import working
 from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
+from evalreport.samplings import sampling_by, sampling_of
 from research.benchmarks.stress import AT_CUTS, FEW, METRICS, models
 
 
@@ -19,7 +19,9 @@ def test_replicates_are_the_same_from_any_number_of_threads() -> None:
         for jobs in (1, 3):
             with working(jobs):
                 found.append(
-                    estimate_all(predictions, quantities, units=Units(n), n_resamples=200, seed=1).estimates
+                    estimate_all(
+                        predictions, quantities, units=sampling_by(n), n_resamples=200, seed=1
+                    ).estimates
                 )
         for key, estimate in found[0].items():
             np.testing.assert_array_equal(estimate.replicates, found[1][key].replicates, str(key))
@@ -29,10 +31,10 @@ def test_another_metric_moves_no_replicate() -> None:
     """The replicates of one metric are the same to the last bit whatever else is asked for."""
     predictions = models("ordinary")
     alone = estimate_all(
-        predictions, [Quantity("log_loss")], units=Units(predictions.n), n_resamples=3, seed=0
+        predictions, [Quantity("log_loss")], units=sampling_by(predictions.n), n_resamples=3, seed=0
     )
     every = [Quantity(name) for name in (*METRICS, "calibration_slope")]
-    beside = estimate_all(predictions, every, units=Units(predictions.n), n_resamples=3, seed=0)
+    beside = estimate_all(predictions, every, units=sampling_by(predictions.n), n_resamples=3, seed=0)
     for model in predictions.models:
         one, other = (s.estimates[model.name, Quantity("log_loss")].replicates for s in (alone, beside))
         np.testing.assert_array_equal(one, other)
@@ -48,7 +50,7 @@ def test_replicates_of_folds_that_are_the_value_are_equal_to_it() -> None:
         "fold": np.arange(24) % 4,
     }
     predictions = load({"a": columns}, options=Options())
-    units = units_of(predictions, cluster=None, weight=None)
+    units = sampling_of(predictions, cluster=None, weight=None)
     for name in ("roc_auc", "average_precision", "pr_auc", "partial_auc"):
         sample = estimate_all(predictions, [Quantity(name)], units=units, n_resamples=2_000, seed=1)
         estimate = sample.estimates["a", Quantity(name)]
