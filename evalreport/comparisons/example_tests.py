@@ -168,7 +168,7 @@ def diebold_mariano(pair: Pair) -> Outcome:
     """
     sampling, h = pair.difference.sampling, pair.horizon
     assert isinstance(sampling, InOrder)
-    losses = pair.losses[sampling.order]
+    losses = sampling.in_order(pair.losses)
     differences = losses[:, 0] - losses[:, 1]
     n = len(differences)
     if not differences.any():

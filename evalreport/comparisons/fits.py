@@ -278,7 +278,7 @@ def friedman_statistic(ranked: Ranked) -> float:
     """Return Friedman's chi-squared, corrected for ties (Conover 1999, equation 5.8.4); 0 where all ranks are tied."""
     m, k = ranked.blocks, len(ranked.models)
     centred = m * float(((ranked.mean_ranks - (k + 1) / 2) ** 2).sum())
-    spread = float(ranked.weighted((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
+    spread = float(ranked.by_blocks((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
     return 0.0 if spread <= 1e-12 else centred / spread
 
 
@@ -329,8 +329,8 @@ def conover(pair: Pair) -> Outcome:
     difference = _rank_difference(pair)
     if difference == 0:
         return Outcome(0.0, 1.0, df, "rank_difference", 0.0)
-    squares = float(ranked.weighted(ranked.ranks**2).sum())
-    left = m * squares - float((ranked.weighted(ranked.ranks).sum(axis=0) ** 2).sum())
+    squares = float(ranked.by_blocks(ranked.ranks**2).sum())
+    left = m * squares - float((ranked.by_blocks(ranked.ranks).sum(axis=0) ** 2).sum())
     if df == 0 or left <= 1e-9 * m * squares:
         return Outcome(None, None, df, reason=Message("reason.same_order"))
     statistic = m * difference / math.sqrt(2 * left / df)

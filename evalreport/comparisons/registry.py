@@ -83,9 +83,9 @@ class Ranked:
         """Average rank of each model, (k,)."""
         if self.counts is None:
             return np.asarray(self.ranks.mean(axis=0))
-        return np.asarray(self.weighted(self.ranks).sum(axis=0) / self.blocks)
+        return np.asarray(self.by_blocks(self.ranks).sum(axis=0) / self.blocks)
 
-    def weighted(self, values: Floats) -> Floats:
+    def by_blocks(self, values: Floats) -> Floats:
         """Return values (m, k) times the number of blocks of each row."""
         return values if self.counts is None else values * self.counts[:, None]
 

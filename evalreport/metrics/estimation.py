@@ -60,7 +60,7 @@ def estimate_table(
         cluster=options.cluster,
         weight=options.weight,
         fixed_class_counts=options.fixed_class_counts,
-        by_time=options.order is not None,
+        order=options.order,
     )
     sample = estimate_all(
         predictions,

@@ -323,18 +323,15 @@ class _OfModel:
                 return table
             successes, trials = (float(count[0]) for count in shares(*self._counted(quantity)))
             return Proportion(successes, trials, table)
-        if tables.cells is not None and tables.cells.weight is not None:
-            found_f1 = self._weighted_f1(quantity, table)
-            if found_f1 is not None:
-                return found_f1
-        by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
-        if units.order is not None and shares is not None:
-            assert units.trials_effective is not None
-            return EffectiveProportion(units.trials_effective, table)
-        if units.task is not None or shares is None or not by_weight:
-            return table
-        of_trials = self._influence_of(quantity, lambda *counted: shares(*counted)[1])
-        return EffectiveProportion(units.effective(of_trials, tables.units_an_atom), table)
+        weighted_f1 = self._weighted_f1(quantity, table)
+        if weighted_f1 is not None or shares is None:
+            return weighted_f1 or table
+        counted_trials = units.trials_of_share(
+            value,
+            lambda: self._influence_of(quantity, lambda *counted: shares(*counted)[1]),
+            tables.units_an_atom,
+        )
+        return table if counted_trials is None else EffectiveProportion(counted_trials, table)
 
     def _counted(self, quantity: Quantity) -> tuple[Array, ...]:
         """Return what a proportion is counted from, (parts,) each: TP, FP, FN, TN of the class, else right and n."""
@@ -368,9 +365,7 @@ class _OfModel:
         """
         computation, units, cells = definition(quantity).computation, self.tables.units, self.tables.cells
         below = computation.monotone_of if isinstance(computation, ClassCounts) else None
-        assert cells is not None
-        assert cells.weight is not None
-        if below is None or quantity.average is not None or units.n_effective is None:
+        if below is None or quantity.average is not None or units.n_effective is None or cells is None:
             return None
         base = METRICS[below[0]].computation
         assert isinstance(base, ClassCounts)
@@ -389,7 +384,7 @@ class _OfModel:
         )
         times, jaccard = cells.counts, right / total
         kish_number = total**2 / float((times * of_total**2).sum())
-        n = float(times[cells.weight > 0].sum())
+        n = float(times[cells.weighed > 0].sum())
         squares = float((times * ((of_right - jaccard * of_total) / total) ** 2).sum())
         trials = kish_number
         if 0 < jaccard < 1 and n > 1:

@@ -109,12 +109,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not all_finite(columns):
         return undefined(predictions, key, metric.scale.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
-    weight = data.units.weight
     for j, rows in enumerate(_rows_of(parts)):
         part = columns
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
-        sums = column_totals(None if weight is None else weight[rows], part)
+        sums = column_totals(data.units.weight_of(rows), part)
         values[j] = metric.computation.function(sums)
         if metric.inference.smooth:
             derivative[rows] = combined(part, gradient(metric.computation.function, sums) / parts.count)
@@ -145,9 +144,8 @@ def _of_ranks(
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
-    weight = data.units.weight
     groups = [
-        group_weights(None if weight is None else weight[rows], order)
+        group_weights(data.units.weight_of(rows), order)
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     found = {}

@@ -92,7 +92,7 @@ class Sample:
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count these models' answers by true class; None unless examples are independent and equally weighted."""
         cells = None if self.tables is None else self.tables.cells
-        if self.tables is None or cells is None or cells.weight is not None:
+        if self.tables is None or cells is None or not self.units.plain:
             return None
         return self.tables.cells_of(tuple(models))
 
@@ -134,7 +134,7 @@ def estimate_all(
         Whether differences of rank metrics are taken between the models' replicates.
     """
     layout = layout_of(predictions, average=average)
-    if units.weight is not None and not units.weight.any():
+    if units.n and not units.base.any():
         keys, why = product((m.name for m in predictions.models), quantities), Message("undefined.weightless")
         lost = {key: undefined(predictions, key, why) for key in keys}
         return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
@@ -266,11 +266,10 @@ def _bins(rows: RowData, predictions: Predictions, by_class: int) -> Mapping[str
             if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
                 orders[outputs.name] = (whole.order,)
     rows_of_parts = rows.layout.ranked.rows()
-    weight = rows.units.weight
 
     def of_model(name: str) -> tuple[Bins, ...]:
         return tuple(
-            bins_of(order, None if weight is None else weight[p], by_class=by_class)
+            bins_of(order, rows.units.weight_of(p), by_class=by_class)
             for p, order in zip(rows_of_parts, orders[name], strict=True)
         )
 

@@ -221,7 +221,7 @@ class Forecasts:
     confidence, right
         (n,) probability that the model gives to its own answer, and whether the answer is right; None without one.
     weights
-        (n,) example weights; None: every example weighs 1.
+        (n,) what each example counts as.
     """
 
     model: str
@@ -229,7 +229,7 @@ class Forecasts:
     came_true: Mask
     confidence: Floats | None
     right: Mask | None
-    weights: Floats | None
+    weights: Floats
 
     @cached_property
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
@@ -262,7 +262,7 @@ def forecasts(sample: Sample) -> Iterator[Forecasts]:
             confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
             right = answer == seen.true
         yield Forecasts(
-            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.heavy
+            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.base
         )
 
 

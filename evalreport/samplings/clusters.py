@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
@@ -102,6 +102,10 @@ class Clusters(Sampling):
         derivative = influence.by_example()
         squares = float(((1.0 if self.times is None else self.times) * derivative**2).sum())
         return variance_of_clusters(influence.values, self.sizes, squares)
+
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return the effective number of clusters, under weights or where the share does not vary between them."""
+        return self.effective(sizes(), times) if self.weighted or share in (0, 1) else None
 
     @property
     def trials_effective(self) -> float | None:

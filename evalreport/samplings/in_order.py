@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -55,15 +55,26 @@ class InOrder(Sampling):
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the error from cosine series; None of fewer than 20 examples, and of metrics that are not smooth."""
-        series = self.series(value)
-        if series is None or len(series) < LEAST_IN_TIME:
+        sums = None if value.influence is None else self.series_sums(value.influence.values)
+        if sums is None or not len(sums):
             return None
-        sums = cosine_sums(series)
         return StudentError(value.rounded(float(np.sqrt(dot(sums, sums)))), float(len(sums)))
 
     def series(self, value: Value) -> Floats | None:
         """Return the derivatives by the weight of each example, in order of time; None where they are not known."""
-        return None if value.influence is None or self.order is None else value.influence.values[self.order]
+        return None if value.influence is None else self.in_order(value.influence.values)
+
+    def in_order(self, rows: Floats) -> Floats:
+        """Return numbers of rows (n, ...) in order of time."""
+        return np.asarray(rows[self.order])
+
+    def series_sums(self, derivative: Floats) -> Floats:
+        """Return the slowest cosine series of derivatives (n,); none of fewer than 20 examples."""
+        return cosine_sums(self.in_order(derivative)) if self.n >= LEAST_IN_TIME else np.empty(0)
+
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return one more than there are degrees of freedom."""
+        return self.trials_effective
 
     @property
     def trials_effective(self) -> float | None:

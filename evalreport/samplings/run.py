@@ -25,12 +25,12 @@ def sampling_of(
     cluster: str | None,
     weight: str | None,
     fixed_class_counts: bool = False,
-    by_time: bool = False,
+    order: str | None = None,
 ) -> Sampling:
     """Return how the rows of a run were drawn: in the clusters of ``--cluster``, else examples that are predicted once.
 
-    Examples that are predicted repeatedly are clusters of their predictions. ``by_time``: neighbours in time depend on
-    one another (``--order time``).
+    Examples that are predicted repeatedly are clusters of their predictions. ``order``: by what rows follow
+    one another (``--order time``), so that neighbours depend on one another.
 
     With training seeds examples are units even of a model with one seed: others have several of the same examples.
 
@@ -79,7 +79,7 @@ def sampling_of(
         strata=strata,
         task=task,
         times=None if predictions.multiplicity is None else predictions.multiplicity.astype(np.float64),
-        order=rows_in_time(predictions) if by_time else None,
+        order=None if order is None else rows_in_time(predictions),
         examples=predictions.n_examples,
         of_clusters=kind,
     )

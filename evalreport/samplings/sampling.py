@@ -277,6 +277,27 @@ class Sampling:
         """Effective number of clusters G* where the examples of one are wholly alike; None without clusters."""
         return None if self.sizes is None else effective_clusters(self.sizes)
 
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return how many trials a share counts that is one of all examples or of some; None where no number says it.
+
+        Parameters
+        ----------
+        share
+            The share itself.
+        sizes
+            Makes the weights (u,) that each unit adds to the share's denominator.
+        times
+            (u,) how many units there are of each.
+        """
+        return None
+
+    def series_sums(self, derivative: Floats) -> Floats | None:
+        """Return sums of derivatives (n,) whose squares add up to a variance, where neighbours depend on one another.
+
+        None: units vary independently. Empty: too few rows.
+        """
+        return None
+
     @property
     def trials_effective(self) -> float | None:
         """How many trials count where every example is one; None where all do, and where no number says it."""
@@ -339,6 +360,15 @@ class Sampling:
             if self.times is None
             else float((self.weight * self.times).sum() / self.times.sum())
         )
+
+    @property
+    def weights(self) -> Floats:
+        """Example weights (n,); ones where all weigh the same."""
+        return np.broadcast_to(1.0, self.n) if self.weight is None else self.weight
+
+    def weight_of(self, rows: Indices | slice) -> Floats | None:
+        """Return the weights of some rows; None where all weigh the same."""
+        return None if self.weight is None else self.weight[rows]
 
     @property
     def heavy(self) -> Floats | None:

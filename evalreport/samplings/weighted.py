@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from evalreport.engine.counts import Freedom, freedom, kish
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings.examples import Examples
@@ -31,6 +33,10 @@ class Weighted(Examples):
     def freedom(self, sizes: Floats) -> Freedom | None:
         """Return n / (n - 1) and Kish's number of the weights less one."""
         return freedom(int((sizes > 0).sum()), kish(sizes) - 1)
+
+    def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
+        """Return Kish's effective number."""
+        return self.effective(sizes(), times)
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the error with one degree of freedom less than Kish's number."""

@@ -242,7 +242,7 @@ def _plain(estimate: Estimate) -> bool:
     What few people say has a warning of its own, by how many rows they judged.
     """
     alone = not isinstance(estimate.evidence, Judged) and estimate.fits is None
-    return alone and estimate.sampling.independent and not estimate.sampling.weighted
+    return alone and {"independent", "equal_weights"} <= estimate.sampling.meets
 
 
 def _rarest(sample: Sample) -> int | None:
