@@ -14,13 +14,11 @@ from evalreport.comparisons.adjustment import adjust, level_of_each
 from evalreport.comparisons.equivalence import equivalence_record
 from evalreport.comparisons.gold import NOT_RANDOM
 from evalreport.comparisons.pairs import (
-    MOST_DRAWS,
     Comparison,
     compare_all,
     draws_for,
     family_caution,
     oriented,
-    out_of_reach,
     recommended_interval,
     records,
     tested_difference,
@@ -73,19 +71,23 @@ def decision_family(
 ) -> list[Comparison]:
     """Return the primary metric's comparisons, which the verdict is about.
 
-    They are drawn again where p-values are shares of replicates and these are too few for the number of pairs.
+    They are drawn again where intervals of replicates decide and these are too few for the number of pairs.
     """
     family = [c for c in compared if c.quantity == primary]
     enough = draws_for(len(family), options)
     few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
-    if (
-        not few
-        or definition(primary).untested
-        or all(TESTS[c.recommended_test].needs != "replicates" for c in family)
-    ):
+    if not few or definition(primary).untested or not any(decided_by_replicates(c) for c in family):
         return family
     more = replace(options, resamples=enough)
     return compare_all(estimate_models(predictions, [primary], more), [primary], options)
+
+
+def decided_by_replicates(comparison: Comparison) -> bool:
+    """Say whether the interval that decides a pair is made of replicates."""
+    pair = comparison.pair
+    if pair is None or TESTS[comparison.recommended_test].needs != "interval":
+        return False
+    return pair.decided_by_replicates
 
 
 def decide(
@@ -122,12 +124,7 @@ def family_records(
     """
     by_pair = list(mapped(partial(records, options=options, primary=True), family))
     # Where the leading test has no p-value, its reason is the verdict's.
-    alpha = 1 - options.confidence
     for comparison, rows in zip(family, by_pair, strict=True):
-        pair = comparison.pair
-        if pair is not None and out_of_reach(pair, comparison.recommended_test, alpha):
-            why = Message("reason.level_out_of_reach", level=alpha, draws=MOST_DRAWS)
-            rows[0] = replace(rows[0], p_value=None, reason=why)
         comparison.untested = rows[0].reason
     decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
     known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]

@@ -24,7 +24,7 @@ from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.curves import DominanceRecord
-from evalreport.schema.decisions import DetectableRecord, Verdict, VerdictRecord
+from evalreport.schema.decisions import CUT, DetectableRecord, Verdict, VerdictRecord
 from evalreport.schema.looks import LookRecord
 from evalreport.schema.metrics import COMPANIONS, Interval
 from evalreport.texts import Message, Text, sentences
@@ -174,6 +174,8 @@ def _interval(
     """Name the pair's one interval, and for which pairs its level holds: this one, all, or the decided ones."""
     if limits.low is None or limits.high is None:
         return Message(f"{where}.none")
+    if (limits.method or "").endswith(CUT):
+        return Message(f"{where}.cut")
     params |= {"level": options.confidence, "limits": (limits.low, limits.high)}
     if decision.family < 2 or options.correction == "none":
         return Message(f"{where}.of_one_pair", **params)

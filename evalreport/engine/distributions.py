@@ -456,7 +456,12 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
     """
     from scipy.optimize import brentq
 
-    return float(brentq(function, low, high, xtol=tolerance))
+    # brentq leaves a cycle that holds its function, and with it whatever that refers to.
+    held = [function]
+    try:
+        return float(brentq(lambda x: held[0](x), low, high, xtol=tolerance))
+    finally:
+        held.clear()
 
 
 _AT_ONCE = 1 << 18

@@ -709,14 +709,15 @@ def _margin(facts: Facts) -> float:
 
 
 def _by(pair: Pair, *, turn: bool = False) -> Message:
-    """Return by how much a pair differs, with its interval; a limit that was cut at 0 is no part of it."""
+    """Return by how much a pair differs, with its interval, unless that was cut at 0."""
     by = pair.by
     if turn:
         by = oriented(by.value, by.low, by.high, -1)
     if by.low is None or by.high is None:
         return Message("headline.value", value=abs(by.value), half=None)
-    key = "limited_cut" if pair.cut else "limited"
-    return Message(f"headline.{key}", value=by.value, limits=(by.low, by.high), half=by.half)
+    if pair.cut:
+        return Message("headline.value", value=by.value, half=by.half)
+    return Message("headline.limited", value=by.value, limits=(by.low, by.high), half=by.half)
 
 
 def _pair(facts: Facts, pair: Pair) -> Lead:

@@ -70,7 +70,6 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     headline=True,
     intervals=("logit", "newcombe_auc", "delong", *SMOOTH_INTERVALS),
     difference_interval="plus_delong",
-    test="delong",
     undefined=Message("undefined.one_class"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837, equation 1",
 )
@@ -119,7 +118,6 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
-    test="bootstrap_difference",
     intervals=("ap_logit", *SMOOTH_INTERVALS),
     difference_interval="ap_mover",
     undefined=Message("undefined.no_positive"),
@@ -228,7 +226,6 @@ def _binned_partial_auc(weights: BinWeights) -> Floats:
     binned=_binned_partial_auc,
     area="partial_roc",
     most_false_positives=MOST_FALSE_POSITIVES,
-    test="bootstrap_difference",
     intervals=("partial_auc_wilson", *SMOOTH_INTERVALS),
     difference_interval="partial_auc_mover",
     range=((1 - MOST_FALSE_POSITIVES / (2 - MOST_FALSE_POSITIVES)) / 2, 1.0),
@@ -294,7 +291,6 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     binned=binned_pr_auc,
     area="precision_recall",
     mean_over_positives=True,
-    test="bootstrap_difference",
     intervals=("pr_auc_logit", *SMOOTH_INTERVALS),
     difference_interval="pr_auc_mover",
     undefined=Message("undefined.no_positive"),
@@ -471,7 +467,6 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
 @_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
-    test="bootstrap_difference",
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -601,7 +596,6 @@ def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     "Recall at 10",
     "positives among the 10 highest scores / positives",
     undefined=Message("undefined.recall_at_10"),
-    test="bootstrap_difference",
     extensive=True,
 )
 def recall_at_10(cumulative: CumulativeWeights) -> Floats:
@@ -616,7 +610,6 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
-    test="bootstrap_difference",
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -632,7 +625,6 @@ def f1_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
-    test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
 )
 def r_precision(cumulative: CumulativeWeights) -> Floats:

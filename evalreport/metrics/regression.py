@@ -200,7 +200,6 @@ def _medae_from_middle(state: Sorted, sums: Floats, weights: Floats) -> Floats:
     greater_is_better=False,
     smooth=False,
     intervals=("bootstrap_percentile",),
-    test="bootstrap_difference",
     **VALUES,
 )
 def medae(state: Sorted, weights: Floats) -> Floats:

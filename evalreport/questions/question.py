@@ -71,6 +71,7 @@ class Pairs:
 
     tested: tuple[Quantity, ...]
     compared: Sequence[Comparison]
+    left_out: int
     family: Sequence[Comparison]
     family_rows: Sequence[ComparisonRecord]
     rows: tuple[ComparisonRecord, ...]

@@ -265,7 +265,7 @@ def metric_decimals(view: View, key: MetricKey) -> int:
 def difference_decimals(view: View, key: MetricKey) -> int:
     """Return the decimals of one metric's differences, the same for all pairs."""
     own = (c for c in view.results.comparisons if c.recommended and c.slice is None and key_of(c) == key)
-    return decimals_of(lookups.quarter(c.low, c.high) for c in map(lookups.with_recommended_interval, own))
+    return decimals_of(lookups.quarter(c.low, c.high) for c in own)
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
@@ -336,8 +336,7 @@ def verdict_word(view: View, a: Model, b: Model) -> str:
 def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
     """Return the first comparison by the test that leads on a metric."""
     records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
-    found = next((r for r in records if key_of(r) == key), None)
-    return None if found is None else lookups.with_recommended_interval(found)
+    return next((r for r in records if key_of(r) == key), None)
 
 
 def text_of(view: View, text: str | Message) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalreport.schema.metrics import Interval, Slice
+from evalreport.schema.metrics import Slice
 from evalreport.texts import Message
 
 
@@ -18,9 +18,8 @@ class ComparisonRecord:
     verdicts alone, by ``correction``. ``difference``, ``low`` and ``high`` (at ``level``) are in the metric's units.
     ``effect`` names the size ``effect_size``. ``recommended``: the test that leads on this metric. ``caution``: what
     speaks against the test in this layout. ``test`` null: no test tests whether the models have equal values of the
-    metric, as the ``reason`` says; the difference has an interval where one is honest.
-    ``recommended_interval``: the one that leads, at ``level``, where the leading test has another one of its own in
-    ``low`` and ``high`` (McNemar's test has Newcombe's).
+    metric, as the ``reason`` says; the difference has an interval where one is honest. The recommended row has the
+    interval that leads, other rows their test's own (McNemar's tests have Newcombe's).
     """
 
     a: str
@@ -43,7 +42,6 @@ class ComparisonRecord:
     effect: str | None = None
     effect_size: float | None = None
     recommended: bool
-    recommended_interval: Interval | None = None
     caution: Message | None = None
     reason: Message | None = None
     details: Mapping[str, float] = field(default_factory=dict)

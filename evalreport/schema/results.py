@@ -130,6 +130,8 @@ class Results(RoomLists):
     decision_curves: tuple[DecisionCurveRecord, ...] = ()
     decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
+    comparisons_left_out: int = 0
+    """Pairs on other metrics than the primary one that were not compared, since there are more than 20 models."""
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()
     variance: tuple[VarianceRecord, ...] = ()

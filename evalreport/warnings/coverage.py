@@ -20,7 +20,6 @@ from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 from evalreport.warnings.checks import check
@@ -160,7 +159,7 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     known = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
     found = []
-    for row in map(with_recommended_interval, rows):
+    for row in rows:
         quantity = Quantity.of(row)
         leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity not in known or not leads or row.interval_method is None:
@@ -188,7 +187,7 @@ def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iter
         return
     here = {model.name for model in sample.predictions.models}
     found: dict[Quantity, None] = {}
-    for row in map(with_recommended_interval, rows):
+    for row in rows:
         quantity = Quantity.of(row)
         if row.slice is not None or not {row.a, row.b} <= here or not _of_unbounded_losses(row, quantity):
             continue

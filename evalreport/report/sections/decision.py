@@ -286,7 +286,7 @@ def _crossing(view: View) -> list[str]:
 def _with_limits(gate: GateRecord) -> str:
     """Write a gate's value and its interval with the same decimals."""
     decimals = numbers.decimals_of([quarter(gate.low, gate.high)])
-    excluded = 0.0 if any(coded(part)[0] == "gates.value_decided" for part in joined(gate.text)) else None
+    excluded = 0.0 if any(coded(part)[0] == "gates.value_by_test" for part in joined(gate.text)) else None
     limits = numbers.interval(gate.low, gate.high, decimals, excluded=excluded)
     return f"{numbers.number(gate.value, decimals)} {limits}"
 
