@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from evalreport.numbers import MISSING, count, decimals_of, interval, number
 from evalreport.plots.style import mark_of
+from evalreport.questions.slices.records import DisparityRecord
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
 from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
 from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.slices import DisparityRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence

@@ -29,7 +29,13 @@ REPORT = Path(sections.__file__).parents[1]
 
 TEMPLATES = sorted(template_folder().rglob("*.j2"))
 
-MODULES = sorted([*REPORT.glob("*.py"), *(REPORT / "sections").glob("*.py")])
+MODULES = sorted(
+    [
+        *REPORT.glob("*.py"),
+        *(REPORT / "sections").glob("*.py"),
+        *(REPORT.parent / "questions").glob("*/*section.py"),
+    ]
+)
 
 PACKAGE = sorted(REPORT.parent.rglob("*.py"))
 
@@ -37,7 +43,9 @@ PACKAGE = sorted(REPORT.parent.rglob("*.py"))
 SAYING = [
     path
     for path in MODULES
-    if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
+    if path.parent.name == "sections"
+    or path.stem.endswith("section")
+    or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
 ]
 
 # What is read out of the results' own sentences, or is a command: no text of the report.

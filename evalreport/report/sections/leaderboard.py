@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
+from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -39,7 +40,6 @@ from evalreport.report.view import (
     verdict_between,
     verdict_word,
 )
-from evalreport.schema.comparisons import RankSetRecord
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import COMPANIONS

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import evalreport
+from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
-from evalreport.report.sections import questions
 from evalreport.report.view import view_of
-from tests.comparisons.test_questions import answers, run
+from tests.questions.attempts.test_verdicts import answers, run
 
 
 def models(shift, n=400, times=0.2):
