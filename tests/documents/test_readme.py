@@ -16,6 +16,7 @@ import pytest
 from scipy.stats import binomtest
 
 from evalreport.cli import main, program
+from research.studies.__main__ import STUDIES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -183,9 +184,16 @@ print(mean, round(student.error, 9), student.df)
     assert pairs == "3.0 1.0 1.0"
 
 
+def targets_of_make() -> set[str]:
+    """Return the targets of the Makefile, with those of its pattern study-%."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\nstudy-%: env" in makefile
+    return {*re.findall(r"^([a-z-]+):", makefile, re.MULTILINE), *(f"study-{name}" for name in STUDIES)}
+
+
 def test_the_targets_of_make_that_are_named_exist():
     """`make demo` and the others, in any document."""
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = targets_of_make()
     for document in DOCUMENTS:
         text = (ROOT / document).read_text(encoding="utf-8")
         named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
