@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalreport.report.view import Row, Table, View, n_cautions, text_of
+from evalreport.report.table import Row, Table, headings
+from evalreport.report.view import View, n_cautions, text_of
 from evalreport.schema.warnings import CheckRecord
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
@@ -84,8 +85,8 @@ def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
             rows.items(), key=lambda item: (order[item[0][1]], item[0][0])
         )
     ]
-    heads = (say("checks.state_head"), say("checks.why"))
-    return Table(say("checks.box"), heads, tuple(shown), first=say("checks.check"), kinds=("text", "text"))
+    heads = headings((say("checks.state_head"), say("checks.why")), "text,text")
+    return Table(say("checks.box"), heads, tuple(shown), first=say("checks.check"))
 
 
 def _about(view: View, about: Sequence[str], state: str) -> str:
