@@ -10,13 +10,12 @@ from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View, n_cautions, text_of
 from evalreport.schema.warnings import CheckRecord
 from evalreport.texts import named, say
-from evalreport.texts.visible import shorten, visible
 
 MOST_TEXTS = 3
 STATES = ("fired", "passed", "not_applicable")
 """In the order of the table."""
-MOST_NAMES, LONGEST = 6, 40
-"""Names in a row of the table, and characters of one."""
+MOST_NAMES = 6
+"""Models named in a row of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +89,10 @@ def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
 
 
 def _about(view: View, about: Sequence[str], state: str) -> str:
-    """Name what a check found something about, or the models that passed where others did not."""
-    models = {model.id: model.name for model in view.models}
-    if state == "passed" and len(about) in (0, len(models)):
+    """Name the models that a check fired for, or that passed where others did not."""
+    names = [model.name for model in view.models if model.id in about]
+    if state == "passed" and len(names) == len(view.models):
         return ""
-    names = [models.get(name, shorten(visible(name), LONGEST)) for name in dict.fromkeys(about)]
     return ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
 
 
