@@ -20,7 +20,8 @@ from evalreport.plots.estimates import (
 )
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord
-from evalreport.report.view import Cell, Model, Row, Table, View, text_of
+from evalreport.report.table import Cell, Row, Table
+from evalreport.report.view import Model, View, text_of
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible

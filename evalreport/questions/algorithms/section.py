@@ -18,7 +18,8 @@ from evalreport.questions.algorithms.records import (
     LearningPointRecord,
 )
 from evalreport.report.naming import find_key, label_of, listed, metric_label
-from evalreport.report.view import Cell, Row, Table, View, key_of, limited_cell, text_of, unless_decided
+from evalreport.report.table import Cell, Row, Table, limited_cell
+from evalreport.report.view import View, key_of, text_of, unless_decided
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
@@ -132,7 +133,7 @@ def _together(tables: tuple[Table, ...]) -> tuple[Table, ...]:
     labels = {row.label for table in tables for row in table.rows}
     if len(tables) < 2 or len(labels) > 1 or any(len(table.rows) > 1 for table in tables):
         return tables
-    label = labels.pop()
+    label = str(labels.pop())
     rows = tuple(Row(None, t.rows[0].cells, t.first) for t in tables)
     return (replace(tables[0], title=say("estimates.title", metric=label), rows=rows, first=label),)
 

@@ -9,7 +9,7 @@ from evalreport import numbers
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import parse
 from evalreport.questions.attempts.records import QuestionRecord, QuestionVerdict
-from evalreport.report.scales import Column, LinedRow, LinedTable, Stroke, scale_of, stroke
+from evalreport.report.table import Column, Row, Stroke, Table, scale_of, stroke
 from evalreport.report.view import View
 from evalreport.texts import say
 from evalreport.texts.visible import visible
@@ -27,7 +27,7 @@ class Part:
     """One pair of models, the new one and the old one."""
 
     heading: str
-    table: LinedTable | None
+    table: Table | None
     box: str
 
 
@@ -138,7 +138,7 @@ def _few(view: View, new: str, old: str) -> str:
     return "" if warning is None else str(warning.text)
 
 
-def _table(view: View, new: str, old: str, records: Sequence[QuestionRecord]) -> LinedTable:
+def _table(view: View, new: str, old: str, records: Sequence[QuestionRecord]) -> Table:
     def order(record: QuestionRecord) -> tuple[float, float, str]:
         return (record.p_adjusted or 0.0, record.p_value or 0.0, record.id)
 
@@ -153,7 +153,7 @@ def _table(view: View, new: str, old: str, records: Sequence[QuestionRecord]) ->
     scale = scale_of([0.0, 1.0], [0.0, 0.5, 1.0], texts=lambda share: f"{100 * share:g} %")
     rows = []
     for record in shown:
-        cells: list[object] = [_name(record)]
+        cells: list[str | Stroke] = [_name(record)]
         if passes:
             for passed, attempts in ((record.passes_b, record.n_b), (record.passes_a, record.n_a)):
                 share = (passed or 0) / (attempts or 1)
@@ -163,28 +163,23 @@ def _table(view: View, new: str, old: str, records: Sequence[QuestionRecord]) ->
         else:
             cells.append(numbers.to_digits(record.difference or 0.0, 3))
         cells.append(numbers.p_value(record.p_adjusted))
-        rows.append(
-            LinedRow(
-                label=say(f"questions.word.{record.verdict}"), cells=tuple(cells),  # type: ignore[arg-type]
-                off=record.verdict == "undecided",
-            )
-        )  # fmt: skip
+        word = say(f"questions.word.{record.verdict}")
+        rows.append(Row(None, tuple(cells), word, off=record.verdict == "undecided"))
     names = (view.model(old).name, view.model(new).name)
-    columns = [Column(head=say("questions.question"), kind="text")]
+    heads: list[str | Column] = [Column(say("questions.question"), "text")]
     if passes:
         for name in names:
-            columns += [Column(head="", scale=scale), Column(head=say("questions.passes", model=name))]
+            heads += [Column("", scale=scale), say("questions.passes", model=name)]
     else:
-        columns.append(Column(head=say("questions.difference", new=names[1], old=names[0])))
-    columns.append(Column(head=say("table.adjusted")))
+        heads.append(say("questions.difference", new=names[1], old=names[0]))
     left = len(records) - len(shown)
-    return LinedTable(
-        title=say("questions.table", new=names[1], old=names[0]),
-        first=say("questions.verdict"),
-        columns=tuple(columns),
-        rows=tuple(rows),
-        note=_note(view, records, passes, left),
+    return Table(
+        say("questions.table", new=names[1], old=names[0]),
+        (*heads, say("table.adjusted")),
+        tuple(rows),
+        _note(view, records, passes, left),
         look="lined questions tries" if squares else "lined questions bars",
+        first=say("questions.verdict"),
     )
 
 

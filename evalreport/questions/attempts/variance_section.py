@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from evalreport import numbers
 from evalreport.questions.attempts.records import AttemptVarianceRecord
-from evalreport.report.view import Row, Table, Tables, View
+from evalreport.report.table import Row, Table, Tables
+from evalreport.report.view import View
 from evalreport.texts import say
 
 HARDLY = 0.1

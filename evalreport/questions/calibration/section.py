@@ -25,8 +25,8 @@ from evalreport.plots.calibration import (
 from evalreport.plots.pictures import Figure
 from evalreport.questions.calibration.records import CalibrationRecord, CalibrationTableRecord
 from evalreport.report.naming import listed
-from evalreport.report.scales import Column, LinedRow, LinedTable, scale_of, stroke
-from evalreport.report.view import View
+from evalreport.report.table import Cell, Column, Row, Scale, Table, plain_cell, scale_of, stroke
+from evalreport.report.view import Model, View
 from evalreport.schema.results import Results
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
@@ -46,9 +46,9 @@ class CalibrationSection:
     about: str
     figures: tuple[Figure, ...]
     note: str
-    board: LinedTable
-    grades: tuple[LinedTable, ...]
-    parts: LinedTable | None
+    board: Table
+    grades: tuple[Table, ...]
+    parts: Table | None
 
 
 Shown = tuple[str, str | None]
@@ -170,7 +170,7 @@ def _rows(view: View, found: Sequence[Finding]) -> list[Finding]:
     return sorted(found, key=lambda f: (_p_value(f.record), order[f.record.model]))
 
 
-def _board(view: View, every: Sequence[Finding]) -> LinedTable:
+def _board(view: View, every: Sequence[Finding]) -> Table:
     by_class = every[0].record.label is not None
     shown = _rows(view, every)[:MOST_ROWS] if by_class else _rows(view, every)
     records = [f.record for f in shown]
@@ -183,53 +183,37 @@ def _board(view: View, every: Sequence[Finding]) -> LinedTable:
         [v for r in records for v in (r.slope, r.slope_low, r.slope_high)], SLOPES, texts=lambda t: f"{t:g}",
         reference=1.0, left=say("calibration.over_side"), right=say("calibration.under_side"),
     )  # fmt: skip
-    rows = []
-    for finding in shown:
-        record = finding.record
-        model, label = view.model(record.model), view.model(record.model).name
-        if record.label is not None:
-            label = say(
-                "calibration.of_class", model=model.name, label=shorten(visible(record.label), LONGEST)
-            )
-        ratio = _with_limits(
-            record.observed_expected, record.observed_expected_low, record.observed_expected_high
-        )
-        slope = _with_limits(record.slope, record.slope_low, record.slope_high)
-        strong = {"too_high": {2}, "too_low": {2}, "overconfident": {5}, "underconfident": {5}, "shape": {7}}
-        rows.append(
-            LinedRow(
-                label=label,
-                index=model.index,
-                symbol=model.symbol,
-                key=model.key,
-                strong=frozenset(strong.get(finding.kind, ())),
-                cells=(
-                    _sum(record.expected),
-                    _sum(record.observed),
-                    ratio,
-                    stroke(
-                        ratios,
-                        record.observed_expected or None,
-                        record.observed_expected_low or None,
-                        record.observed_expected_high,
-                        title=ratio,
-                    ),
-                    _with_limits(record.citl, record.citl_low, record.citl_high),
-                    slope,
-                    stroke(slopes, record.slope, record.slope_low, record.slope_high, title=slope),
-                    numbers.p_value(finding.p_adjusted),
-                ),
-            )
-        )
-    columns = (
-        Column(head=say("calibration.predicted")), Column(head=say("calibration.observed")),
-        Column(head=say("calibration.ratio")), Column(head="", scale=ratios), Column(head=say("calibration.citl")),
-        Column(head=say("calibration.slope")), Column(head="", scale=slopes), Column(head="p"),
+    rows = tuple(_board_row(view, finding, ratios, slopes) for finding in shown)
+    heads = (
+        say("calibration.predicted"), say("calibration.observed"), say("calibration.ratio"),
+        Column("", scale=ratios), say("calibration.citl"), say("calibration.slope"), Column("", scale=slopes), "p",
     )  # fmt: skip
-    return LinedTable(
-        title=say("calibration.board"), first=say("table.model"), columns=columns, rows=tuple(rows),
-        note=_board_note(view, every, records),
-    )  # fmt: skip
+    return Table(say("calibration.board"), heads, rows, _board_note(view, every, records), look="lined")
+
+
+def _board_row(view: View, finding: Finding, ratios: Scale, slopes: Scale) -> Row:
+    r, model = finding.record, view.model(finding.record.model)
+    label = ""
+    if r.label is not None:
+        label = say("calibration.of_class", model=model.name, label=shorten(visible(r.label), LONGEST))
+    level, spread = (
+        finding.kind in ("too_high", "too_low"),
+        finding.kind in ("overconfident", "underconfident"),
+    )
+    low, high = r.observed_expected_low, r.observed_expected_high
+    ratio = plain_cell(r.observed_expected, low, high, 2, strong=level)
+    slope = plain_cell(r.slope, r.slope_low, r.slope_high, 2, strong=spread)
+    cells = (
+        _sum(r.expected),
+        _sum(r.observed),
+        ratio,
+        stroke(ratios, r.observed_expected or None, low or None, high, title=ratio.text, mark=model),
+        plain_cell(r.citl, r.citl_low, r.citl_high, 2),
+        slope,
+        stroke(slopes, r.slope, r.slope_low, r.slope_high, title=slope.text, mark=model),
+        Cell(numbers.p_value(finding.p_adjusted), strong=finding.kind == "shape"),
+    )
+    return Row(model, cells, label)
 
 
 def _board_note(view: View, every: Sequence[Finding], records: Sequence[CalibrationRecord]) -> str:
@@ -251,14 +235,7 @@ def _sum(value: float) -> str:
     return numbers.count(round(value)) if value >= 10 else f"{value:.1f}"
 
 
-def _with_limits(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None and low is None and high is None:
-        return numbers.MISSING
-    limits = "" if low is None and high is None else f" [{numbers.number(low, 2)}, {numbers.number(high, 2)}]"
-    return f"{numbers.number(value, 2)}{limits}"
-
-
-def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[LinedTable, ...]:
+def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[Table, ...]:
     """Return one table a model, the heading's first: grades in their order, or deciles of risk.
 
     Of several classes they are about the largest probability, and whether that class is the true one.
@@ -275,66 +252,71 @@ def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[LinedT
 
 def _grade_table(
     view: View, model: str, rows: Sequence[CalibrationTableRecord], column: str | None, *, by_class: bool
-) -> LinedTable:
+) -> Table:
     shown = view.model(model)
     root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
     values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
     rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform=math.sqrt if root else float)
-    outside = [r for r in rows if _outside(r)]
-    lined = [
-        LinedRow(
-            label=r.grade, index=shown.index, symbol=shown.symbol, strong=frozenset({2} if _outside(r) else ()),
-            cells=(
-                numbers.count(r.n), numbers.count(round(r.observed * r.n)), numbers.rate(r.predicted),
-                numbers.rate(r.observed),
-                stroke(rates, r.observed, r.low, r.high, bar=r.predicted,
-                       title=f"{numbers.rate(r.predicted)}, {numbers.rate(r.observed)}"),
-                numbers.MISSING if r.p_value is None else f"{r.p_value:.4f}",
-            ),
-        )
-        for r in rows
-    ]  # fmt: skip
-    high = [r.grade for r in outside if r.predicted > r.observed]
-    low = [r.grade for r in outside if r.predicted < r.observed]
+    finding = _grades_finding(shown.name, rows, [r for r in rows if _outside(r)])
     what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
     if by_class:
-        own = (
+        of = (
             say("calibration.by_grade_of_largest", column=column) if column else say("calibration.by_largest")
         )
-        what = say("calibration.of_largest", what=own)
-    if high and not low:
-        finding = say(
-            "calibration.grades_high", model=shown.name, n=len(high), total=len(rows), names=listed(high, 10)
-        )
-    elif low and not high:
-        finding = say(
-            "calibration.grades_low", model=shown.name, n=len(low), total=len(rows), names=listed(low, 10)
-        )
-    elif outside:
-        finding = say("calibration.grades_both", model=shown.name, high=listed(high, 10), low=listed(low, 10))
-    elif all(row.low is None for row in rows):
-        finding = shown.name
-    else:
-        finding = say("calibration.grades_inside", model=shown.name, total=len(rows))
+        what = say("calibration.of_largest", what=of)
     events = "calibration.right_head" if by_class else "calibration.events_head"
-    heads = ("calibration.n", events, "calibration.predicted", "calibration.observed")
-    columns = (
-        *(Column(head=say(key)) for key in heads),
-        Column(head=say("calibration.marks", symbol=shown.symbol), scale=rates),
-        Column(head=say("calibration.jeffreys")),
+    heads = (
+        say("calibration.n"), say(events), say("calibration.predicted"), say("calibration.observed"),
+        Column(say("calibration.marks", symbol=shown.symbol), scale=rates), say("calibration.jeffreys"),
     )  # fmt: skip
-    note = say(
-        "calibration.grades_note" if any(r.p_value is not None for r in rows) else "calibration.grades_no_p"
+    return Table(
+        f"{what}: {finding}",
+        heads,
+        tuple(_grade_row(shown, r, rates) for r in rows),
+        say(
+            "calibration.grades_note"
+            if any(r.p_value is not None for r in rows)
+            else "calibration.grades_no_p"
+        ),
+        look="lined",
+        first=say("calibration.grade" if column else "calibration.decile"),
     )
-    first = say("calibration.grade" if column else "calibration.decile")
-    return LinedTable(title=f"{what}: {finding}", first=first, columns=columns, rows=tuple(lined), note=note)
+
+
+def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
+    title = f"{numbers.rate(r.predicted)}, {numbers.rate(r.observed)}"
+    cells = (
+        numbers.count(r.n),
+        numbers.count(round(r.observed * r.n)),
+        Cell(numbers.rate(r.predicted), strong=_outside(r)),
+        numbers.rate(r.observed),
+        stroke(rates, r.observed, r.low, r.high, bar=r.predicted, title=title, mark=model),
+        numbers.MISSING if r.p_value is None else f"{r.p_value:.4f}",
+    )
+    return Row(model, cells, r.grade)
+
+
+def _grades_finding(
+    model: str, rows: Sequence[CalibrationTableRecord], outside: Sequence[CalibrationTableRecord]
+) -> str:
+    """Say which grades have a predicted rate outside the limits of what was observed."""
+    high = [r.grade for r in outside if r.predicted > r.observed]
+    low = [r.grade for r in outside if r.predicted < r.observed]
+    if high and low:
+        return say("calibration.grades_both", model=model, high=listed(high, 10), low=listed(low, 10))
+    if outside:
+        names, key = (high, "calibration.grades_high") if high else (low, "calibration.grades_low")
+        return say(key, model=model, n=len(names), total=len(rows), names=listed(names, 10))
+    if all(row.low is None for row in rows):
+        return model
+    return say("calibration.grades_inside", model=model, total=len(rows))
 
 
 def _outside(row: CalibrationTableRecord) -> bool:
     return row.low is not None and row.high is not None and not row.low <= row.predicted <= row.high
 
 
-def _parts(view: View, order: Sequence[str], *, by_class: bool) -> LinedTable | None:
+def _parts(view: View, order: Sequence[str], *, by_class: bool) -> Table | None:
     """Return what is gained by ranking and lost to miscalibration, in percent of the Brier score's uncertainty."""
     whole = {r.model: r for r in view.results.calibration if r.slice is None and r.label is None}
     records = [whole[m] for m in order if m in whole and whole[m].unc and whole[m].mcb is not None]
@@ -352,30 +334,25 @@ def _parts(view: View, order: Sequence[str], *, by_class: bool) -> LinedTable | 
     )
     rows = []
     for record in records:
-        model, own = view.model(record.model), record.model
-        by_chance = chance[own]
+        model = view.model(record.model)
+        gained, miscalibrated, by_chance = skill[model.id], lost[model.id], chance[model.id]
+        title = say("calibration.parts_title", gained=gained, lost=miscalibrated)
         cells = (
-            f"{100 * skill[own]:.1f}", f"{100 * lost[own]:.1f}",
+            f"{100 * gained:.1f}",
+            f"{100 * miscalibrated:.1f}",
             numbers.MISSING if by_chance is None else f"{100 * by_chance:.1f}",
-            stroke(scale, skill[own] - lost[own], box=skill[own],
-                   title=say("calibration.parts_title", gained=skill[own], lost=lost[own])),
-            numbers.number(100 * (skill[own] - lost[own]), 1),
-        )  # fmt: skip
-        rows.append(
-            LinedRow(label=model.name, index=model.index, symbol=model.symbol, key=model.key, cells=cells)
+            stroke(scale, gained - miscalibrated, box=gained, title=title, mark=model),
+            numbers.number(100 * (gained - miscalibrated), 1),
         )
+        rows.append(Row(model, cells))
     first = records[0].model
     title = say(
         "calibration.parts", model=view.model(first).name, gained=100 * skill[first], lost=100 * lost[first]
     )
-    return LinedTable(
-        title=say("calibration.parts_of_largest", finding=title) if by_class else title,
-        first=say("table.model"),
-        columns=(
-            Column(head=say("calibration.gained")), Column(head=say("calibration.lost")),
-            Column(head=say("calibration.by_chance")), Column(head="", scale=scale),
-            Column(head=say("calibration.left")),
-        ),
-        rows=tuple(rows),
-        note=say("calibration.parts_note", uncertainty=records[0].unc),
+    heads = (
+        say("calibration.gained"), say("calibration.lost"), say("calibration.by_chance"), Column("", scale=scale),
+        say("calibration.left"),
     )  # fmt: skip
+    note = say("calibration.parts_note", uncertainty=records[0].unc)
+    title = say("calibration.parts_of_largest", finding=title) if by_class else title
+    return Table(title, heads, tuple(rows), note, look="lined")

@@ -9,18 +9,8 @@ from functools import partial
 from evalreport import numbers
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import count_range, label_of, listed
-from evalreport.report.view import (
-    Cell,
-    Model,
-    Row,
-    Table,
-    Tables,
-    View,
-    difference_decimals,
-    limited_cell,
-    metric_decimals,
-    pair_row,
-)
+from evalreport.report.table import Cell, Row, Table, Tables, limited_cell, pair_row
+from evalreport.report.view import Model, View, difference_decimals, metric_decimals
 from evalreport.schema.lookups import negated
 from evalreport.texts import say
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evalreport import numbers
-from evalreport.report.view import Row, Table, Tables, View
+from evalreport.report.table import Row, Table, Tables, headings
+from evalreport.report.view import View
 from evalreport.texts import in_words, say
 
 MOST_SHOWN = 6
@@ -40,7 +41,11 @@ def describe(view: View) -> Tables | None:
                   total=numbers.percent(round(total, 10)))  # fmt: skip
     note = say("looks.note", looks=found.looks)
     table = Table(
-        say("looks.box"), heads, tuple(rows), note, first=say("looks.first"), kinds=("", "", "", "text")
+        say("looks.box"),
+        headings(heads, "number,number,number,text"),
+        tuple(rows),
+        note,
+        first=say("looks.first"),
     )
     return Tables((table,), heading=heading)
 

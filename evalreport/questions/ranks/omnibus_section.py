@@ -10,7 +10,8 @@ from evalreport.plots.pairs import critical_differences
 from evalreport.plots.pictures import Figure
 from evalreport.questions.ranks.records import OmnibusRecord
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.view import Row, Table, View, text_of
+from evalreport.report.table import Row, Table, headings
+from evalreport.report.view import View, text_of
 from evalreport.texts import named, say
 
 MOST_DRAWN = 24
@@ -43,8 +44,8 @@ def describe(view: View) -> Omnibus | None:
         "table.p",
         *(("table.remark",) if remarks else ()),
     )
-    table = Table(say("omnibus.box"), tuple(map(say, names)), rows, say("omnibus.note"), first=say("table.test"),
-                  kinds=("text", "text", "", "", "remark"))  # fmt: skip
+    heads = headings(map(say, names), "text,text,number,number,remark")
+    table = Table(say("omnibus.box"), heads, rows, say("omnibus.note"), first=say("table.test"))
     return Omnibus(figure, table if rows else None)
 
 

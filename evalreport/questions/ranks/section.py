@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evalreport.report.sections.leaderboard import confidence_words, rank_words
-from evalreport.report.view import Row, Table, Tables, View
+from evalreport.report.table import Row, Table, Tables, headings
+from evalreport.report.view import View
 from evalreport.texts import say
 
 
@@ -22,9 +23,7 @@ def describe(view: View) -> Tables | None:
         rows.append(Row(model, (*cells, *([_word(bool(record.may_be_best_sharp))] if sharp else ()))))
     heads = ("ranks.ranks", "ranks.may_be_best", *(("ranks.sharp",) if sharp else ()))
     note = say("ranks.note" if sharp else "ranks.note_sets", level=confidence_words(view))
-    return Tables(
-        (Table(say("ranks.box"), tuple(map(say, heads)), tuple(rows), note, kinds=("text",) * len(heads)),)
-    )
+    return Tables((Table(say("ranks.box"), headings(map(say, heads), "text,text,text"), tuple(rows), note),))
 
 
 def _word(holds: bool) -> str:

@@ -12,21 +12,30 @@ from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
 from evalreport.questions.slices.records import DisparityRecord, are_periods, distinct_tests, stand_in_order
 from evalreport.report.naming import MetricKey, listed
-from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
+from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
+from evalreport.report.table import (
+    Cell,
+    Column,
+    Row,
+    Scale,
+    Stroke,
+    Table,
+    difference_scale,
+    headings,
+    limited_cell,
+    stroke,
+    value_cell,
+)
 from evalreport.report.view import (
     OF_SLICES,
     Model,
-    Row,
-    Table,
     View,
     is_cut,
     key_of,
-    limited_cell,
     limits_at_zero,
     metric_decimals,
     text_of,
-    value_cell,
 )
 from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord
@@ -37,33 +46,11 @@ from evalreport.texts.visible import distinct_names, visible
 MOST_ROWS, MOST_MODELS, MOST_SMALL, MOST_NAMED, LONGEST = 24, 6, 12, 4, 26
 MOST_CHARTS = 3
 """Columns of dates that are drawn over time."""
-EDGE = 6.0
-"""Percent of a panel that stay free at either side."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """One model's value in a slice; ``tone`` colours one that differs and ``word`` says the same."""
-
-    text: str
-    word: str
-    tone: str
-
-
-@dataclass(frozen=True, slots=True)
-class SliceRow:
-    """One slice; ``note`` says why it is not judged."""
-
-    name: str
-    n: str
-    gap: Gap
-    values: tuple[Value, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column that was sliced by: the panel of the model that ranks first, and every model's values.
+class Sliced:
+    """One column that was sliced by: the gaps of the model that ranks first, and every model's values.
 
     ``figure``: the values over time, where the slices are periods.
     """
@@ -71,12 +58,7 @@ class Column:
     title: str
     how: str
     turned: tuple[str, ...]
-    model: Model
-    models: tuple[Model, ...]
-    rows: tuple[SliceRow, ...]
-    zero: float
-    ticks: tuple[tuple[float, str], ...]
-    note: str
+    table: Table
     details: tuple[Table, ...]
     figure: Figure | None = None
 
@@ -86,7 +68,7 @@ class Slices:
     """What the section shows."""
 
     heading: str
-    columns: tuple[Column, ...]
+    columns: tuple[Sliced, ...]
     note: str
 
     @property
@@ -159,7 +141,7 @@ def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
     return say("evidence.headed", section=say("heading.slices"), finding=finding)
 
 
-def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
+def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Sliced:
     records = [r for r in sliced if r.slice is not None and r.slice.column == name]
     values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
     own = [r for r in _against_rest(view) if r.slice.column == name]
@@ -173,13 +155,15 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     order = values if in_order else sorted(values, key=lambda v: behind.get(v, (True, math.inf)))
     shown = order[-MOST_ROWS:] if in_order else order[:MOST_ROWS]
     drawn = [valued[v] for v in shown if v in valued]
-    ends = [end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
-    ends = [0.0, *(sign * end for end in ends)] if any(ends) else [-1.0, 1.0]
-    axis = Axis(min(ends), max(ends), EDGE)
+    ends = [sign * end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
+    scale = difference_scale(
+        ends if any(ends) else [-1.0, 1.0], left=say("evidence.worse_side"), right=say("evidence.better_side")
+    )
     names = distinct_names(values, LONGEST)
-    known = {
+    on_primary = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
+    rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale) for v in shown)
     n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = [
         say(
@@ -193,23 +177,25 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
         say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
         f"{say('slices.small')} {'; '.join(small)}." if small else "",
     ]
-    return Column(
-        title=visible(name),
+    title = visible(name)
+    heads: tuple[str | Model | Column, ...] = (
+        "n", Column(say("evidence.from_rest", model=first.name), scale=scale),
+        say("evidence.difference"), *models,
+    )  # fmt: skip
+    return Sliced(
+        title=title,
         how=visible(next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")),
         turned=tuple(
             text_of(view, w.text)
             for w in view.results.warnings
             if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
         ),
-        model=first,
-        models=models,
-        rows=tuple(_row(view, v, names[v], models, known, rest, axis) for v in shown),
-        zero=axis.place(0.0),
-        ticks=axis.ticks(),
-        note=" ".join(filter(None, notes)),
+        table=Table(
+            title, heads, rows, " ".join(filter(None, notes)), look="slices", first=say("table.slice"), cut=0
+        ),
         details=(
-            _differences(view, own, names, visible(name)),
-            *(_values(view, key, names, records, visible(name)) for key in key_metrics(view)),
+            _differences(view, own, names, title),
+            *(_values(view, key, names, records, title) for key in key_metrics(view)),
         ),
     )
 
@@ -219,37 +205,42 @@ def _row(
     value: str,
     name: str,
     models: Sequence[Model],
-    known: Mapping[tuple[str, str], MetricRecord],
+    on_primary: Mapping[tuple[str, str], MetricRecord],
     rest: Mapping[tuple[str, str], DisparityRecord],
-    axis: Axis,
-) -> SliceRow:
-    counts = sorted({r.n for (v, _), r in known.items() if v == value})
+    scale: Scale,
+) -> Row:
+    counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
     decimals = metric_decimals(view, view.primary)
     cells = []
     for model in models:
-        record, tone = known.get((value, model.id)), word_of(view, rest.get((value, model.id)))
+        record, tone = on_primary.get((value, model.id)), word_of(view, rest.get((value, model.id)))
         text = numbers.MISSING if record is None else numbers.number(record.value, decimals)
-        cells.append(Value(text, named("chip", tone) if tone else "", tone))
+        word, look = (named("chip", tone), f"cell-{tone}") if tone else ("", "")
+        cells.append(Cell(text, word, look=look, strong=False))
     note = next((t.reason for (v, _), t in rest.items() if v == value and t.p_value is None and t.reason), "")
-    return SliceRow(name, n, _gap(view, rest.get((value, models[0].id)), axis), tuple(cells), visible(note))
+    size, drawn = _gap(view, rest.get((value, models[0].id)), name, scale, models[0], grey=bool(note))
+    counted = Cell(n, look="muted", strong=False)
+    label = Cell(name, note=visible(note), strong=False)
+    return Row(None, (counted, drawn, size, *cells), label, off=bool(note))
 
 
-def _gap(view: View, record: DisparityRecord | None, axis: Axis) -> Gap:
-    """Place the difference from the other examples, turned so that right is better."""
+def _gap(
+    view: View, record: DisparityRecord | None, name: str, scale: Scale, model: Model, *, grey: bool
+) -> tuple[str, Stroke]:
+    """Draw the difference from the other examples, turned so that right is better."""
     if record is None or record.difference is None:
-        return Gap(numbers.MISSING)
+        return numbers.MISSING, stroke(scale, None, title=f"{name}: {numbers.MISSING}")
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
     decimals = numbers.decimals_of([quarter(*limits)] if len(limits) == 2 else [])
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
-    title, low, width = text, None, 0.0
-    if len(limits) == 2:
-        title += f" {numbers.interval(limits[0], limits[1], decimals, signed=True)}"
-        low, width = axis.place(limits[0]), round(axis.place(limits[1]) - axis.place(limits[0]), 2)
+    title, (low, high) = f"{name}: {text}", limits if len(limits) == 2 else (None, None)
+    if low is not None:
+        title += f" {numbers.interval(low, high, decimals, signed=True)}"
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
-    return Gap(text, at=axis.place(sign * record.difference), low=low, width=width, title=title)
+    return text, stroke(scale, sign * record.difference, low, high, title=title, mark=model, grey=grey)
 
 
 def _values(
@@ -289,8 +280,8 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
     heads = ("table.slice", "slices.others", "table.adjusted", "table.remark")
     note = " ".join(filter(None, (say("slices.differences"), limits_at_zero(own, OF_SLICES))))
     return Table(
-        say("slices.differences_by", column=column), tuple(map(say, heads)), tuple(rows), note, look="points",
-        kinds=("text", "", "", "remark"),
+        say("slices.differences_by", column=column), headings(map(say, heads), "text,number,number,remark"),
+        tuple(rows), note, look="points",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.questions.slices.records import GroupRatioRecord, GroupSpreadRecord, stand_in_order
-from evalreport.report.scales import Column, LinedRow, LinedTable, Scale, scale_of, stroke
+from evalreport.report.table import Cell, Column, Row, Scale, Table, plain_cell, scale_of, stroke
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord
@@ -30,9 +30,9 @@ class Segments:
 
     heading: str
     about: str
-    groups: LinedTable
-    periods: tuple[LinedTable, ...]
-    spread: LinedTable | None
+    groups: Table
+    periods: tuple[Table, ...]
+    spread: Table | None
 
 
 def describe(view: View) -> Segments | None:
@@ -103,7 +103,7 @@ def _groups(
     rates: dict[tuple[str, str], MetricRecord],
     recalls: dict[tuple[str, str], MetricRecord],
     ratios: Sequence[GroupRatioRecord],
-) -> LinedTable:
+) -> Table:
     by_group = {(r.column, r.value): r for r in ratios}
     references = {(r.column, r.reference) for r in ratios}
     keys = [key for c in columns for key in _by_size(rates, c)][:MOST_ROWS]
@@ -127,15 +127,16 @@ def _groups(
     )  # fmt: skip
     rows = [_row(model, key, rates, recalls, by_group, references, (selected, scale, found)) for key in keys]
     heads = (
-        Column(head=say("calibration.n")), Column(head=say("segments.selected")), Column(head="", scale=selected),
-        Column(head=say("segments.ratio")), Column(head="", scale=scale), Column(head=say("segments.recall_head")),
-        Column(head="", scale=found),
+        say("calibration.n"), say("segments.selected"), Column("", scale=selected), say("segments.ratio"),
+        Column("", scale=scale), say("segments.recall_head"), Column("", scale=found),
     )  # fmt: skip
-    note = say("segments.note", level=numbers.percent(view.confidence))
-    return LinedTable(
-        title=say("segments.table"), first=say("segments.group"), columns=heads, rows=tuple(rows),
-        note=" ".join(filter(None, (note, say("segments.shaded") if gated else "", say("segments.note_end")))),
-    )  # fmt: skip
+    notes = (
+        say("segments.note", level=numbers.percent(view.confidence)),
+        say("segments.shaded") if gated else "",
+        say("segments.note_end"),
+    )
+    note = " ".join(filter(None, notes))
+    return Table(say("segments.table"), heads, tuple(rows), note, look="lined", first=say("segments.group"))
 
 
 def _by_size(rates: dict[tuple[str, str], MetricRecord], column: str) -> list[tuple[str, str]]:
@@ -160,7 +161,7 @@ def _row(
     by_group: dict[tuple[str, str], GroupRatioRecord],
     references: set[tuple[str, str]],
     scales: tuple[Scale, Scale, Scale],
-) -> LinedRow:
+) -> Row:
     selected, scale, found = scales
     rate, recall, ratio = rates[key], recalls.get(key), by_group.get(key)
     full = (ratio is not None and _differs(ratio)) or any(
@@ -169,31 +170,26 @@ def _row(
     value, low, high = with_limits(rate)
     share = numbers.MISSING if value is None else numbers.rate(value)
     if ratio is not None:
-        said = _limited(ratio.ratio, ratio.low, ratio.high)
-        line = stroke(
-            scale, ratio.ratio or None, ratio.low or None, ratio.high, full=_differs(ratio), title=said
-        )
+        said = plain_cell(ratio.ratio, ratio.low, ratio.high, 2, strong=_differs(ratio))
+        place, limits, filled = ratio.ratio or None, (ratio.low or None, ratio.high), _differs(ratio)
     else:
-        said = say("segments.reference") if key in references else numbers.MISSING
-        line = stroke(scale, 1.0 if key in references else None, full=full, title=said)
+        said = Cell(say("segments.reference") if key in references else numbers.MISSING, strong=False)
+        place, limits, filled = 1.0 if key in references else None, (None, None), full
     of_recall, recall_low, recall_high = with_limits(recall)
     trials = "" if recall is None or recall.trials is None else say("segments.of", n=round(recall.trials))
-    return LinedRow(
-        label=f"{shorten(visible(key[0]), LONGEST)}: {shorten(visible(key[1]), LONGEST)}",
-        index=model.index if full else None, strong=frozenset({3} if ratio is not None and _differs(ratio) else ()),
-        cells=(
-            numbers.count(rate.n), share, stroke(selected, value, low, high, full=full, title=share), said, line,
-            f"{numbers.number(of_recall, 2)}{trials}",
-            stroke(found, of_recall, recall_low, recall_high, full=full, title=numbers.number(of_recall, 2)),
+    recalled = numbers.number(of_recall, 2)
+    cells = (
+        numbers.count(rate.n),
+        share,
+        stroke(selected, value, low, high, full=full, title=share, mark=model, grey=not full),
+        said,
+        stroke(scale, place, *limits, full=filled, title=said.text, mark=model, grey=not full),
+        f"{recalled}{trials}",
+        stroke(
+            found, of_recall, recall_low, recall_high, full=full, title=recalled, mark=model, grey=not full
         ),
-    )  # fmt: skip
-
-
-def _limited(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None:
-        return numbers.MISSING
-    upper = "∞" if high is None else numbers.number(high, 2)
-    return f"{numbers.number(value, 2)} [{numbers.number(low, 2)}, {upper}]"
+    )
+    return Row(None, cells, f"{shorten(visible(key[0]), LONGEST)}: {shorten(visible(key[1]), LONGEST)}")
 
 
 def _periods(
@@ -202,7 +198,7 @@ def _periods(
     column: str,
     rates: dict[tuple[str, str], MetricRecord],
     recalls: dict[tuple[str, str], MetricRecord],
-) -> LinedTable:
+) -> Table:
     """Return the periods, or ordered bins, of a column in their order; one of fewer than ten examples has no mark."""
     keys = [key for key in rates if key[0] == column]
     overall = {
@@ -220,29 +216,23 @@ def _periods(
             value = low = high = recall = recall_low = recall_high = None
         cells = (
             numbers.count(rates[key].n), numbers.MISSING if value is None else numbers.rate(value),
-            stroke(selected, value, low, high), numbers.number(recall, 2),
-            stroke(found, recall, recall_low, recall_high),
+            stroke(selected, value, low, high, mark=model), numbers.number(recall, 2),
+            stroke(found, recall, recall_low, recall_high, mark=model),
         )  # fmt: skip
-        rows.append(LinedRow(label=shorten(visible(key[1]), LONGEST), index=model.index, cells=cells))
+        rows.append(Row(None, cells, shorten(visible(key[1]), LONGEST)))
     ends = [recalls[k].value for k in (keys[0], keys[-1]) if k in recalls]
     title = say("segments.periods", column=shorten(visible(column), LONGEST))
     if len(ends) == 2 and None not in ends:
         title = say("segments.periods_recall", column=shorten(visible(column), LONGEST), first=keys[0][1],
                     last=keys[-1][1], start=ends[0], end=ends[1])  # fmt: skip
-    columns = (
-        Column(head=say("calibration.n")), Column(head=say("segments.selected")), Column(head="", scale=selected),
-        Column(head=say("segments.recall_head")), Column(head="", scale=found),
+    heads = (
+        say("calibration.n"), say("segments.selected"), Column("", scale=selected), say("segments.recall_head"),
+        Column("", scale=found),
     )  # fmt: skip
-    return LinedTable(
-        title=title,
-        first=visible(column),
-        columns=columns,
-        rows=tuple(rows),
-        note=say("segments.periods_note"),
-    )
+    return Table(title, heads, tuple(rows), say("segments.periods_note"), look="lined", first=visible(column))
 
 
-def _spread(view: View, model: Model) -> LinedTable | None:
+def _spread(view: View, model: Model) -> Table | None:
     found = [r for r in view.results.group_spread if r.model == model.id and r.sd is not None]
     if not found:
         return None
@@ -258,30 +248,24 @@ def _spread(view: View, model: Model) -> LinedTable | None:
             columns=", ".join(f"{visible(r.column)} ({say(f'segments.{r.metric}')})" for r in seen[:3]),
         )
     )
-    columns = (
-        Column(head=say("segments.largest_gap")), Column(head=say("segments.by_noise")), Column(head="", scale=scale),
-        Column(head=say("segments.sd")),
+    heads = (
+        say("segments.largest_gap"), say("segments.by_noise"), Column("", scale=scale), say("segments.sd"),
     )  # fmt: skip
     few = sum(r.small_groups or 0 for r in found if r.metric == RATE)
     note = " ".join(filter(None, (say("segments.spread_note"), say("segments.small", n=few) if few else "")))
-    return LinedTable(
-        title=title, first=say("segments.column_metric"), columns=columns, rows=tuple(rows), note=note
-    )
+    return Table(title, heads, tuple(rows), note, look="lined", first=say("segments.column_metric"))
 
 
 def _beyond(record: GroupSpreadRecord) -> bool:
     return (record.largest_gap or 0.0) > (record.gap_by_noise_95 or 0.0)
 
 
-def _spread_row(record: GroupSpreadRecord, scale: Scale) -> LinedRow:
-    gap = numbers.number(record.largest_gap, 3)
-    noise = say("segments.noise", mean=record.gap_by_noise, most=record.gap_by_noise_95)
-    limits = f" [{numbers.number(record.sd_low, 3)}, {numbers.number(record.sd_high, 3)}]"
-    return LinedRow(
-        label=f"{shorten(visible(record.column), LONGEST)}, {say(f'segments.{record.metric}')}",
-        strong=frozenset({0} if _beyond(record) else ()),
-        cells=(
-            gap, noise, stroke(scale, record.largest_gap, box=record.gap_by_noise_95, full=_beyond(record), title=gap),
-            f"{numbers.number(record.sd, 3)}{limits}",
-        ),
-    )  # fmt: skip
+def _spread_row(record: GroupSpreadRecord, scale: Scale) -> Row:
+    gap, beyond = numbers.number(record.largest_gap, 3), _beyond(record)
+    cells = (
+        Cell(gap, strong=beyond),
+        say("segments.noise", mean=record.gap_by_noise, most=record.gap_by_noise_95),
+        stroke(scale, record.largest_gap, box=record.gap_by_noise_95, full=beyond, title=gap),
+        plain_cell(record.sd, record.sd_low, record.sd_high, 3),
+    )
+    return Row(None, cells, f"{shorten(visible(record.column), LONGEST)}, {say(f'segments.{record.metric}')}")

@@ -34,12 +34,11 @@ from evalreport.plots.thresholds import (
     sweep,
 )
 from evalreport.report.naming import MetricKey, listed, metric_label
+from evalreport.report.table import Row, Table
 from evalreport.report.view import (
     Map,
     MapRow,
     Model,
-    Row,
-    Table,
     View,
     metric_decimals,
     unless_decided,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ import numpy as np
 from evalreport import numbers
 from evalreport.plots.calibration import interventions_avoided, net_benefit, net_benefit_difference
 from evalreport.plots.pictures import Figure
-from evalreport.questions.thresholds.records import DecisionCurveRecord
-from evalreport.report.scales import Column, LinedRow, LinedTable
+from evalreport.questions.thresholds.records import DecisionCurveDifferenceRecord, DecisionCurveRecord
+from evalreport.report.table import Cell, Column, Row, Table, plain_cell
 from evalreport.report.view import View
 from evalreport.texts import say
 
@@ -34,7 +34,7 @@ class DecisionCurves:
     about: str
     figures: tuple[Figure, ...]
     note: str
-    table: LinedTable
+    table: Table
 
 
 def describe(view: View) -> DecisionCurves | None:
@@ -162,7 +162,7 @@ def _table(
     order: Sequence[str],
     told: Sequence[str],
     highest: Sequence[str],
-) -> LinedTable:
+) -> Table:
     points = by_model[order[0]]
     places = np.unique(
         np.linspace(0, len(points) - 1, min(MOST_ROWS, len(points))).round().astype(int)
@@ -174,43 +174,40 @@ def _table(
     rows = []
     for place in places:
         at = points[place].threshold
-        cells = [numbers.number(points[place].treat_all, 3)]
+        cells: list[str | Cell] = [numbers.number(points[place].treat_all, 3)]
         for model in models:
-            own = by_model[model][place]
-            cells.append(_limited(own.net_benefit, own.low, own.high, 3))
+            r = by_model[model][place]
+            cells.append(plain_cell(r.net_benefit, r.low, r.high, 3))
         if pair is not None:
-            one, sign = differences.get((*pair, at)), 1.0
-            if one is None:
-                one, sign = differences.get((pair[1], pair[0], at)), -1.0
-            low, high = (
-                (None, None)
-                if one is None or one.low is None or one.high is None
-                else sorted((sign * one.low, sign * one.high))
-            )
-            cells.append(numbers.MISSING if one is None else _limited(sign * one.difference, low, high, 3))
+            cells.append(_difference(differences, pair, at))
         cells.append(_name(view, highest[place]))
-        own = by_model[leader][place]
-        low, high = (None if v is None else 100 * v for v in (own.avoided_low, own.avoided_high))
-        cells.append(_limited(100 * own.avoided, low, high, 0))
-        rows.append(LinedRow(label=f"{100 * at:.3g} %", cells=tuple(cells)))
-    columns = [Column(head=say("decision_curve.treat_all_head"))]
-    columns += [Column(head=view.model(m).name) for m in models]
+        r = by_model[leader][place]
+        low, high = (None if v is None else 100 * v for v in (r.avoided_low, r.avoided_high))
+        cells.append(plain_cell(100 * r.avoided, low, high, 0))
+        rows.append(Row(None, tuple(cells), f"{100 * at:.3g} %"))
+    heads = [say("decision_curve.treat_all_head"), *(view.model(m).name for m in models)]
     if pair is not None:
-        columns.append(
-            Column(head=say("decision_curve.difference", a=view.names[pair[0]], b=view.names[pair[1]]))
-        )
-    columns.append(Column(head=say("decision_curve.highest"), kind="text"))
-    columns.append(Column(head=say("decision_curve.avoided_by", model=view.names[leader])))
-    return LinedTable(
-        title=say("decision_curve.table", n=len(rows)), first=say("decision_curve.threshold"), columns=tuple(columns),
-        rows=tuple(rows), note=say("decision_curve.table_note"),
+        heads.append(say("decision_curve.difference", a=view.names[pair[0]], b=view.names[pair[1]]))
+    return Table(
+        say("decision_curve.table", n=len(rows)),
+        (
+            *heads, Column(say("decision_curve.highest"), "text"),
+            say("decision_curve.avoided_by", model=view.names[leader]),
+        ),
+        tuple(rows), say("decision_curve.table_note"), look="lined", first=say("decision_curve.threshold"),
     )  # fmt: skip
 
 
-def _limited(value: float, low: float | None, high: float | None, decimals: int) -> str:
-    limits = (
-        ""
-        if low is None or high is None
-        else (f" [{numbers.number(low, decimals)}, {numbers.number(high, decimals)}]")
-    )
-    return f"{numbers.number(value, decimals)}{limits}"
+def _difference(
+    differences: Mapping[tuple[str, str, float], DecisionCurveDifferenceRecord],
+    pair: tuple[str, str],
+    at: float,
+) -> Cell:
+    """Write the difference of a pair's net benefits at a threshold, turned round where the records have b - a."""
+    a, b = pair
+    if (record := differences.get((a, b, at))) is not None:
+        return plain_cell(record.difference, record.low, record.high, 3)
+    if (record := differences.get((b, a, at))) is None:
+        return Cell(numbers.MISSING, strong=False)
+    low, high = (None if v is None else 0.0 - v for v in (record.high, record.low))
+    return plain_cell(0.0 - record.difference, low, high, 3)

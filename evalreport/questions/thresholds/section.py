@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.report.naming import MetricKey, metric_label
-from evalreport.report.view import Cell, Model, Row, Table, View, text_of, unless_decided
+from evalreport.report.table import Cell, Row, Table
+from evalreport.report.view import Model, View, text_of, unless_decided
 from evalreport.schema.lookups import confusion_of, outcomes_of
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
@@ -142,7 +143,7 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
         return Cell(numbers.MISSING)
     found, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    return Cell(_threshold(view, point), f"{found} / {alarms}", below=value)
+    return Cell(_threshold(view, point), f"{found} / {alarms}", below=(value,))
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:

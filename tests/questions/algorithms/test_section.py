@@ -10,7 +10,7 @@ import pytest
 
 import evalreport
 from evalreport.questions.algorithms import section as estimates
-from evalreport.report.view import Row, Table
+from evalreport.report.table import Row, Table
 from tests.samples.algorithm_sections import HOSTILE, evaluated, replicated, sections, table
 
 

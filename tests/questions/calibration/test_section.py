@@ -66,7 +66,7 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     section = calibration.describe(view_of(graded))
     assert section.grades[0].title.startswith("By rating: high lies above the interval")
     assert len(section.figures) == 2
-    assert [row.label for row in section.board.rows] == [m.name for m in view_of(graded).models]
+    assert [row.model for row in section.board.rows] == list(view_of(graded).models)
 
 
 def test_decision_curves_describe_the_declared_range():

@@ -28,15 +28,13 @@ def test_the_worst_slice_is_on_top_and_right_is_better():
     content = section.describe(view_of(flagged_results()))
     assert content is not None
     (column,) = content.columns
-    assert column.model.index == 0
-    assert column.rows[0].name == "u"
-    assert column.rows[-1].name == "s"
-    worst = column.rows[0].gap
-    assert worst.at is not None
-    assert worst.low is not None
-    assert worst.low < worst.at < worst.low + worst.width < column.zero
-    assert all(0 <= at <= 100 for at, _ in column.ticks)
-    assert "0" in [text for _, text in column.ticks]
+    table, scale = column.table, column.table.columns[1].scale
+    assert [table.rows[place].label.value for place in (0, -1)] == ["u", "s"]
+    worst = table.rows[0].cells[1]
+    assert worst.mark.index == 0
+    assert worst.low < worst.at < worst.low + worst.width < scale.zero
+    assert all(0 <= at <= 100 for at, _ in scale.ticks)
+    assert "0" in [text for _, text in scale.ticks]
 
 
 def test_of_a_loss_the_gap_is_turned():
@@ -50,9 +48,8 @@ def test_of_a_loss_the_gap_is_turned():
     content = section.describe(view_of(results))
     assert content is not None
     (column,) = content.columns
-    assert column.rows[0].name == "u"
-    assert column.rows[0].gap.at is not None
-    assert column.rows[0].gap.at < column.zero
+    assert column.table.rows[0].label.value == "u"
+    assert column.table.rows[0].cells[1].at < column.table.columns[1].scale.zero
 
 
 def test_the_section_says_what_was_tested_and_what_was_found():
@@ -67,11 +64,11 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     assert "None of them differs" not in content.note
     assert content.heading.startswith("Slices: outcome of m")
     assert " for group = u, " in content.heading
-    assert "s: too small: no outcome of this size could reach the level." in column.note
-    by_name = {row.name: row for row in column.rows}
-    assert [value.word for value in by_name["u"].values] == ["worse", "worse"]
-    assert by_name["s"].note == "too small: no outcome of this size could reach the level"
-    assert (by_name["u"].n, by_name["s"].n) == ("100", "2")
+    assert "s: too small: no outcome of this size could reach the level." in column.table.note
+    by_name = {row.label.value: row for row in column.table.rows}
+    assert [cell.beside for cell in by_name["u"].cells[3:]] == ["worse", "worse"]
+    assert by_name["s"].label.note == "too small: no outcome of this size could reach the level"
+    assert (by_name["u"].cells[0].value, by_name["s"].cells[0].value) == ("100", "2")
     assert len(column.details[0].rows) == 8
 
 
@@ -116,8 +113,8 @@ def test_of_many_models_and_slices_the_number_shown_is_said():
     content = section.describe(view_of(flagged_results(12, resamples=20)))
     assert content is not None
     (column,) = content.columns
-    assert len(column.models) == 6
-    assert "The first 6 of 12 models." in column.note
+    assert len([c for c in column.table.columns if c.model is not None]) == 6
+    assert "The first 6 of 12 models." in column.table.note
     assert len(column.details[0].rows) == 48
 
 
@@ -133,7 +130,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path):
     assert "&lt;i&gt;x&lt;/i&gt;" in page
     content = section.describe(view_of(results))
     assert content is not None
-    assert len({row.name for row in content.columns[0].rows}) == 2
+    assert len({row.label.value for row in content.columns[0].table.rows}) == 2
 
 
 def test_the_words_never_say_more_than_the_test():

@@ -42,7 +42,7 @@ def test_periods_stand_in_their_order():
     view = view_of(applicants(slices=["date:month"]))
     months = [f"2026-{k:02d}" for k in range(1, 10)]
     (column,) = slices.describe(view).columns
-    assert [row.name for row in column.rows] == months
+    assert [row.label.value for row in column.table.rows] == months
     assert column.figure.title.endswith(" over date")
     assert {row.label.removeprefix("date: ") for row in segments.describe(view).groups.rows} == {*months}
     both = segments.describe(view_of(applicants(slices=["sex", "date:quarter"])))

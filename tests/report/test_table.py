@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from evalreport.report.scales import APART, EDGE, scale_of, stroke
+from evalreport.report.table import APART, EDGE, Scale, difference_scale, scale_of, stroke
 
 TICKS = [round(0.1 * k, 1) for k in range(11)]
 
@@ -64,3 +64,46 @@ def test_an_open_interval_reaches_the_edge(
     scale = scale_of([0.4, 0.6], TICKS, texts=percent)
     drawn = stroke(scale, 0.5, low, high)
     assert (drawn.at, drawn.low, drawn.width) == (50.0, at, width)
+
+
+def scale_of_gaps(least: float, most: float) -> Scale:
+    """Return the scale of differences between two ends."""
+    return difference_scale([least, most], left="behind", right="ahead")
+
+
+@pytest.mark.parametrize(
+    "least, most", [(-0.31, 0.033), (-0.4, 0.0), (0.0, 1.0), (-1234.0, 17.0), (-0.0007, 0.0004)]
+)
+def test_an_axis_of_differences_has_three_ticks_or_more(least: float, most: float) -> None:
+    """A scale cannot be read from one or two: three to seven round numbers, 0 among them, each with its own label."""
+    scale = scale_of_gaps(least, most)
+    ticks = scale.ticks
+    labels = [text for _, text in ticks]
+    assert 3 <= len(ticks) <= 7
+    assert "0" in labels
+    sides = [text for at, text in ticks if at < scale.place(0.0)]
+    assert len(set(sides)) == len(sides)
+
+
+def test_numbers_of_an_axis_do_not_run_into_each_other() -> None:
+    """Five numbers of six letters have no room: every second tick has one, and all ticks stay."""
+    labels = [text for _, text in scale_of_gaps(-0.0098, 0.0041).ticks]
+    assert labels == ["", "0.0050", "", "0", ""]
+
+
+def test_an_axis_has_round_ticks_at_every_width() -> None:
+    """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
+    for k in range(-300, 301):
+        width = 10.0 ** (k / 40)
+        ticks = scale_of_gaps(-0.9 * width, 0.1 * width).ticks
+        assert 1 <= len(ticks) <= 5
+        assert "0" in [text for _, text in ticks]
+
+
+def test_beside_0_there_are_words_where_there_is_room() -> None:
+    """Where all differences are below 0 nothing is said of its right, and a margin is shaded to both sides."""
+    below, around = scale_of_gaps(-0.3, 0.0), difference_scale([-0.1, 0.1], left="a", right="b", margin=0.05)
+    assert (below.left, below.right) == ("behind", "")
+    assert (around.left, around.right) == ("a", "b")
+    assert around.band is not None
+    assert around.band[0] + around.band[1] / 2 == pytest.approx(around.zero)
