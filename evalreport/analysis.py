@@ -56,12 +56,11 @@ from evalreport.loading.load import load
 from evalreport.metrics.criteria import baseline_records, criteria_records
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import residuals, score_histograms
 from evalreport.metrics.primary import default_primary
 from evalreport.metrics.quantities import chosen
-from evalreport.metrics.records import confusion_records, fold_records, variance_records
+from evalreport.metrics.records import confusion_records, fold_records, replicates_found, variance_records
 from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
@@ -176,7 +175,7 @@ def evaluate(
             labels_at_half=at_half,
             found=(
                 *predictions.found,
-                *joined(histograms_found(s) for s in samples),
+                *joined(replicates_found(s) for s in samples),
                 *bands_found(curves, options),
             ),
             flow=(*flow, FlowRecord(step="used", n=predictions.n_examples))

@@ -90,8 +90,6 @@ class RunKeywords(TypedDict, total=False):
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice, 'new.accuracy >= 0.95 * old.accuracy'.
-    exact : bool
-        Resample rank metrics from all rows (default: above 2,000 rows from a histogram).
     fixed_class_counts : bool
         Resample within the true classes: only where the design fixed how many examples of each there
         are.
@@ -158,7 +156,6 @@ class RunKeywords(TypedDict, total=False):
     grade: str | None
     costs: str | Sequence[str]
     gates: str | Sequence[str]
-    exact: bool
     fixed_class_counts: bool
     against: float | None
     cost_ratio: float | None

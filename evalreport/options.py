@@ -192,7 +192,6 @@ class Options:
     gates: tuple[str, ...] = _option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
-    exact: bool = _option(False, "flag", "", "false", group="Analysis")
     fixed_class_counts: bool = _option(False, "flag", "", "false", group="Analysis")
     against: float | None = _option(None, "number", "X", "0.9", group="Analysis")
     cost_ratio: float | None = _option(None, "number", "X", "5", group="Analysis")

@@ -186,7 +186,6 @@ def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) 
                 units=sample.units,
                 n_resamples=n_resamples,
                 seed=options.seed,
-                exact=options.exact,
             )
             estimates |= with_fits(rest).estimates
     return Sample(sample.predictions, tuple(quantities), estimates, sample.tables, sample.rows)

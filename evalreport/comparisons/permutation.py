@@ -79,7 +79,7 @@ def swap_distributions(
     moved: dict[Hashable, Moved] = {}
     # The ranks of several fits have no common scale, not even within one model; those of very many rows are only
     # known by bins.
-    ranked = sample.rows.layout.ranked.count == 1 and sample.rows.source != "histograms alone"
+    ranked = sample.rows.layout.ranked.count == 1
     for a, b in pairs:
         for q in quantities:
             if not all(sample.estimates[m, q].swappable for m in (a, b)):

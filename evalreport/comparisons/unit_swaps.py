@@ -24,7 +24,7 @@ from evalreport.engine.distributions import (
     sparse_rows,
     zero_where_undefined,
 )
-from evalreport.engine.draws import random_bytes, stream
+from evalreport.engine.draws import stream
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.metric import Moments
 from evalreport.metrics.registry import Quantity, definition
@@ -385,7 +385,7 @@ def _of_eights(
 ) -> list[tuple[int, Floats]]:
     """Return the sums (q, b) of the whole numbers of those units of some eights that swap, by their pattern."""
     some = owner[start : start + _EIGHTS]
-    drawn = random_bytes(stream(seed, purpose, start), len(some) * n_swaps).reshape(-1, 1, n_swaps)
+    drawn = stream(seed, purpose, start).integers(0, 256, size=(len(some), 1, n_swaps), dtype=np.uint8)
     bits = ((drawn >> np.arange(8, dtype=np.uint8)[:, None]) & 1).reshape(-1, n_swaps)
     whole = [numbers[8 * start : 8 * (start + len(some))] for column in columns for numbers in column.whole]
     ends = [0, *(np.flatnonzero(some[1:] != some[:-1]) + 1).tolist(), len(some)]

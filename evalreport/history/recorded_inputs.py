@@ -30,6 +30,10 @@ class InputState:
     why: Text | None = None
 
 
+GONE = frozenset({"exact"})
+"""Options of earlier versions that nothing reads any more."""
+
+
 def recorded_options(content: JsonObject, folder: Path) -> Options:
     """Return the recorded options; the file of true values is looked for in the folder.
 
@@ -38,7 +42,7 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
     UsageError
         An option that this version does not know, a value that it refuses, or too many resamples.
     """
-    given = dict(content["options"])
+    given = {name: value for name, value in content["options"].items() if name not in GONE}
     if given.get("truth") is not None:
         named = [
             row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]

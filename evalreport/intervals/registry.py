@@ -11,7 +11,9 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtThreshold,
     Judged,
+    Median,
     PairedLabels,
     PairedProportion,
     PairedRanking,
@@ -173,6 +175,8 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
     Judged: "gold",
+    AtThreshold: "many_examples",
+    Median: "many_examples",
     PairedLabels: "paired_labels",
     SquaredErrors: "squared_errors",
     PairedProportion: "agreement",

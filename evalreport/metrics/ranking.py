@@ -16,17 +16,10 @@ from evalreport.engine.distributions import (
     ratio,
     running_sum,
     running_sums,
-    zero_where_undefined,
-)
-from evalreport.engine.histograms import (
-    BinWeights,
-    binned_area_up_to,
-    binned_average_precision,
-    binned_pr_auc,
-    binned_roc_auc,
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function, Pairs
+from evalreport.metrics.evidence import AtThreshold
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -64,7 +57,6 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     "ROC AUC",
     "P(score of a positive > score of a negative) + P(tie) / 2",
     derivative=_roc_auc_derivative,
-    binned=binned_roc_auc,
     area="roc",
     uninformed=0.5,
     headline=True,
@@ -115,7 +107,6 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     "Average precision",
     "sum over thresholds of (R_k - R_(k-1)) P_k",
     derivative=_average_precision_derivative,
-    binned=binned_average_precision,
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
@@ -217,15 +208,10 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     return by_positive, by_negative
 
 
-def _binned_partial_auc(weights: BinWeights) -> Floats:
-    return _standardised(binned_area_up_to(weights, MOST_FALSE_POSITIVES))
-
-
 @ranking(
     "Partial AUC",
     "A = area under the ROC curve for FPR in [0, 0.1]; (1 + (A - 0.005) / 0.095) / 2",
     derivative=_partial_auc_derivative,
-    binned=_binned_partial_auc,
     area="partial_roc",
     most_false_positives=MOST_FALSE_POSITIVES,
     test="bootstrap_difference",
@@ -291,7 +277,6 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     "PR AUC (trapezoid)",
     "sum over thresholds of (R_k - R_(k-1)) (P_k + P_(k-1)) / 2, from (0, P_1)",
     derivative=_pr_auc_derivative,
-    binned=binned_pr_auc,
     area="precision_recall",
     mean_over_positives=True,
     test="bootstrap_difference",
@@ -358,31 +343,12 @@ def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
     return np.asarray(slopes.T)
 
 
-def _rest_left_out(chosen: Chosen, weights: Floats) -> float:
-    """Return the variance of pairs of a class and the rest, and of a class's share times its area (see ``Pairs``)."""
-    state: ClassRanks = chosen.state
-    areas = state.areas(weights)
-    totals, rest = areas.totals[0], zero_where_undefined(areas.rest[0])
-    n = totals.sum()
-    others, shares = n - totals, totals / n
-    spread = rest * (1 - rest)
-    given = {"macro": np.full(state.n_classes, 1 / state.n_classes), "weighted": shares}.get(
-        chosen.average or "", (np.arange(state.n_classes) == chosen.code).astype(np.float64)
-    )
-    found = 2 * zero_where_undefined(ratio(given**2 * spread, totals * others)).sum()
-    if chosen.average == "weighted":
-        of_area = zero_where_undefined(ratio(spread, np.minimum(totals, others)))
-        found += (shares * (1 - shares) / n * of_area).sum()
-    return float(found)
-
-
 @rows(
     "ROC AUC, one vs rest",
     "P(p_k of an example of class k > p_k of another) + P(tie) / 2, averaged over classes",
     averages=("macro", "weighted"),
     headline=True,
     derivative=_against_rest_derivative,
-    many_rows=Pairs(lambda chosen: chosen.state.true, _rest_left_out, lambda chosen: chosen.code),
     undefined=Message("undefined.auc_ovr"),
     source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
     **RANKED,
@@ -413,18 +379,10 @@ def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
     return np.asarray((slopes / (state.n_classes * others)).T)
 
 
-def _each_left_out(state: ClassRanks, weights: Floats) -> float:
-    """Return the variance of pairs of two classes (see ``Pairs``); each pair of examples counts in two areas."""
-    areas, totals = state.areas_of_pairs(weights), state.areas(weights).totals[0]
-    spread = ratio(areas * (1 - areas), np.outer(totals, totals))
-    return float(2 * np.nansum(spread) / (state.n_classes * (state.n_classes - 1)) ** 2)
-
-
 @rows(
     "ROC AUC, one vs one",
     "mean over ordered pairs (k, j) of P(p_k of class k > p_k of class j) + P(tie) / 2",
     derivative=_against_each_derivative,
-    many_rows=Pairs(lambda state: state.true, _each_left_out),
     undefined=Message("undefined.auc_ovo"),
     source="Hand and Till (2001), Mach Learn 45:171, equation 7",
     **RANKED,
@@ -450,27 +408,46 @@ FIRST_RANKED: Fields = {
     "tasks": ("binary",),
     "needs": "scores",
     "smooth": False,
-    "intervals": ("bootstrap_percentile",),
+    "intervals": ("threshold_wilson", "bootstrap_percentile"),
     "by_ranks": True,
 }
 
 
 def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``CumulativeWeights``, of a ranking or of bins."""
+    """Register a function of ``CumulativeWeights``."""
 
     def _decorate(function: Callable[[CumulativeWeights], Floats]) -> Function:
-        given = {
-            "function": lambda state, weights: function(state.cumulative(weights)),
-            "binned": lambda weights: function(weights.cumulative),
-        }
-        return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
+        of_state = {"function": lambda state, weights: function(state.cumulative(weights))}
+        return rows(label, formula, **{**FIRST_RANKED, **of_state, **fields})(function)
 
     return _decorate
+
+
+def _at_equal_errors(state: Steps) -> AtThreshold:
+    """Delta method: with densities f1, f0 of both classes at the threshold, e = (f0 FNR + f1 FPR) / (f0 + f1)."""
+    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
+    positives, negatives = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
+    value = float(eer(cumulative)[0])
+    near, far = _near(cumulative, (1 - value) * positives + value * negatives)
+    f1, f0 = near / positives, far / negatives
+    return AtThreshold((f0 + f1) ** 2 / (f0**2 / positives + f1**2 / negatives))
+
+
+def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
+    """Return the positives and negatives, one half more each, among the n^0.8 / 2 examples about a place."""
+    above = (cumulative.found + cumulative.wrong)[:, 0]
+    half = above[-1] ** 0.8 / 4
+    found, wrong = (
+        np.interp([called - half, called + half], np.append(0, above), np.append(0, sums[:, 0]))
+        for sums in (cumulative.found, cumulative.wrong)
+    )
+    return float(found[1] - found[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
 
 
 @_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
+    of_many=_at_equal_errors,
     test="bootstrap_difference",
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
@@ -527,7 +504,6 @@ def _corners(
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
     no_interval=Message("no_interval.max_accuracy"),
-    binned=None,
     intervals=(),
 )
 def max_accuracy(cumulative: CumulativeWeights) -> Floats:
@@ -545,7 +521,6 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     "max over thresholds t of |TPR - FPR| of score >= t",
     resampled=False,
     no_interval=Message("no_interval.ks"),
-    binned=None,
     intervals=(),
     difference_interval="",
     undefined=Message("undefined.one_class"),
@@ -597,9 +572,14 @@ def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     return np.asarray(_first_hits(cumulative)[0] / FIRST)
 
 
+def _positives(state: Steps) -> float:
+    return float(state.order.positive.sum())
+
+
 @_at_corners(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
+    of_many=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
     undefined=Message("undefined.recall_at_10"),
     test="bootstrap_difference",
     extensive=True,
@@ -616,6 +596,7 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
+    of_many=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
     test="bootstrap_difference",
     undefined=Message("undefined.few_examples"),
     extensive=True,
@@ -629,9 +610,27 @@ def f1_at_10(cumulative: CumulativeWeights) -> Floats:
     return ratio(2 * hits, FIRST + positives)
 
 
+def _at_as_many_as_positives(state: Steps) -> AtThreshold:
+    """Delta method, with the share s of positives among the examples at the threshold.
+
+    The value moves by 1 - s with the recall there, by -s N/P with the false positive rate, and by s (1 + FPR - R) / P
+    with the number of positives.
+    """
+    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
+    p, n = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
+    value = float(r_precision(cumulative)[0])
+    near, far = _near(cumulative, p)
+    share, wrong = near / (near + far), p * (1 - value) / n
+    variance = (1 - share) ** 2 * value * (1 - value) / p
+    variance += share**2 * (1 - value) * (1 - wrong) / p
+    variance += share**2 * (1 + wrong - value) ** 2 * n / (p * (n + p))
+    return AtThreshold(value * (1 - value) / variance if 0 < value < 1 else p)
+
+
 @_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
+    of_many=_at_as_many_as_positives,
     test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
 )

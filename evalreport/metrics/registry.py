@@ -346,7 +346,7 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
     computation: Fields = {
         field: getattr(base.computation, field) for field in _names(type(base.computation))
     }
-    for key in {"function", "per_example", "mean_over_pairs", "of_counts", "binned"} & computation.keys():
+    for key in {"function", "per_example", "mean_over_pairs", "of_counts"} & computation.keys():
         computation[key] = valued(computation[key])
     if computation.get("derivative") is not None:
         computation["derivative"] = sloped(computation["derivative"])

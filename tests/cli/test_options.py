@@ -70,7 +70,6 @@ ADDED = {
     "--kohavi-wolpert",
     "--between-runs",
     "--sign-off",
-    "--exact",
     "--fixed-class-counts",
     "--against",
     "--looks",
