@@ -1,12 +1,14 @@
-"""The lazy table: where each command and each service of an extension is defined.
+"""The lazy tables: where each command and each service of an extension is defined, and the rooms of the questions.
 
-The core never imports an extension. It finds one here, by name, when it is asked for.
+The core never imports an extension. It finds one here, by name, when it is asked for; so it does the files of a room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 COMMANDS: Mapping[str, str] = {
@@ -62,3 +64,28 @@ def load(name: str) -> Any:
     """
     module, _, attribute = (COMMANDS.get(name) or SERVICES[name]).partition(":")
     return getattr(import_module(module), attribute)
+
+
+ROOMS = (
+    *("thresholds", "calibration", "baselines", "ranks", "algorithms", "judges", "attempts", "slices"),
+    "costs",
+)
+"""The questions of a run, each a folder of ``questions``, in the order in which they are answered."""
+
+
+def files_of_rooms(name: str) -> Iterator[ModuleType]:
+    """Import the file of this name of every room that has one, in order.
+
+    Examples
+    --------
+    >>> [module.__name__ for module in files_of_rooms("options")][:1]
+    ['evalreport.questions.costs.options']
+    """
+    for room in ROOMS:
+        if find_spec(f"evalreport.questions.{room}.{name}") is not None:
+            yield file_of_room(room, name)
+
+
+def file_of_room(room: str, name: str) -> ModuleType:
+    """Import one file of a room."""
+    return import_module(f"evalreport.questions.{room}.{name}")

@@ -84,17 +84,12 @@ class RunKeywords(TypedDict, total=False):
         none.
     grade : str
         Rating grades for the calibration table; without it deciles of risk.
-    costs : str | Sequence[str]
-        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
-        and tokens are taken by name).
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice, 'new.accuracy >= 0.95 * old.accuracy'.
     fixed_class_counts : bool
         Resample within the true classes: only where the design fixed how many examples of each there
         are.
-    against : float
-        Accuracy that binomial_exact tests against (default: that of the most frequent class).
     cost_ratio : float
         Cost of a false negative over that of a false positive; also finds the cheapest threshold.
     what_if_threshold : float
@@ -124,6 +119,9 @@ class RunKeywords(TypedDict, total=False):
     criteria : str | PathLike[str]
         What `evalreport declare` wrote before the run: its keys are the options; what was changed
         since, and what is exploratory, is said.
+    costs : str | Sequence[str]
+        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
+        and tokens are taken by name).
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -154,10 +152,8 @@ class RunKeywords(TypedDict, total=False):
     horizon: int | None
     thresholds: str | None
     grade: str | None
-    costs: str | Sequence[str]
     gates: str | Sequence[str]
     fixed_class_counts: bool
-    against: float | None
     cost_ratio: float | None
     what_if_threshold: float | None
     noise: float | None
@@ -170,6 +166,7 @@ class RunKeywords(TypedDict, total=False):
     pushes: bool
     look: int | None
     criteria: str | PathLike[str] | None
+    costs: str | Sequence[str]
 
 
 class ReportKeywords(TypedDict, total=False):
@@ -186,8 +183,6 @@ class ReportKeywords(TypedDict, total=False):
         Level of detail of the PDF (default brief).
     templates : str | PathLike[str]
         Folder searched before the built-in templates.
-    template_time : int
-        Processor time that templates of that folder may take for each document (default 30).
     title : str
         Title of the report.
     sign_off : str | Sequence[str]
@@ -202,7 +197,6 @@ class ReportKeywords(TypedDict, total=False):
     figures: Literal["svg", "png"] | None
     detail: Literal["brief", "full"]
     templates: str | PathLike[str] | None
-    template_time: int
     title: str | None
     sign_off: str | Sequence[str]
     time: str | None

@@ -1,6 +1,6 @@
 """Options of a run, each declared once: flags, keys of evalreport.toml and keywords follow. Types of the input."""
 
-# ruff: noqa: RUF009 - `_option` makes a field, as `dataclasses.field` does
+# ruff: noqa: RUF009 - `option` makes a field, as `dataclasses.field` does
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numbers
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_args
 
 from evalreport.errors import UsageError
+from evalreport.keys import Key, Kind, option
+from evalreport.questions.declared import RoomOptions
 from evalreport.registry import unknown_name
-from evalreport.texts import say
 
 AnyPath = str | PathLike[str]
 
@@ -74,148 +75,93 @@ PAGE, PDF, JSON, SUMMARY = (FILES[form][0] for form in USUAL_FORMATS)
 T = TypeVar("T")
 Record = TypeVar("Record", "Options", "OutputOptions")
 
-Kind = Literal["text", "number", "integer", "flag", "path", "choice", "list", "formats"]
-Group = Literal["Input", "Analysis", "Output", "Gates"]
-"""The sections of ``--help``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One option: its key in evalreport.toml, its field, the kind of value and an example."""
-
-    name: str
-    field: str
-    kind: Kind
-    metavar: str
-    example: str
-    group: Group
-    """The section of ``--help``."""
-    choices: tuple[str, ...] = ()
-    short: str | None = None
-    loading: bool = False
-    """Whether loading depends on it, so that ``evalreport check`` takes it, too."""
-
-    @property
-    def flag(self) -> str:
-        """The spelling on the command line."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def summary(self) -> str:
-        """The help text, from the catalogue."""
-        return say(f"option.{self.name}")
-
-
-def _option(
-    default: T,
-    kind: Kind,
-    metavar: str,
-    example: str,
-    *,
-    group: Group,
-    name: str | None = None,
-    choices: tuple[str, ...] = (),
-    short: str | None = None,
-    loading: bool = False,
-) -> T:
-    """Return a field that declares an option; see ``Key``."""
-    key = Key(name or "", "", kind, metavar, example, group, choices, short, loading)
-    return field(default=default, metadata={"key": key})
-
-
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
 MOST_LOOKS = 100
 """The most looks that can be declared."""
-TEMPLATE_TIME = 30
-"""Limit of the processor time of a user's templates, in seconds for each document."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(RoomOptions):
     """The options that change results; results.json records them.
 
     ``metrics``, ``intervals`` and ``tests`` empty mean the defaults; the first metric is the primary one.
     """
 
-    truth: str | None = _option(None, "path", "FILE", '"truth.csv"', loading=True, group="Input")
-    task: Task | None = _option(
+    truth: str | None = option(None, "path", "FILE", '"truth.csv"', loading=True, group="Input")
+    task: Task | None = option(
         None, "choice", "NAME", '"binary"', choices=get_args(Task), loading=True, group="Input"
     )
-    positive: str | None = _option(None, "text", "LABEL", '"1"', loading=True, group="Input")
-    threshold: float | None = _option(None, "number", "X", "0.5", loading=True, group="Input")
-    join: Join = _option(
+    positive: str | None = option(None, "text", "LABEL", '"1"', loading=True, group="Input")
+    threshold: float | None = option(None, "number", "X", "0.5", loading=True, group="Input")
+    join: Join = option(
         "error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True, group="Input"
     )
-    missing: Missing = _option(
+    missing: Missing = option(
         "refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True, group="Input"
     )
-    average: Average = _option(
+    average: Average = option(
         "tasks", "choice", "HOW", '"tasks"', choices=get_args(Average), group="Analysis"
     )
-    wide: bool = _option(False, "flag", "", "false", loading=True, group="Input")
-    labels: tuple[str, ...] = _option((), "list", "LIST", '["NA"]', loading=True, group="Input")
-    outcome: str | None = _option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
-    value: str | None = _option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
-    lower_is_better: bool = _option(False, "flag", "", "false", loading=True, group="Input")
-    gold_sampled: bool = _option(False, "flag", "", "false", group="Input")
-    baseline: str | None = _option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
-    metrics: tuple[str, ...] = _option(
+    wide: bool = option(False, "flag", "", "false", loading=True, group="Input")
+    labels: tuple[str, ...] = option((), "list", "LIST", '["NA"]', loading=True, group="Input")
+    outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
+    value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
+    gold_sampled: bool = option(False, "flag", "", "false", group="Input")
+    baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
+    metrics: tuple[str, ...] = option(
         (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
     )
-    intervals: tuple[str, ...] = _option(
+    intervals: tuple[str, ...] = option(
         (), "list", "NAME|all", '["wilson", "bootstrap_bca"]', name="interval", group="Analysis"
     )
-    tests: tuple[str, ...] = _option(
+    tests: tuple[str, ...] = option(
         (), "list", "NAME|all", '["mcnemar_midp", "permutation"]', name="test", group="Analysis"
     )
-    confidence: float = _option(0.95, "number", "X", "0.95", group="Analysis")
-    resamples: int = _option(2000, "integer", "N", "2000", group="Analysis")
-    seed: int = _option(0, "integer", "N", "0", group="Analysis")
-    correction: Correction = _option(
+    confidence: float = option(0.95, "number", "X", "0.95", group="Analysis")
+    resamples: int = option(2000, "integer", "N", "2000", group="Analysis")
+    seed: int = option(0, "integer", "N", "0", group="Analysis")
+    correction: Correction = option(
         "holm", "choice", "NAME", '"holm"', choices=get_args(Correction), group="Analysis"
     )
-    margin: float | None = _option(None, "number", "X", "0.01", group="Analysis")
-    slices: tuple[str, ...] = _option(
+    margin: float | None = option(None, "number", "X", "0.01", group="Analysis")
+    slices: tuple[str, ...] = option(
         (), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice", group="Analysis"
     )
-    cluster: str | None = _option(None, "text", "COLUMN", '"patient"', group="Analysis")
-    weight: str | None = _option(None, "text", "COLUMN", '"weight"', group="Analysis")
-    order: Order | None = _option(None, "choice", "NAME", '"time"', choices=get_args(Order), group="Analysis")
-    horizon: int | None = _option(None, "integer", "H", "12", group="Analysis")
-    thresholds: str | None = _option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
-    grade: str | None = _option(None, "text", "COLUMN", '"rating"', group="Analysis")
-    costs: tuple[str, ...] = _option(
-        (), "list", "COLUMN[:UNIT]", '["cost:USD", "latency:s"]', name="cost", loading=True, group="Analysis"
-    )
-    gates: tuple[str, ...] = _option(
+    cluster: str | None = option(None, "text", "COLUMN", '"patient"', group="Analysis")
+    weight: str | None = option(None, "text", "COLUMN", '"weight"', group="Analysis")
+    order: Order | None = option(None, "choice", "NAME", '"time"', choices=get_args(Order), group="Analysis")
+    horizon: int | None = option(None, "integer", "H", "12", group="Analysis")
+    thresholds: str | None = option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
+    grade: str | None = option(None, "text", "COLUMN", '"rating"', group="Analysis")
+    gates: tuple[str, ...] = option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
-    fixed_class_counts: bool = _option(False, "flag", "", "false", group="Analysis")
-    against: float | None = _option(None, "number", "X", "0.9", group="Analysis")
-    cost_ratio: float | None = _option(None, "number", "X", "5", group="Analysis")
-    what_if_threshold: float | None = _option(None, "number", "X", "0.7", group="Analysis")
-    noise: float | None = _option(None, "number", "X", "0.09", group="Analysis")
-    same_input: str | None = _option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
-    kohavi_wolpert: bool = _option(False, "flag", "", "false", group="Analysis")
-    between_runs: float | None = _option(None, "number", "X", "0.01", group="Analysis")
-    looks: int | None = _option(None, "integer", "L", "5", group="Analysis")
-    looks_file: str | None = _option(None, "path", "FILE", '"looks.json"', group="Analysis")
-    n_max: int | None = _option(None, "integer", "N", "5000", group="Analysis")
-    pushes: bool = _option(False, "flag", "", "false", group="Analysis")
-    look: int | None = _option(None, "integer", "K", "2", group="Analysis")
-    criteria: str | None = _option(None, "path", "FILE", '"criteria.toml"', group="Analysis")
+    fixed_class_counts: bool = option(False, "flag", "", "false", group="Analysis")
+    cost_ratio: float | None = option(None, "number", "X", "5", group="Analysis")
+    what_if_threshold: float | None = option(None, "number", "X", "0.7", group="Analysis")
+    noise: float | None = option(None, "number", "X", "0.09", group="Analysis")
+    same_input: str | None = option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
+    kohavi_wolpert: bool = option(False, "flag", "", "false", group="Analysis")
+    between_runs: float | None = option(None, "number", "X", "0.01", group="Analysis")
+    looks: int | None = option(None, "integer", "L", "5", group="Analysis")
+    looks_file: str | None = option(None, "path", "FILE", '"looks.json"', group="Analysis")
+    n_max: int | None = option(None, "integer", "N", "5000", group="Analysis")
+    pushes: bool = option(False, "flag", "", "false", group="Analysis")
+    look: int | None = option(None, "integer", "K", "2", group="Analysis")
+    criteria: str | None = option(None, "path", "FILE", '"criteria.toml"', group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """The options of outputs and of running; results.json does not depend on them."""
 
-    output: Path = _option(
+    output: Path = option(
         Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o", group="Output"
     )
-    formats: tuple[Format, ...] = _option(
+    formats: tuple[Format, ...] = option(
         USUAL_FORMATS,
         "formats",
         "LIST",
@@ -225,32 +171,33 @@ class OutputOptions:
         group="Output",
     )
     formats_named: bool = False
-    figures: FigureKind | None = _option(
+    figures: FigureKind | None = option(
         None, "choice", "KIND", '"svg"', choices=get_args(FigureKind), group="Output"
     )
-    detail: Detail = _option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
-    templates: Path | None = _option(None, "path", "DIR", '"templates"', group="Output")
-    template_time: int = _option(TEMPLATE_TIME, "integer", "SECONDS", "30", group="Output")
-    title: str | None = _option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
-    sign_off: tuple[str, ...] = _option(
+    detail: Detail = option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
+    templates: Path | None = option(None, "path", "DIR", '"templates"', group="Output")
+    title: str | None = option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
+    sign_off: tuple[str, ...] = option(
         (), "list", "TEXT", '["Name, validator", "Name, owner of the model"]', group="Output"
     )
-    time: str | None = _option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
-    junit: Path | None = _option(None, "path", "FILE", '"gates.xml"', group="Gates")
-    jobs: int = _option(1, "integer", "N", "1", short="-j", group="Output")
-    memory_limit: str | None = _option(None, "text", "SIZE", '"4GB"', loading=True, group="Input")
-    engine: str | None = _option(
+    time: str | None = option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
+    junit: Path | None = option(None, "path", "FILE", '"gates.xml"', group="Gates")
+    jobs: int = option(1, "integer", "N", "1", short="-j", group="Output")
+    memory_limit: str | None = option(None, "text", "SIZE", '"4GB"', loading=True, group="Input")
+    engine: str | None = option(
         None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True, group="Input"
     )
-    log_format: LogFormat = _option(
+    log_format: LogFormat = option(
         "text", "choice", "HOW", '"text"', choices=get_args(LogFormat), group="Output"
     )
-    quiet: bool = _option(False, "flag", "", "false", short="-q", group="Output")
-    verbose: bool = _option(False, "flag", "", "false", short="-v", group="Output")
+    quiet: bool = option(False, "flag", "", "false", short="-q", group="Output")
+    verbose: bool = option(False, "flag", "", "false", short="-v", group="Output")
 
 
 def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
-    declared = [(entry.name, entry.metadata["key"]) for entry in fields(record) if entry.metadata]
+    own = [entry for entry in fields(record) if entry.name in record.__annotations__]
+    rooms = [entry for entry in fields(record) if entry not in own]
+    declared = [(entry.name, entry.metadata["key"]) for entry in (*own, *rooms) if entry.metadata]
     return tuple(replace(key, name=key.name or name, field=name) for name, key in declared)
 
 
@@ -268,7 +215,7 @@ OF_CRITERIA = (
 """Fields that ``evalreport declare`` takes."""
 RECORDED_PATHS = ("truth", "looks_file", "criteria")
 """Fields of ``Options`` with a path, of which results.json has the name."""
-RENDERING = ("formats", "figures", "detail", "templates", "template_time", "title", "sign_off", "time")
+RENDERING = ("formats", "figures", "detail", "templates", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 
 
@@ -292,6 +239,9 @@ def validate(options: Options) -> None:
     """
     check_types(options)
     check_ranges(options)
+    for room in Options.__mro__:
+        if (check := vars(room).get("check")) is not None:
+            check(options)
     if options.noise is not None and options.same_input is not None:
         raise UsageError(
             "noise and same_input contradict each other: give the level, or the column that shows it"
@@ -376,8 +326,6 @@ def validate_output(options: OutputOptions) -> None:
         raise UsageError(f"jobs must be a whole number of at least 1, not {options.jobs}")
     if options.time is not None:
         parse_time(options.time)
-    if options.template_time < 1:
-        raise UsageError(f"template_time must be a whole number of at least 1, not {options.template_time}")
     memory_bytes(options.memory_limit)
     if not options.formats:
         raise UsageError(f"format needs at least one of {', '.join(FILES)}")
@@ -574,29 +522,6 @@ def check_ranges(options: Options) -> None:
         )
     if options.thresholds is not None:
         threshold_range(options.thresholds)
-    named = [cost_name(text) for text in options.costs]
-    if len(set(named)) < len(named) or "" in named:
-        raise UsageError(
-            f"cost must name each column once, as COLUMN or COLUMN:UNIT, not {', '.join(options.costs)}"
-        )
-    if options.against is not None and not 0 < options.against < 1:
-        raise UsageError(f"against must be an accuracy between 0 and 1, not {options.against:g}")
-
-
-def cost_name(text: str) -> str:
-    """Return the column that one ``--cost`` names, without its unit.
-
-    Examples
-    --------
-    >>> cost_name("cost:USD"), cost_name("tokens")
-    ('cost', 'tokens')
-    """
-    return text.rpartition(":")[0] or text
-
-
-def cost_unit(name: str, costs: Sequence[str]) -> str | None:
-    """Return the unit that ``--cost`` gives a column; None where none is given."""
-    return next((text[len(name) + 1 :] or None for text in costs if cost_name(text) == name), None)
 
 
 MOST_THRESHOLDS = 1000

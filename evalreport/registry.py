@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from evalreport.errors import UsageError
+from evalreport.texts import has, say
 
 ABBREVIATIONS = frozenset(
     [
@@ -71,11 +72,31 @@ class Registry(Mapping[str, E]):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Say that a name is unknown and which known ones are close to it."""
+    """Say that a name is unknown and which known ones are close, or of an option that is gone what to do instead."""
+    if instead := instead_of(name):
+        return instead
     names = list(known)
     close = close_names(name, names)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}."
     return f"unknown {kind} {name!r}; {hint}"
+
+
+def instead_of(option: str) -> str:
+    """Return what to do in place of an option that earlier versions had; empty for any other name.
+
+    Examples
+    --------
+    >>> instead_of("--exact") == instead_of("exact")
+    True
+    >>> instead_of("--seed")
+    ''
+    """
+    name = option.lstrip("-").replace("-", "_")
+    return (
+        say("gone.option", name=f"--{name.replace('_', '-')}", instead=say(f"gone.{name}"))
+        if has(f"gone.{name}")
+        else ""
+    )
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:

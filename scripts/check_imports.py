@@ -28,10 +28,18 @@ ALSO_FOR_RESULTS_ALONE = frozenset(
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(
     {
-        "", "version", "numbers", "keywords", "texts", "errors", "platform", "files", "registry", "extensions",
+        "", "version", "numbers", "keywords", "texts", "errors", "platform", "files", "registry", "extensions", "keys",
         "schema", "options", "cli",
     }
 )  # fmt: skip
+QUESTIONS, ROOMS = "questions", "rooms"
+# A file of a room obeys the imports of the package whose work it does; all others stand at `rooms` in the order.
+ROLES = {
+    "records": "schema", "options": "schema", "declared": "schema", "interval": "intervals", "gates": "gates",
+    "clause": "headline", "charts": "plots",
+}  # fmt: skip
+# Rooms that may import another one.
+BETWEEN_ROOMS: Mapping[str, frozenset[str]] = {}
 # An extension's commands, imported to print their help.
 COMMANDS = "/commands.py"
 # Below all others, so that plots and report may import them too.
@@ -142,9 +150,26 @@ def part_of(where: str) -> str:
     --------
     >>> [part_of(f"evalreport/{path}") for path in ("metrics/labels.py", "errors.py", "__init__.py")]
     ['metrics', 'errors', '']
+    >>> [part_of(f"evalreport/questions/costs/{name}.py") for name in ("records", "compute", "section")]
+    ['schema', 'rooms', 'report']
     """
     name = Path(where).parts[1]
+    if name == QUESTIONS:
+        stem = Path(where).stem
+        return "report" if stem.endswith("section") else ROLES.get(stem, ROOMS)
     return "" if name == "__init__.py" else name.removesuffix(".py")
+
+
+def room_of(module: str) -> str:
+    """Return the room that a module belongs to; '' outside of all rooms.
+
+    Examples
+    --------
+    >>> room_of("evalreport.questions.costs.gates"), room_of("evalreport.gates.outcomes")
+    ('costs', '')
+    """
+    parts = module.split(".")
+    return parts[2] if parts[1:2] == [QUESTIONS] and len(parts) > 3 else ""
 
 
 def _dotted(path: Path, root: Path) -> str:
@@ -161,7 +186,8 @@ def _import_breaches(
     for found in imports:
         parts = found.module.split(".")
         if parts[0] == PACKAGE:
-            problem = _direction(where, parts[1] if len(parts) > 1 else "", found, order)
+            target = part_of(f"{found.module.replace('.', '/')}.py") if len(parts) > 1 else ""
+            problem = _direction(where, target, found, order) or _between_rooms(where, found)
         elif not found.typing:
             problem = _library(where, parts[0], found)
         else:
@@ -193,6 +219,13 @@ def _direction(where: str, target: str, found: Import, order: Mapping[str, int])
         return f"{part} uses results alone but imports {found.module}"
     if (part in LIGHT or where.endswith(COMMANDS)) and eager and target not in LIGHT:
         return f"{part} imports {found.module} eagerly; `--help` would load it"
+    return None
+
+
+def _between_rooms(where: str, found: Import) -> str | None:
+    own, other = room_of(where.removesuffix(".py").replace("/", ".")), room_of(found.module)
+    if own and other and own != other and other not in BETWEEN_ROOMS.get(own, frozenset()):
+        return f"the room of {own} imports that of {other}; what both need stands below both"
     return None
 
 

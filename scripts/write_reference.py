@@ -1,12 +1,13 @@
 """Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
-Also evalreport/keywords.py, the options as the keywords of the functions of the package, and
-evalreport/cli/readable_formats.py, the formats for the help. With --check nothing is
-written; the exit code is 1 where a file is not what it would be.
+Also evalreport/questions/declared.py, the options and lists of all rooms, evalreport/keywords.py, the options as the
+keywords of the functions of the package, and evalreport/cli/readable_formats.py, the formats for the help. With --check
+nothing is written; the exit code is 1 where a file is not what it would be.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -18,12 +19,13 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from evalreport.options import Key
+    from evalreport.keys import Key
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
 LONGEST = 110
 """Characters of a line of code."""
+DECLARED_PATH = ROOT / "evalreport" / "questions" / "declared.py"
 READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
@@ -275,11 +277,9 @@ from typing import Literal, TypedDict
 
 def keywords() -> str:
     """Return the module of keywords: one TypedDict of the options of a run, and one of those of the report."""
-    from dataclasses import fields
+    from evalreport.options import KEYS, RENDERING, Options, OutputOptions
 
-    from evalreport.options import RENDERING, Options, OutputOptions
-
-    of_run = [entry.name for entry in fields(Options) if entry.name != "truth"]
+    of_run = [key.field for key in KEYS if hasattr(Options(), key.field) and key.field != "truth"]
     return "\n\n".join(
         [
             KEYWORDS_HEAD,
@@ -335,9 +335,46 @@ def _without_flags(summary: str) -> str:
     return text[:1].upper() + text[1:] if text[:1] != "(" else f"Names {text}"
 
 
+DECLARED_HEAD = '''"""The options and the lists of results.json of all rooms; written by ``make docs``, do not edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+'''
+
+
+def declared() -> str:
+    """Return the module that joins the classes ``...Options`` and ``...Lists`` of all rooms."""
+    from evalreport.extensions import ROOMS
+
+    imports: list[str] = []
+    found: dict[str, list[str]] = {"Options": [], "Lists": []}
+    for room in ROOMS:
+        for file, ending in (("options", "Options"), ("records", "Lists")):
+            path = DECLARED_PATH.parent / room / f"{file}.py"
+            tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
+            names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name.endswith(ending)]
+            imports += [f"from evalreport.questions.{room}.{file} import {name}" for name in names]
+            found[ending] += names
+    classes = [
+        _joined_class("RoomOptions", found["Options"], "The options of all rooms, in their order."),
+        _joined_class("RoomLists", found["Lists"], "The lists of results.json of all rooms, in their order."),
+    ]
+    return "\n".join([DECLARED_HEAD, *sorted(imports), "", "", *classes])
+
+
+def _joined_class(name: str, bases: list[str], about: str) -> str:
+    listed = "".join(
+        f"    {base},\n" for base in reversed(bases)
+    )  # the first fields are those of the last base
+    return f'@dataclass(frozen=True, kw_only=True)\nclass {name}(\n{listed}):\n    """{about}"""\n\n'
+
+
 def main() -> int:
     """Write or check the files; return the exit code."""
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
+    if not _is_written(DECLARED_PATH, declared().rstrip() + "\n"):  # before all others, which import it
+        return 1
     from evalreport.schema.json_schema import SCHEMA_FILE as SCHEMA_PATH
     from evalreport.schema.json_schema import json_schema
     from scripts.reference_pages import commands, results
@@ -352,13 +389,19 @@ def main() -> int:
         SCHEMA_PATH: json_schema,
     }
     for path, content in written.items():
-        text = content()
-        if "--check" not in sys.argv[1:]:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            print(f"{path.name} is not what the program would write: make docs", file=sys.stderr)
+        if not _is_written(path, content()):
             return 1
     return 0
+
+
+def _is_written(path: Path, text: str) -> bool:
+    """Write a file; with --check say whether it holds this text."""
+    if "--check" not in sys.argv[1:]:
+        path.write_text(text, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != text:
+        print(f"{path.name} is not what the program would write: make docs", file=sys.stderr)
+        return False
+    return True
 
 
 if __name__ == "__main__":

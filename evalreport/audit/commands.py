@@ -25,7 +25,7 @@ from evalreport.cli.run import (
     write,
 )
 from evalreport.errors import HistoryError, InputError, UsageError
-from evalreport.options import STANDARD_OUTPUT, TEMPLATE_TIME, memory_bytes, parse_time, run_time
+from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
 from evalreport.texts import Message, parts
 
 if TYPE_CHECKING:
@@ -361,15 +361,12 @@ def prune_runs(
               help="Folder with the audits' output folders, to link their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder searched before the built-in templates.")  # fmt: skip
-@click.option("--template-time", type=click.IntRange(min=1), default=TEMPLATE_TIME, show_default=True,
-              metavar="SECONDS", help="Processor time that templates of that folder may take.")  # fmt: skip
 def site(
     url: str,
     output: Path,
     series: str | None,
     reports: Path | None,
     templates: Path | None,
-    template_time: int,
 ) -> int:
     """Write a page of all audits into the folder OUT.
 
@@ -378,9 +375,7 @@ def site(
     """
     from evalreport.audit.site import write_site
 
-    written = write_site(
-        _open(url), output, series=series, reports=reports, templates=templates, template_time=template_time
-    )
+    written = write_site(_open(url), output, series=series, reports=reports, templates=templates)
     audits = f"{written.audits} audit{'' if written.audits == 1 else 's'}"
     tell(f"{written.page}: {audits}, {written.reports} linked to their report")
     return _ended(written.damaged)

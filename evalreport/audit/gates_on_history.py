@@ -8,7 +8,6 @@ from dataclasses import replace
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, Term, cost_of
-from evalreport.gates.costs import figure_of_model
 from evalreport.gates.judgement import Limited, Outcome, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.outcomes import (
     as_verdict,
@@ -26,6 +25,7 @@ from evalreport.history.run_differences import (
     square_and_add,
 )
 from evalreport.numbers import decimals_of
+from evalreport.questions.costs.gates import figure_of_model
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.schema.recorded import results_of

@@ -25,7 +25,7 @@ from evalreport.history.connection import History
 from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing, time_of
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
-from evalreport.options import TEMPLATE_TIME, Task
+from evalreport.options import Task
 from evalreport.plots.control import Look, control
 from evalreport.plots.pictures import Figure, drawn
 from evalreport.plots.style import inline
@@ -401,7 +401,6 @@ def write_site(
     series: str | None = None,
     reports: Path | None = None,
     templates: Path | None = None,
-    template_time: int = TEMPLATE_TIME,
 ) -> Site:
     """Write the page of all audits into a folder.
 
@@ -412,8 +411,6 @@ def write_site(
     reports
         The folder of the audits' output folders: a run links to the report beside its results.json, which is found by
         its bytes. A run without report links to its results.json, which is written.
-    template_time
-        Limit of the processor time of the user's templates, in seconds.
 
     Raises
     ------
@@ -433,7 +430,7 @@ def write_site(
             links[audit.run.id] = _link(report, folder) if report else _results(audit, results, folder)
 
         found = timelines(history, series, damaged=damaged, seen=link)
-        write_whole(folder / PAGE, _page(found, links, templates, template_time))
+        write_whole(folder / PAGE, _page(found, links, templates))
     except OSError as error:
         raise OutputError(
             f"cannot write the page into {folder}: {error.strerror or error}; name another folder"
@@ -446,12 +443,11 @@ def _page(
     found: Sequence[Timeline],
     links: Mapping[int, tuple[str, str]],
     templates: Path | None,
-    template_time: int,
 ) -> bytes:
     """Return the page, made in a limited process if there are templates of the user."""
     if templates is None:
         return _encoded(found, links, templates)
-    made = made_within_limits(_ways, (found, links, templates), [PAGE], seconds=template_time)[PAGE]
+    made = made_within_limits(_ways, (found, links, templates), [PAGE])[PAGE]
     if isinstance(made, OutputError):
         raise made
     return made

@@ -28,7 +28,7 @@ from evalreport.errors import EvalreportError, OutputError, UsageError, cleared,
 from evalreport.extensions import COMMANDS, load
 from evalreport.files import Handler
 from evalreport.options import STANDARD_OUTPUT, LogFormat
-from evalreport.registry import unknown_name
+from evalreport.registry import instead_of, unknown_name
 from evalreport.texts import Message, Text, parts
 from evalreport.texts.visible import shaped
 
@@ -149,7 +149,8 @@ def _ended(words: list[str]) -> int:
         error.show()
         return UsageError.exit_code
     except click.ClickException as error:
-        say(f"evalreport: {error.format_message()}{_where_to_look(error)}", level="error")
+        instead = instead_of(error.option_name) if isinstance(error, click.NoSuchOption) else ""
+        say(f"evalreport: {instead or error.format_message() + _where_to_look(error)}", level="error")
         return UsageError.exit_code
     except EvalreportError as error:
         for line in error.lines:

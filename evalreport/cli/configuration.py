@@ -13,6 +13,7 @@ import click
 from evalreport.cli import log_as, say
 from evalreport.errors import UsageError, is_address, redacted, remember_address
 from evalreport.files import toml_of
+from evalreport.keys import Group, Key
 from evalreport.options import (
     EXPECTED,
     KEYS,
@@ -21,8 +22,6 @@ from evalreport.options import (
     RECORDED_PATHS,
     RENDERING,
     STANDARD_OUTPUT,
-    Group,
-    Key,
     LogFormat,
     Options,
     OutputOptions,

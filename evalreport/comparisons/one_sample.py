@@ -1,4 +1,4 @@
-"""One model's accuracy against a rate: the no-information rate or a declared one."""
+"""One model's accuracy against a rate: the no-information rate."""
 
 from __future__ import annotations
 
@@ -50,18 +50,15 @@ def one_sample_records(
 def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Options) -> ComparisonRecord:
     share = estimate.evidence
     assert isinstance(share, Proportion)
-    rate, key = options.against, "caution.against_value"
-    if rate is None:
-        held = sample.predictions.class_counts
-        rate = float(held.max() / held.sum())
-        key = "caution.against_majority"
+    counts = sample.predictions.class_counts
+    rate = float(counts.max() / counts.sum())
     outcome = TESTS["binomial_exact"].run(AgainstRate(share.successes, share.trials, rate))
-    found = _one_sample(model, estimate.quantity, outcome, options)
+    record = _one_sample(model, estimate.quantity, outcome, options)
     exact = limits(estimate, "clopper_pearson", options.confidence)
     low, high = (None if limit is None else limit - rate for limit in (exact.low, exact.high))
-    caution = parts(EXPLORATORY, Message(key, rate=rate))
+    caution = parts(EXPLORATORY, Message("caution.against_majority", rate=rate))
     difference, method = estimate.value - rate, "clopper_pearson"
-    return replace(found, difference=difference, low=low, high=high, interval_method=method, caution=caution)
+    return replace(record, difference=difference, low=low, high=high, interval_method=method, caution=caution)
 
 
 def _one_sample(model: str, quantity: Quantity, outcome: Outcome, options: Options) -> ComparisonRecord:

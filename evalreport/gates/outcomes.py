@@ -20,8 +20,8 @@ from typing import cast
 
 from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import OF_AUDITS, Gate, Term, cost_of, parse, wrong
-from evalreport.gates.costs import decide_cost
+from evalreport.extensions import files_of_rooms
+from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
 from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.questions import decide_questions
 from evalreport.intervals import INTERVALS
@@ -106,10 +106,11 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     UsageError
         A metric or comparison that the results do not hold.
     """
+    of_rooms = (room.decide(gate, results) for room in files_of_rooms("gates"))
+    if (of_room := next(filter(None, of_rooms), None)) is not None:
+        return cast(GateRecord, of_room)
     if not gate.terms:
         return _decide_count(gate, results)
-    if cost_of(gate.terms[0].metric) is not None:
-        return decide_cost(gate, results)
     record = _decide_value(gate, results)
     if record.outcome == "undecided" and results.design == "test-set":
         needs = what_it_needs(record, gate.limit)

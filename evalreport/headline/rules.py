@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalreport.extensions import file_of_room
 from evalreport.gates.conditions import as_ratio, parse
 from evalreport.headline.facts import (
     Facts,
@@ -1176,34 +1177,16 @@ def data_too(facts: Facts, lead: Lead) -> Message | None:
     return None
 
 
-COSTED = ("equivalent", "equivalent_by", "non_inferior", "non_inferior_by")
-"""Sentences on two models' quality to which the ratio of their costs may be added."""
+@dataclass(frozen=True, slots=True)
+class InRoom:
+    """The clause of a question, which stands in its room."""
 
+    room: str
 
-def what_it_costs(facts: Facts, lead: Lead) -> Message | None:
-    """Say how many times as much one of two models costs, where the lead says that quality does not speak against it.
-
-    The cheaper of two that are equivalent; the one that is not worse by more than the margin.
-    """
-    if lead.text.code.removeprefix("headline.") not in COSTED or lead.first is None or lead.second is None:
-        return None
-    pair = {lead.first, lead.second}
-    rows = [r for r in facts.results.cost_ratios if r.slice is None and {r.a, r.b} == pair]
-    if not rows:
-        return None
-    row = rows[0]
-    if row.ratio is None or row.low is None or row.high is None:
-        return None
-    about = lead.first
-    if lead.code == "equivalent":
-        about = row.a if row.ratio <= 1 else row.b
-    ratio = Limited(row.ratio, row.low, row.high)
-    if about == row.b:
-        ratio = Limited(1 / row.ratio, 1 / row.high, 1 / row.low)
-    kind = row.column if row.column in ("cost", "latency", "tokens") else "other"
-    return Message(
-        f"headline.costs_{kind}", model=facts.name(about), ratio=amount(ratio), column=visible(row.column)
-    )
+    def __call__(self, facts: Facts, lead: Lead) -> Message | None:
+        """Return the clause where it holds."""
+        clause: Message | None = file_of_room(self.room, "clause").clause(facts, lead)
+        return clause
 
 
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
@@ -1216,6 +1199,6 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     judge_favours,
     further,
     data_too,
-    what_it_costs,
+    InRoom("costs"),
 )
 """The one clause: the first that holds."""

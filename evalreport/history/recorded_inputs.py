@@ -8,6 +8,7 @@ from typing import Literal
 
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.options import Options, with_fields
+from evalreport.registry import instead_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.files import digest
 from evalreport.sources.recorded import places, stays_below
@@ -30,10 +31,6 @@ class InputState:
     why: Text | None = None
 
 
-GONE = frozenset({"exact"})
-"""Options of earlier versions that nothing reads any more."""
-
-
 def recorded_options(content: JsonObject, folder: Path) -> Options:
     """Return the recorded options; the file of true values is looked for in the folder.
 
@@ -42,7 +39,8 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
     UsageError
         An option that this version does not know, a value that it refuses, or too many resamples.
     """
-    given = {name: value for name, value in content["options"].items() if name not in GONE}
+    # Options that are gone were recorded with their defaults by earlier versions.
+    given = {k: v for k, v in content["options"].items() if v not in (None, False) or not instead_of(k)}
     if given.get("truth") is not None:
         named = [
             row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]

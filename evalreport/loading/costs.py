@@ -6,9 +6,10 @@ import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.rows import Rows, refuse_where
-from evalreport.options import Options, cost_name
+from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.predictions.cells import combined, dictionary_codes, dictionary_numbers
+from evalreport.questions.costs.options import cost_name
 
 
 def parse_costs(rows: Rows, options: Options) -> dict[str, Floats]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalreport.errors import InputError
-from evalreport.options import Options, cost_name
+from evalreport.options import Options
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import (
     ALIASES,
@@ -26,6 +26,7 @@ from evalreport.predictions.column_names import (
 )
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
+from evalreport.questions.costs.options import cost_name
 from evalreport.sources.other_tools import import_of_columns, log_of
 from evalreport.texts import Message
 

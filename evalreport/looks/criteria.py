@@ -12,6 +12,7 @@ from typing import Any
 from evalreport.errors import UsageError
 from evalreport.files import toml_of
 from evalreport.gates.conditions import parse as parse_gate
+from evalreport.keys import Key
 from evalreport.looks.truth import truth_digest, truth_of_files
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import METRICS, Quantity
@@ -20,7 +21,6 @@ from evalreport.options import (
     KEYS,
     MOST_LOOKS,
     AnyPath,
-    Key,
     Options,
     check_ranges,
     check_types,

@@ -441,31 +441,3 @@ def rescaled(evidence: Evidence, back: Callable[[Floats], Floats], slope: float)
         assert isinstance(table, Table)
         return replace(evidence, table=table)
     return evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """Contributions of independent units to the logarithm of a figure.
-
-    Attributes
-    ----------
-    contributions
-        (J,) one a unit: a question, or a cluster of them.
-    variance, df
-        Of their sum.
-    """
-
-    contributions: Floats
-    variance: float
-    df: float
-
-
-@dataclass(frozen=True, slots=True)
-class CostFigure:
-    """A positive figure of costs, and what each unit contributes to its logarithm.
-
-    ``strata``: one for all questions; one for each task of a suite; those of both test sets of an independent ratio.
-    """
-
-    value: float
-    strata: tuple[Stratum, ...]

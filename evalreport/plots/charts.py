@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evalreport.plots import calibration, costs, curves, estimates, pairs, pictures, style, thresholds
+from evalreport.plots import calibration, curves, estimates, pairs, pictures, style, thresholds
+from evalreport.questions.costs.charts import quality_against_cost
 
 CHARTS: Mapping[str, Callable[..., Any]] = {
     "values": pairs.values,
@@ -22,7 +23,7 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "net_benefit": calibration.net_benefit,
     "net_benefit_difference": calibration.net_benefit_difference,
     "interventions_avoided": calibration.interventions_avoided,
-    "quality_against_cost": costs.quality_against_cost,
+    "quality_against_cost": quality_against_cost,
     "accuracy_rejection": thresholds.accuracy_rejection,
     "gain": thresholds.gain,
     "lift": thresholds.lift,

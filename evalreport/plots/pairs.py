@@ -336,7 +336,7 @@ def by_slice(
     flagged = {
         r.slice.value
         for r in results.disparities
-        if (r.model, r.slice.column, r.reference) == (model, chosen, "rest") and r.flagged
+        if (r.model, r.slice.column) == (model, chosen) and r.flagged
     }
     rows = [(r.slice.value, r) for r in own if r.slice is not None and r.slice.column == chosen]
     index = place_of_model(results, model)
@@ -426,7 +426,7 @@ def _draw_first(
     differ = {
         r.slice.value
         for r in results.disparities
-        if (r.model, r.slice.column, r.reference) == (model, column, "rest") and r.flagged
+        if (r.model, r.slice.column) == (model, column) and r.flagged
     }
     whole = values_of(results, results.shown_metric).get(model)
     if whole is not None and whole.value is not None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
+from evalreport.questions.costs import section as costs
 from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.sections import costs, decision, methods, questions, reproducibility, slices, tasks
+from evalreport.report.sections import decision, methods, questions, reproducibility, slices, tasks
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results

@@ -17,6 +17,8 @@ from evalreport import platform
 from evalreport.errors import OutputError
 from evalreport.report.brand import TemplateError
 
+SECONDS = 30.0
+"""Processor time that the templates of one document may take."""
 MEMORY = 2 * 1024**3
 """Bytes that the templates' process may add to its size at the start; the largest PDF in full detail needs less than
 half of them."""
@@ -38,7 +40,7 @@ The last one returns bytes."""
 
 
 def made_within_limits(
-    documents: Callable[..., Documents], arguments: Sequence[object], names: Sequence[str], *, seconds: float
+    documents: Callable[..., Documents], arguments: Sequence[object], names: Sequence[str]
 ) -> dict[str, bytes | OutputError]:
     """Make documents in a process with limits; give each one's content, or why it could not be made.
 
@@ -48,26 +50,24 @@ def made_within_limits(
         A function of a module that returns the steps to each document; it and its arguments are sent to the process.
     names
         Of the documents to make, in their order.
-    seconds
-        Processor time of the first function of each document.
     """
-    late = f"the templates took more than {seconds:g} s; --template-time gives them another limit"
+    late = f"the templates took more than {SECONDS:g} s"
     found: dict[str, bytes | OutputError] = {}
     while len(found) < len(names):
         left = [name for name in names if name not in found]
         with _started() as (process, replies):
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(pickle.dumps((documents, tuple(arguments), left, seconds)))
+                process.stdin.write(pickle.dumps((documents, tuple(arguments), left, SECONDS)))
             try:
                 _read_frame(
                     process, replies, TO_START, f"the templates' process was not ready within {TO_START:g} s"
                 )
                 for name in left:
-                    kind, content = _read_frame(process, replies, ON_THE_CLOCK * seconds, late)
+                    kind, content = _read_frame(process, replies, ON_THE_CLOCK * SECONDS, late)
                     while kind == _STEP:
                         kind, content = _read_frame(
-                            process, replies, ON_THE_CLOCK * TO_LAY_OUT * seconds, late
+                            process, replies, ON_THE_CLOCK * TO_LAY_OUT * SECONDS, late
                         )
                     error = {_TEMPLATE: TemplateError, _OUTPUT: OutputError}.get(kind)
                     found[name] = content if error is None else error(content.decode())

@@ -205,7 +205,7 @@ def _documents(
         files = {f"figures/{name}.svg": _encoded(svg) for name, svg in svgs.items() if options.figures}
     if options.templates is not None:
         arguments = (results, svgs, options, data)
-        return made_within_limits(_by_templates, arguments, names, seconds=options.template_time), files
+        return made_within_limits(_by_templates, arguments, names), files
     outcomes: dict[str, bytes | OutputError] = {}
     steps = _steps(view, sections, svgs, options, data)
     for name in names:

@@ -12,6 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from evalreport.errors import UsageError
+from evalreport.questions.declared import RoomLists
 from evalreport.registry import unknown_name
 from evalreport.schema.algorithms import (
     ChosenRecord,
@@ -42,7 +43,6 @@ from evalreport.schema.comparisons import (
     UnanimityRecord,
     VarianceRecord,
 )
-from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.curves import (
     CurveRecord,
     CurveSummaryRecord,
@@ -83,7 +83,7 @@ SCHEMA = "evalreport/results/2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(RoomLists):
     """The results of ``evaluate()``; the field names are the keys of results.json."""
 
     schema: str = SCHEMA
@@ -152,8 +152,6 @@ class Results:
     judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
     judge_bias: tuple[JudgeBiasRecord, ...] = ()
     gold_sampling: tuple[GoldSamplingRecord, ...] = ()
-    costs: tuple[CostRecord, ...] = ()
-    cost_ratios: tuple[CostRatioRecord, ...] = ()
     questions: tuple[QuestionRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()

@@ -13,14 +13,13 @@ from evalreport.texts import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisparityRecord:
-    """How one slice differs from a reference, for one model and metric: slice minus reference, and their ratio.
+    """How one slice differs from all other examples on the primary metric, for one model: difference and ratio.
 
-    ``reference``: ``rest`` (all other examples; tested on the primary metric), ``whole`` (all examples, the slice
-    among them) or ``best`` (the best slice of the column that is large enough, named in ``reference_value``).
-    ``level``: simultaneous over the family of tests (rest and whole, primary metric) or over all pairs of the
-    column's slices (best). ``p_value`` is that of ``test``; ``p_adjusted``, over the family, may start from a larger
-    one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or below 1 - confidence; the limits leave 0 out exactly then
-    (cut or stretched, as ``method`` says). ``reason`` says why a slice is too small to judge, or a limit is missing.
+    ``reference`` is ``rest``; results of earlier versions also compare with ``whole`` and ``best``, the slice named in
+    ``reference_value``. ``level``: simultaneous over the family of tests. ``p_value`` is that of ``test``;
+    ``p_adjusted``, over the family, may start from a larger one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or
+    below 1 - confidence; the limits leave 0 out exactly then (cut or stretched, as ``method`` says). ``reason`` says
+    why a slice is too small to judge, or a limit is missing.
     """
 
     model: str
@@ -88,9 +87,8 @@ def distinct_tests(rows: Iterable[DisparityRecord]) -> int:
     """Count the tests of slices against the rest: of a column with two values each is the other's rest, so one test."""
     tested: dict[tuple[str, str], dict[str, bool]] = {}
     for row in rows:
-        if row.reference == "rest":
-            of_column = tested.setdefault((row.model, row.slice.column), {})
-            of_column[row.slice.value] = of_column.get(row.slice.value, False) or row.p_adjusted is not None
+        of_column = tested.setdefault((row.model, row.slice.column), {})
+        of_column[row.slice.value] = of_column.get(row.slice.value, False) or row.p_adjusted is not None
     return sum(min(sum(each.values()), 1 if len(each) == 2 else len(each)) for each in tested.values())
 
 

@@ -24,7 +24,6 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import MetricRecord, Slice
-from evalreport.schema.results import Results
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord, distinct_tests
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.slices.disparities import disparity_records, in_words, large_enough
@@ -33,7 +32,6 @@ from evalreport.slices.group_spread import Shares, spread_records
 from evalreport.slices.slice_estimates import (
     Group,
     Side,
-    compared_quantities,
     group_of,
     quantities_within,
     rows_by_slice,
@@ -227,7 +225,7 @@ class Sliced:
     metrics: tuple[MetricRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
     disparities: tuple[DisparityRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    raised: tuple[WarningRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
@@ -265,8 +263,6 @@ def slice_records(
     progress
         Called with the share done.
     """
-    if not divisions:
-        return Sliced()
     total, done = sum(len(d.values) for d in divisions), 0
     of_gates = None if deciding is options else (deciding.confidence, frozenset(in_gates))
     metrics: list[MetricRecord] = []
@@ -282,7 +278,6 @@ def slice_records(
     ]
     for division in divisions:
         quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
-        compared = compared_quantities(quantities, options)
         shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]] = {}
         for value, rows_inside in zip(division.values, rows_by_slice(division), strict=True):
             group = group_of(
@@ -297,7 +292,7 @@ def slice_records(
             if division.column == TASK:
                 of_tasks += pairs
             if division in compared_with:
-                sides += sides_of(group, samples, compared, predictions, options)
+                sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
         of_groups += _shares_of(division, shares)
@@ -307,10 +302,9 @@ def slice_records(
     if blocked:
         # With a blocker no slice is flagged either; the numbers stay.
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
-    of_primary = [side for side in sides if side.quantity == primary]
     warnings = (
-        *slice_warnings(compared_with, of_primary, disparities, options),
-        *reversals(rows, within, judged_slices(of_primary), primary, deciding),
+        *slice_warnings(compared_with, sides, disparities, options),
+        *reversals(rows, within, judged_slices(sides), primary, deciding),
     )
     found = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
@@ -319,22 +313,6 @@ def slice_records(
         spread_records(of_groups, options.confidence, options.seed),
         ratio_records(of_groups, options.confidence),
     )  # fmt: skip
-
-
-def with_slices(results: Results, slices: Sliced) -> Results:
-    """Add the records of slices after those of all examples."""
-    return replace(
-        results,
-        found=(*results.found, *slices.found),
-        metrics=(*results.metrics, *slices.metrics),
-        disparities=slices.disparities,
-        group_ratios=slices.group_ratios,
-        group_spread=slices.group_spread,
-        calibration=(*results.calibration, *slices.calibration),
-        task_verdicts=slices.task_verdicts,
-        comparisons=(*results.comparisons, *slices.comparisons),
-        warnings=tuple(dict.fromkeys((*results.warnings, *slices.warnings))),
-    )
 
 
 def _keep_shares(

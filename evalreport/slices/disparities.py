@@ -1,8 +1,7 @@
-"""How the slices differ: from the other examples, from all of them, and from the best slice of their column.
+"""How slices differ from the other examples.
 
 One family is tested: the primary metric, every model, every slice that is large enough, against the other examples. It
-is fixed without a look at the outcomes. Its p-values are adjusted together and its limits are simultaneous; every other
-row is for exploration.
+is fixed without a look at the outcomes. Its p-values are adjusted together and its limits are simultaneous.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.decisions import agreeing
@@ -20,11 +18,10 @@ from evalreport.options import Options
 from evalreport.schema.metrics import Interval
 from evalreport.schema.slices import DisparityRecord
 from evalreport.slices import limits as by
-from evalreport.slices.limits import Limits, Shares, independent_errors
+from evalreport.slices.limits import Limits
 from evalreport.slices.slice_estimates import Side, direction
 from evalreport.texts import Message, Text, parts
 
-Reference = Literal["rest", "whole", "best"]
 Key = tuple[str, str, str]
 """Model, column, value."""
 
@@ -49,56 +46,28 @@ class Tested:
 
 
 def disparity_records(sides: Sequence[Side], options: Options) -> tuple[DisparityRecord, ...]:
-    """Return every slice's difference from the rest (primary metric), the whole and the best, in that order.
-
-    Parameters
-    ----------
-    sides
-        All slices of all columns after ``large_enough``, each with the primary quantity first.
-    """
-    if not sides:
-        return ()
-    primary = sides[0].quantity
-    family = [s for s in sides if s.quantity == primary]
-    tested, size = test_family(family, options)
+    """Return the difference of every slice of all columns, after ``large_enough``, from the other examples."""
+    tested, size = test_family(sides, options)
     alpha = 1 - options.confidence
-    simultaneous = 1 - (alpha if options.correction == "none" else alpha / max(size, 1))
-    best, pairs = best_slices(sides, options)
-    found = []
-    for side in sides:
-        of_family = side.quantity == primary
-        level = simultaneous if of_family else options.confidence
-        if of_family:
-            outcome = tested[_key(side)]
-            row = _against_others(side, "rest", level, options, outcome)
-            found.append(replace(row, text=_sentence(side, row, size, options)))
-        found.append(_against_others(side, "whole", level, options))
-        top = best.get(_contest(side))
-        if top is not None and top is not side and side.compared:
-            several = 1 if options.correction == "none" else max(pairs[_contest(side)], 1)
-            found.append(_against_best(side, top, 1 - alpha / several))
-    return tuple(found)
+    level = 1 - (alpha if options.correction == "none" else alpha / max(size, 1))
+    rows = (_row(side, level, tested[_key(side)], options) for side in sides)
+    return tuple(
+        replace(row, text=_sentence(side, row, size, options)) for side, row in zip(sides, rows, strict=True)
+    )
 
 
 # --- the family -----------------------------------------------------------------------------------------------------
 
 
 def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
-    """Mark the slices whose margins let no outcome reach the level as too small, on every quantity.
+    """Mark the slices of all columns whose margins let no outcome reach the level as too small.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
     ``--correction`` each slice is judged separately.
-
-    Parameters
-    ----------
-    sides
-        All slices of all columns, each with the primary quantity first.
     """
-    primary = sides[0].quantity if sides else None
     columns: dict[tuple[str, str], list[Side]] = {}
     for side in sides:
-        if side.quantity == primary:
-            columns.setdefault((side.model, side.name.column), []).append(side)
+        columns.setdefault((side.model, side.name.column), []).append(side)
     smallest: dict[Key, float] = {}
     for group in columns.values():
         # Of a column with two values each is the other's rest: one test.
@@ -179,46 +148,38 @@ def _tested(side: Side) -> Tested:
     return Tested(p, "welch", p if predicted is None else max(p, by.welch(difference, predicted)))
 
 
-# --- the best slice -------------------------------------------------------------------------------------------------
-
-Contest = tuple[str, str, str]
-
-
-def _contest(side: Side) -> Contest:
-    return side.model, side.quantity.spelled, side.name.column
-
-
-def best_slices(sides: Sequence[Side], options: Options) -> tuple[dict[Contest, Side], dict[Contest, int]]:
-    """Return the best slice of every model, quantity and column, and the pairs of slices that it was chosen among."""
-    entered: dict[Contest, list[Side]] = {}
-    for side in sides:
-        if side.compared and side.large and direction(side.quantity, options):
-            entered.setdefault(_contest(side), []).append(side)
-    best = {
-        contest: max(group, key=lambda s: direction(s.quantity, options) * s.value)
-        for contest, group in entered.items()
-    }
-    return best, {contest: len(group) * (len(group) - 1) // 2 for contest, group in entered.items()}
-
-
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _against_others(
-    side: Side, reference: Reference, level: float, options: Options, tested: Tested | None = None
-) -> DisparityRecord:
-    """Return the row of a slice against the rest or the whole."""
-    value = side.whole_value
-    if reference == "rest":
-        value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
-    row = _row(side, reference, value, _limits(side, reference, value, level), level)
-    if tested is None:
-        return row
-    p, row = tested.p_adjusted, replace(row, test=tested.test, p_value=tested.p_value)
+def _row(side: Side, level: float, tested: Tested, options: Options) -> DisparityRecord:
+    """Return the difference of a slice from the other examples, with its limits and its test."""
+    value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
+    difference, ratio = _limits(side, value, level)
+    known = side.compared and not math.isnan(value)
+    divisible = known and has_ratio(side) and value > 0
+    row = DisparityRecord(
+        model=side.model,
+        **side.quantity.fields,
+        slice=side.name,
+        reference="rest",
+        difference=side.value - value if known else None,
+        low=difference.low,
+        high=difference.high,
+        ratio=side.value / value if divisible else None,
+        ratio_low=ratio.low if divisible else None,
+        ratio_high=ratio.high if divisible else None,
+        level=level,
+        method=difference.method,
+        test=tested.test,
+        p_value=tested.p_value,
+        n=0 if side.estimate is None else side.estimate.sampling.n,
+        reason=side.small or difference.reason or (ratio.reason if divisible else None),
+    )
+    p = tested.p_adjusted
     if p is None:
         return row
-    row = replace(row, p_adjusted=p, correction=options.correction, flagged=p <= 1 - options.confidence)
-    return _agreeing(row)
+    flagged = p <= 1 - options.confidence
+    return _agreeing(replace(row, p_adjusted=p, correction=options.correction, flagged=flagged))
 
 
 def _agreeing(row: DisparityRecord) -> DisparityRecord:
@@ -245,99 +206,39 @@ def _nothing(why: Text | None) -> tuple[Limits, Limits]:
     return Limits(None, None, None, why), Limits(None, None, None, why)
 
 
-def _limits(side: Side, reference: Reference, value: float, level: float) -> tuple[Limits, Limits]:
-    """Return the limits of the difference from the rest or the whole, and of the ratio to it."""
+def _limits(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
+    """Return the limits of the difference from the other examples' value, and of the ratio to it."""
     if not side.compared:
         return _nothing(side.small or (None if side.estimate is None else side.estimate.reason))
     if side.both is not None:
-        return _of_proportions(side.both, reference, level)
+        if side.both.n2 <= 0:
+            return _nothing(by.NO_OTHERS)
+        return by.proportions_difference(side.both, level), by.proportions_ratio(side.both, level)
     if side.small is not None:
         return Limits(None, None, None, side.small), Limits(None, None)
-    return _of_influences(side, side.with_rest if reference == "rest" else side.with_whole, value, level)
+    return _of_influences(side, value, level)
 
 
-def _of_proportions(both: by.Successes, reference: Reference, level: float) -> tuple[Limits, Limits]:
-    if both.n2 <= 0:
-        return _nothing(by.NO_OTHERS)
-    difference = by.proportions_difference(both, level)
-    ratio = by.proportions_ratio(both, level)
-    if reference == "rest":
-        return difference, ratio
-    return by.to_whole_difference(both, difference, level), by.to_whole_ratio(both, ratio)
-
-
-def _of_influences(side: Side, shares: Shares | None, value: float, level: float) -> tuple[Limits, Limits]:
+def _of_influences(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
     if math.isnan(value):
         return _nothing(by.NO_OTHERS)
-    if shares is None:
+    if side.with_rest is None:
         of_sums = side.estimate is not None and side.estimate.sampling.only_sums
         return _nothing(Message("disparity.of_sums") if of_sums else by.NOT_SMOOTH)
-    contrast = shares.contrast()
+    contrast = side.with_rest.contrast()
     if contrast is None:
         return _nothing(by.NO_OTHERS)
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
         return difference, Limits(None, None)
-    logarithms = shares.contrast(1 / side.value, 1 / value)
+    logarithms = side.with_rest.contrast(1 / side.value, 1 / value)
     assert logarithms is not None
     return difference, by.influence_ratio(side.value / value, logarithms, level)
-
-
-def _against_best(side: Side, best: Side, level: float) -> DisparityRecord:
-    """Return the row of a slice against the best one: limits at a level that holds for all pairs at once."""
-    row = _row(side, "best", best.value, _limits_to_best(side, best, level), level)
-    return replace(row, reference_value=best.name.value)
-
-
-def _limits_to_best(side: Side, best: Side, level: float) -> tuple[Limits, Limits]:
-    assert side.estimate is not None
-    assert best.estimate is not None
-    if side.both is not None and best.both is not None:
-        both = by.Successes(side.both.x1, side.both.n1, best.both.x1, best.both.n1)
-        return by.proportions_difference(both, level), by.proportions_ratio(both, level)
-    if side.small is not None:
-        return Limits(None, None, None, side.small), Limits(None, None)
-    if side.error is None or best.error is None or side.df is None or best.df is None:
-        return by.squared_and_added(side.estimate, best.estimate, level), Limits(None, None)
-    if not (side.error and best.error):
-        return Limits(None, None, None, by.NO_SPREAD), Limits(None, None)
-    df = (side.df, best.df)
-    apart = all(s.with_whole is not None and s.with_whole.apart for s in (side, best))
-    contrast = independent_errors((side.error, best.error), df, apart=apart)
-    difference = by.influence_difference(side.value - best.value, contrast, level)
-    if not (side.value > 0 and best.value > 0 and has_ratio(side)):
-        return difference, Limits(None, None)
-    logarithms = independent_errors((side.error / side.value, best.error / best.value), df, apart=apart)
-    return difference, by.influence_ratio(side.value / best.value, logarithms, level)
 
 
 def has_ratio(side: Side) -> bool:
     """Say whether a ratio of two values means something: where none can be below 0."""
     return side.estimate is not None and side.estimate.range[0] >= 0
-
-
-def _row(
-    side: Side, reference: Reference, value: float, found: tuple[Limits, Limits], level: float
-) -> DisparityRecord:
-    difference, ratio = found
-    known = side.compared and not math.isnan(value)
-    divisible = known and has_ratio(side) and value > 0
-    return DisparityRecord(
-        model=side.model,
-        **side.quantity.fields,
-        slice=side.name,
-        reference=reference,
-        difference=side.value - value if known else None,
-        low=difference.low,
-        high=difference.high,
-        ratio=side.value / value if divisible else None,
-        ratio_low=ratio.low if divisible else None,
-        ratio_high=ratio.high if divisible else None,
-        level=level,
-        method=difference.method,
-        n=0 if side.estimate is None else side.estimate.sampling.n,
-        reason=side.small or difference.reason or (ratio.reason if divisible else None),
-    )
 
 
 def in_words(quantity: Quantity) -> Text:

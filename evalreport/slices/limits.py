@@ -17,9 +17,7 @@ from evalreport.comparisons.registry import probability
 from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
-from evalreport.intervals import INTERVALS
-from evalreport.intervals.choice import leading
-from evalreport.intervals.proportions import difference_limits, quantile, wilson_limits
+from evalreport.intervals.proportions import difference_limits, wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
@@ -89,22 +87,6 @@ class Contrast:
     df: float
 
 
-def independent_errors(errors: tuple[float, float], df: tuple[float, float], *, apart: bool) -> Contrast:
-    """Return the variance of the difference of two slices' values, where neither slice contains the other.
-
-    Where units reach over both, the standard errors are added as if both varied against each other.
-
-    Parameters
-    ----------
-    errors, df
-        Standard errors, each with the factors of its own units, and their degrees of freedom.
-    """
-    first, second = errors
-    if apart:
-        return _welch(first**2, second**2, *df)
-    return Contrast((first + second) ** 2, min(df))
-
-
 def _welch(first: float, second: float, df_first: float, df_second: float) -> Contrast:
     total = first + second
     if total <= 0:
@@ -112,35 +94,7 @@ def _welch(first: float, second: float, df_first: float, df_second: float) -> Co
     return Contrast(total, total**2 / (first**2 / df_first + second**2 / df_second))
 
 
-# --- a slice against the whole --------------------------------------------------------------------------------------
-
-
-def shares_of_whole(
-    part: Sample, whole: Sample, positions: Indices, model: str, quantity: Quantity
-) -> Shares | None:
-    """Sum the influence values of a slice and of all examples; None where a value has none, or only sums are known.
-
-    Parameters
-    ----------
-    positions
-        The rows of ``part`` in ``whole``.
-    """
-    own, other = part.estimates[model, quantity], whole.estimates[model, quantity]
-    if own.influence is None or other.influence is None or own.sampling.only_sums:
-        return None
-    if _by_cells(part, own) and _by_cells(whole, other):
-        return _of_tables((part, whole), (own, other), whole, positions)
-    units, n_units = unit_codes(whole, other)
-    mine = _in_units(part, own, units[positions], n_units)
-    if whole.units.order is not None:
-        return _in_time(whole.units.order, mine, other.influence.values)
-    reference = by_row(whole, other) if _by_cells(whole, other) else other.influence.values
-    outside = np.ones(whole.predictions.n, dtype=bool)
-    outside[positions] = False
-    sides = _sides(whole, other, (positions, np.flatnonzero(outside)))
-    of_slice, of_others, of_all = sides.roots
-    roots = np.where(sides.touched, of_slice, of_others) if sides.apart else of_all
-    return _summed(sides, mine, reference * roots)
+# --- a slice against the other examples -------------------------------------------------------------------------------
 
 
 def shares_of_rest(
@@ -163,7 +117,7 @@ def shares_of_rest(
         return None
     of_all = whole.estimates[model, quantity]
     if _by_cells(part, own) and _by_cells(rest, other):
-        return _of_tables((part, rest), (own, other), whole, *positions)
+        return _of_tables((part, rest), (own, other), whole, positions)
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[positions[0]], n_units)
     theirs = _in_units(rest, other, units[positions[1]], n_units)
@@ -196,14 +150,14 @@ class _Sides:
     apart
         Whether no unit has examples on both sides.
     roots
-        Factors (units,) of the derivatives: of the slice, of the others, of all examples.
+        Factors (units,) of the derivatives: of the slice, of the others.
     df
         Degrees of freedom of the slice's units and of the others'; None for fewer than two.
     """
 
     touched: Mask
     apart: bool
-    roots: tuple[Floats, Floats, Floats]
+    roots: tuple[Floats, Floats]
     df: tuple[float | None, float | None]
 
 
@@ -216,11 +170,11 @@ def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]
     if estimate.over_datasets:
         inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
         drawn = Units(n_units)
-    found = [drawn.freedom(size) for size in (inside, outside, inside + outside)]
-    first, second, both = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in found)
-    df, df_outside, _ = (None if f is None else f.df for f in found)
+    freedoms = [drawn.freedom(size) for size in (inside, outside)]
+    first, second = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in freedoms)
+    df, df_outside = (None if f is None else f.df for f in freedoms)
     apart = not bool(((inside > 0) & (outside > 0)).any())
-    return _Sides(inside > 0, apart, (first, second, both), (df, df_outside))
+    return _Sides(inside > 0, apart, (first, second), (df, df_outside))
 
 
 def _summed(sides: _Sides, mine: Floats, theirs: Floats) -> Shares:
@@ -300,38 +254,22 @@ def _of_tables(
     samples: tuple[Sample, Sample],
     estimates: tuple[Estimate, Estimate],
     whole: Sample,
-    inside: Indices,
-    outside: Indices | None = None,
+    positions: tuple[Indices, Indices],
 ) -> Shares:
-    """Sum over the cells of two tables: of a slice and of the rest, or of all examples.
-
-    Parameters
-    ----------
-    inside, outside
-        The rows of both in ``whole``; None: the second are all examples, the slice within them.
-    """
-    (part, other), (of_part, of_other) = samples, estimates
-    mine, theirs, within = _matrix(part, of_part), _matrix(other, of_other), outside is None
+    """Sum over the cells of the tables of a slice and of the others; ``positions`` are their rows in ``whole``."""
+    slopes = [_matrix(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
     if whole.units.weight is None:
-        own = _counts(part, of_part)
-        rest = _counts(other, of_other) - (own if within else 0)
-        n = part.predictions.n_examples
-        own_df, rest_df = freedom(n), freedom(other.predictions.n_examples - (n if within else 0))
+        sizes = [_counts(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
+        freedoms = [freedom(sample.predictions.n_examples) for sample in samples]
     else:
-        others = np.delete(np.arange(whole.predictions.n), inside) if outside is None else outside
-        own, own_df = _squared_weights(whole, of_part, inside)
-        rest, rest_df = _squared_weights(whole, of_part, others)
-    factor, factor_outside = (1.0 if found is None else found.factors for found in (own_df, rest_df))
-    shared = own if within else np.zeros_like(own)
-    return Shares(
-        own=float(factor * (own * mine * mine).sum()),
-        shared=float(factor * (shared * mine * theirs).sum()),
-        inside=float(factor * (shared * theirs * theirs).sum()),
-        outside=float(factor_outside * (rest * theirs * theirs).sum()),
-        df=None if own_df is None else own_df.df,
-        df_outside=None if rest_df is None else rest_df.df,
-        apart=True,
+        squared = [_squared_weights(whole, estimates[0], rows) for rows in positions]
+        sizes, freedoms = [size for size, _ in squared], [found for _, found in squared]
+    own, outside = (
+        float((1.0 if found is None else found.factors) * (size * slope * slope).sum())
+        for found, size, slope in zip(freedoms, sizes, slopes, strict=True)
     )
+    df, df_outside = (None if found is None else found.df for found in freedoms)
+    return Shares(own, 0.0, 0.0, outside, df, df_outside, apart=True)
 
 
 def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
@@ -347,10 +285,8 @@ def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[
     )
 
 
-NO_SPREAD = Message("disparity.nothing_varies")
 NOT_SMOOTH = Message("disparity.not_smooth")
 NO_OTHERS = Message("disparity.few_others")
-TOO_FINE = Message("disparity.fine_level")
 HALF = 0.5
 EQUAL = 1e-7
 """Tables whose probabilities differ by a smaller share are equally probable."""
@@ -381,11 +317,6 @@ class Successes:
     def proportions(self) -> tuple[float, float]:
         """Both groups' shares of successes."""
         return self.x1 / self.n1, self.x2 / self.n2
-
-    @property
-    def share(self) -> float:
-        """The first group's share of all trials."""
-        return self.n1 / (self.n1 + self.n2)
 
 
 # --- proportions ----------------------------------------------------------------------------------------------------
@@ -424,33 +355,6 @@ def proportions_ratio(both: Successes, level: float) -> Limits:
         return Limits(low, None, "donner_zou", Message("disparity.no_upper_ratio"))
     upper_root = math.sqrt(max(middle**2 - curvature * u1 * (2 * p1 - u1), 0.0))
     return Limits(low, (middle + upper_root) / curvature, "donner_zou")
-
-
-def to_whole_difference(both: Successes, limits: Limits, level: float) -> Limits:
-    """Turn limits of p1 - p2 into those of p1 - p, where p is the share in both groups together.
-
-    p1 - p = (1 - w)(p1 - p2) with w the first group's share of the trials; that w varies as well adds
-    (p1 - p2)^2 w (1 - w) / n to the variance.
-    """
-    assert limits.low is not None
-    assert limits.high is not None
-    p1, p2 = both.proportions
-    w, n, d = both.share, both.n1 + both.n2, p1 - p2
-    extra = quantile(level) * abs(d) * math.sqrt(w * (1 - w) / n)
-    low = (1 - w) * d - math.hypot((1 - w) * (d - limits.low), extra)
-    high = (1 - w) * d + math.hypot((1 - w) * (limits.high - d), extra)
-    return Limits(low, high, limits.method)
-
-
-def to_whole_ratio(both: Successes, limits: Limits) -> Limits:
-    """Turn limits of R = p1 / p2 into those of p1 / p = 1 / (w + (1 - w) / R), given the groups' sizes."""
-    w = both.share
-    low, high = limits.low, limits.high
-    return Limits(
-        0.0 if not low else 1 / (w + (1 - w) / low),
-        1 / w if high is None else 1 / (w + (1 - w) / high) if high else 0.0,
-        limits.method,
-    )
 
 
 def fisher(both: Successes, *, ties: float = HALF) -> float:
@@ -558,22 +462,3 @@ def welch(difference: float, contrast: Contrast) -> float:
         return 1.0
     t = abs(difference) / math.sqrt(contrast.variance)
     return probability(2 * float(special.stdtr(contrast.df, -t)))
-
-
-def squared_and_added(first: Estimate, second: Estimate, level: float) -> Limits:
-    """Return limits of a difference of independent values from their own recommended intervals.
-
-    The distances of the limits from the values are squared and added (Zou and Donner 2008, Stat Med 27:1693).
-    """
-    sides = [leading(e, level, of_classes=False) for e in (first, second)]
-    for side, estimate in zip(sides, (first, second), strict=True):
-        if side.low is None or side.high is None:
-            return Limits(None, None, None, side.reason or NOT_SMOOTH)
-        drawn = 0 if estimate.replicates is None else len(estimate.replicates)
-        if INTERVALS[side.method].by_resampling and (1 - level) / 2 * (drawn + 1) < 1:
-            return Limits(None, None, None, TOO_FINE)
-    (l1, u1), (l2, u2) = ((side.low or 0.0, side.high or 0.0) for side in sides)
-    d = first.value - second.value
-    low = d - math.hypot(first.value - l1, u2 - second.value)
-    high = d + math.hypot(u1 - first.value, second.value - l2)
-    return Limits(low, high, "squared_and_added")

@@ -24,7 +24,7 @@ from evalreport.predictions.slicing import Division, divide, divisions, read_sli
 from evalreport.predictions.subsets import alone
 from evalreport.predictions.table import Notes, Predictions
 from evalreport.schema.metrics import Slice
-from evalreport.slices.limits import Shares, Successes, shares_of_rest, shares_of_whole
+from evalreport.slices.limits import Shares, Successes, shares_of_rest
 from evalreport.texts import Message, Text
 
 MOST_CLASS_VALUES = 200
@@ -247,21 +247,18 @@ def depends_on_classes(estimate: Estimate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One model's value of one quantity in one slice, and the values it is compared with.
+    """One model's value of the primary metric in one slice, and that of the other examples.
 
     Attributes
     ----------
-    whole_value, rest_value
-        Over all examples; over those outside the slice (primary metric only).
     estimate
         The slice's; without replicates and derivatives where influence values serve.
-    error, df
-        Its standard error with the factors of its own units, and their degrees of freedom; None without influence
-        values, or with fewer than two units.
+    rest_value
+        The value of the examples outside the slice; nan where there is none.
     both
         Successes inside and outside the slice, where the value is a binomial proportion.
-    with_whole, with_rest
-        Sums of influence values.
+    with_rest
+        Sums of influence values inside and outside.
     small
         Why the slice is too small to be judged; None where it is not.
     """
@@ -270,14 +267,10 @@ class Side:
     model: str
     quantity: Quantity
     estimate: Estimate | None
-    whole_value: float
-    rest_value: float
-    error: float | None
-    df: float | None
-    both: Successes | None
-    with_whole: Shares | None
-    with_rest: Shares | None
     small: Text | None
+    rest_value: float = float("nan")
+    both: Successes | None = None
+    with_rest: Shares | None = None
 
     @property
     def value(self) -> float:
@@ -296,14 +289,9 @@ class Side:
 
 
 def sides_of(
-    group: Group,
-    wholes: Sequence[Sample],
-    quantities: Sequence[Quantity],
-    predictions: Predictions,
-    options: Options,
+    group: Group, wholes: Sequence[Sample], primary: Quantity, predictions: Predictions, options: Options
 ) -> Iterator[Side]:
-    """Yield one slice's values and the values they are compared with, model by model, the primary quantity first."""
-    primary = quantities[0]
+    """Yield one slice's value of the primary metric and that of the other examples, model by model."""
     others = np.setdiff1d(np.arange(predictions.n), group.rows, assume_unique=True)
     rests = (
         sampled_alone(predictions, others, (primary,), replace(options, resamples=1)) if len(others) else ()
@@ -311,32 +299,9 @@ def sides_of(
     for whole in wholes:
         for model in whole.predictions.models:
             part = group.sample_of(model.name)
-            positions = _positions(predictions, model.name, group.rows)
             rest = next((s for s in rests if any(m.name == model.name for m in s.predictions.models)), None)
-            of_all = whole.estimates[model.name, primary]
-            of_slice = None if part is None else part.estimates[model.name, primary]
-            here = None if part is None else part.predictions
-            margins = of_slice is not None and _both(of_slice, of_all) is not None
-            small = too_small(of_slice, here, whole.predictions, by_margins=margins)
-            for quantity in quantities:
-                side = _side(group.name, part, whole, positions, (model.name, quantity), small, options)
-                if quantity == primary and rest is not None and part is not None:
-                    rest_positions = _positions(predictions, model.name, others)
-                    side = _with_rest(side, part, rest, whole, (positions, rest_positions), options)
-                yield side
-
-
-def compared_quantities(quantities: Sequence[Quantity], options: Options) -> tuple[Quantity, ...]:
-    """Return the quantities whose differences between slices mean something, the primary one first.
-
-    Sums over the examples do not: they depend on how many there are. Single classes only where named.
-    """
-    kept = [
-        q
-        for q in quantities[1:]
-        if not definition(q).scale.extensive and (q.label is None or options.metrics)
-    ]
-    return (quantities[0], *kept)
+            positions = tuple(_positions(predictions, model.name, rows) for rows in (group.rows, others))
+            yield _side(group.name, model.name, (part, rest, whole), positions, primary, options)
 
 
 def direction(quantity: Quantity, options: Options) -> int:
@@ -357,49 +322,31 @@ def _positions(predictions: Predictions, model: str, rows: Indices) -> Indices:
 
 def _side(
     name: Slice,
-    part: Sample | None,
-    whole: Sample,
-    positions: Indices,
-    key: tuple[str, Quantity],
-    small: Text | None,
+    model: str,
+    samples: tuple[Sample | None, Sample | None, Sample],
+    positions: tuple[Indices, ...],
+    primary: Quantity,
     options: Options,
 ) -> Side:
+    """Compare a slice with the rest: ``samples`` of slice, rest and whole, ``positions`` of the first two."""
+    (part, rest, whole), key = samples, (model, primary)
     of_all = whole.estimates[key]
-    nothing = Side(name, *key, None, of_all.value, float("nan"), None, None, None, None, None, small)
-    if part is None or not of_all.defined:
-        return nothing
-    own = part.estimates[key]
+    own = None if part is None else part.estimates[key]
+    both = None if own is None else _both(own, of_all)
+    here = None if part is None else part.predictions
+    small = too_small(own, here, whole.predictions, by_margins=both is not None)
+    if part is None or own is None or not of_all.defined:
+        return Side(name, *key, None, small)
     if not own.defined:
-        return replace(nothing, estimate=_light(own))
-    shares = shares_of_whole(part, whole, positions, *key)
-    if shares is not None and shares.own == 0:
-        shares = _at_the_edge(shares, own, of_all.value, options)
-    found = own.robust if own.sampling.order is None else own.student
-    return replace(
-        nothing,
-        estimate=own if own.influence is None else _light(own),
-        error=None if found is None else found.error,
-        df=None if found is None else found.df,
-        both=_both(own, of_all),
-        with_whole=shares,
-    )
-
-
-def _with_rest(
-    side: Side,
-    part: Sample,
-    rest: Sample,
-    whole: Sample,
-    positions: tuple[Indices, Indices],
-    options: Options,
-) -> Side:
-    key = (side.model, side.quantity)
-    other = rest.estimates[key]
-    if not side.compared or not other.defined:
+        return Side(name, *key, _light(own), small)
+    side = Side(name, *key, own if own.influence is None else _light(own), small, both=both)
+    other = None if rest is None else rest.estimates[key]
+    if rest is None or other is None or not other.defined:
         return side
-    shares = shares_of_rest(part, rest, whole, positions, *key)
+    inside, outside = positions
+    shares = shares_of_rest(part, rest, whole, (inside, outside), *key)
     if shares is not None and shares.own == 0:
-        shares = _at_the_edge(shares, part.estimates[key], other.value, options)
+        shares = _at_the_edge(shares, own, other.value, options)
     return replace(side, rest_value=other.value, with_rest=shares)
 
 

@@ -20,6 +20,8 @@ from evalreport.numbers import count
 
 ENGLISH = Path(__file__).with_name("en")
 """The folder of the shipped catalogue; its files are one catalogue, divided by who says what."""
+ROOMS = Path(__file__).parents[1] / "questions"
+"""The folder of the rooms, each with texts of its own in ``texts.toml``: parts of the same catalogue."""
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([a-z_]+))?\}")
 """``{name}`` or ``{name:format}``, a format of ``FORMATS``."""
 FORMS = frozenset({"one", "two", "few", "other"})
@@ -310,10 +312,10 @@ def english() -> Catalogue:
         When two of its files have the same key.
     """
     found: dict[str, Entry] = {}
-    for path in sorted(ENGLISH.glob("*.toml")):
+    for path in (*sorted(ENGLISH.glob("*.toml")), *sorted(ROOMS.glob("*/texts.toml"))):
         entries = dict(flat(tomllib.loads(path.read_text(encoding="utf-8"))))
         if twice := found.keys() & entries.keys():
-            raise ValueError(f"{path.name}: {min(twice)} is also in another file")
+            raise ValueError(f"{path}: {min(twice)} is also in another file")
         found |= entries
     return found
 

@@ -23,6 +23,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
+from evalreport.warnings.checks import check
 
 OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
 """More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
@@ -87,6 +88,7 @@ def largest_of(sample: Sample, model: str, quantity: Quantity) -> Largest | None
     return largest_losses(losses, sample.predictions.n_examples, of_probabilities=of_probabilities)
 
 
+@check("few_large_losses")
 def large_losses(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models with few examples that make up much of the sum of squared (absolute ...) losses."""
 
@@ -131,6 +133,7 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
     return WarningRecord(code="few_large_losses", text=sentences(text, *notes), about=about)
 
 
+@check("short_interval")
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of metrics whose leading intervals were measured to be short for the number of examples."""
     n, rarest = sample.predictions.n_examples, _rarest(sample)
@@ -148,6 +151,7 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
         yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(found))
 
 
+@check("short_difference_interval")
 def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences whose intervals were measured to be short for the number of examples."""
     if not sample.units.plain or sample.predictions.design != "test-set":
@@ -177,6 +181,7 @@ FEW_LOSSES = 30
 """Up to so many examples the largest difference of two losses may well not be among them."""
 
 
+@check("gap_may_be_larger")
 def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences of unbounded losses on few examples, or where few large losses carry a model's sum."""
     if not sample.units.plain or sample.predictions.design != "test-set":
@@ -211,6 +216,7 @@ MANY_CLASSES, FEW_OF_EACH = 20, 6
 """With so many classes, and fewer examples than this of one on average, macro averages were measured to be short."""
 
 
+@check("many_small_classes")
 def many_small_classes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of averages over many classes of which few examples are there."""
     classes, n = len(sample.predictions.classes), sample.predictions.n_examples
@@ -287,6 +293,7 @@ In scripts/study_attempts.py nominal 95 % intervals held in as few as 74 % below
 """
 
 
+@check("few_passes")
 def few_passes(sample: Sample) -> list[WarningRecord]:
     """Warn of shares over repeated answers so near 0 or 1 that their t interval over questions is short."""
     attempted = [m.name for m in sample.predictions.models if m.attempts is not None]

@@ -8,6 +8,7 @@ from evalreport.metrics.registry import METRICS
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.warnings.checks import check
 
 LOSSES = frozenset(("error", "loss"))
 """Words for a loss that are no metric's name."""
@@ -15,6 +16,7 @@ LOSSES = frozenset(("error", "loss"))
 _OF_A_SEARCH = re.compile(r"^(mean_|split\d+_)?(test|val|train|validation)_")
 
 
+@check("named_like_a_loss")
 def named_like_a_loss(predictions: Predictions, options: Options) -> list[WarningRecord]:
     """Warn of values that are ranked by the greatest while their column is named after a loss.
 

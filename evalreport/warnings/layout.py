@@ -28,6 +28,7 @@ from evalreport.predictions.time_order import no_series
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences
+from evalreport.warnings.checks import check
 
 FEW_IN_FOLD = 30
 
@@ -55,6 +56,7 @@ In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of
 """
 
 
+@check("small_folds", "class_missing_in_fold", "folds_taken_as_independent")
 def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     """Warn of small folds, of folds without a class, and of tests that take folds as independent."""
     if sample.predictions.design not in FOLDED:
@@ -87,6 +89,7 @@ def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes:
     return 0 if int(np.bincount(parts.codes).max()) == 1 else int((by_fold < used).sum())
 
 
+@check("few_replicates", "one_seed", "few_seeds", "few_datasets")
 def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of few replicates, seeds or data sets."""
     parts, design = sample.rows.layout.fits.count, sample.predictions.design
@@ -113,6 +116,7 @@ def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
 
+@check("few_clusters", "cluster_across_folds")
 def clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of few clusters, and of clusters that are tested in several folds of one repeat."""
     if options.cluster is None or sample.units.cluster is None:
@@ -151,6 +155,7 @@ def _divided_clusters(sample: Sample, cluster: Indices) -> int:
     return len(np.unique(in_repeat[0][folds > 1]))
 
 
+@check("unequal_weights")
 def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of weights so unequal that they are worth few examples."""
     effective, n = sample.n_effective, sample.predictions.n_examples
@@ -169,6 +174,7 @@ def _tenths(effective: float) -> float:
     return math.floor(10 * effective) / 10
 
 
+@check("random_split_in_time", "time_ordered")
 def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of examples in time that are split at random, or taken as independent."""
     time = sample.predictions.keys.get("time")
@@ -186,6 +192,7 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
             )
 
 
+@check("calibration_not_tested")
 def calibration_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Say that calibration is not tested where examples are in order of time: its test takes them as independent."""
     forecasts = any(model.proba is not None for model in sample.predictions.models)
@@ -229,6 +236,7 @@ def _interleaved(sample: Sample, time: Floats) -> bool:
     return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
 
 
+@check("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set")
 def one_test_set(sample: Sample) -> Iterator[WarningRecord]:
     """Say what one test set cannot show: other prevalences, earlier use, and how to read two intervals."""
     predictions = sample.predictions
@@ -243,6 +251,7 @@ def one_test_set(sample: Sample) -> Iterator[WarningRecord]:
         yield warning("reused_test_set", models=models)
 
 
+@check("alike_in_task")
 def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
     """Warn of tasks with much weight on whose examples a model has the same value of the primary metric throughout."""
     tasks, units = sample.predictions.tasks, sample.units

@@ -15,12 +15,14 @@ from evalreport.schema.lookups import tested_pairs, with_recommended_interval
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, shortened
+from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
 
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
 
 
+@check("metrics_disagree")
 def metrics_disagree(
     sample: Sample, rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
@@ -72,6 +74,7 @@ def _decides(row: ComparisonRecord, options: Options) -> bool:
     return not row.low <= 0 <= row.high
 
 
+@check("no_test")
 def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
     """Warn that no pair is decided, where no test tests for equal values of the primary metric."""
     why = definition(family[0].quantity).untested if family else ""
@@ -80,6 +83,7 @@ def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
         yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
 
 
+@check("identical_answers", "few_discordant", "several_comparisons")
 def discordant_pairs(
     family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
@@ -108,6 +112,7 @@ def discordant_pairs(
         )
 
 
+@check("few_resamples_for_family", "few_resamples", "undefined_replicates")
 def too_few_replicates(
     sample: Sample, family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:

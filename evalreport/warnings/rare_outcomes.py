@@ -12,11 +12,13 @@ from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.warnings.checks import check
 
 FEW_FLAGGED = 20
 """With fewer positive predictions precision and F1 may be far off."""
 
 
+@check("few_flagged")
 def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models that call few examples positive, where a metric is a share of these."""
     if not sample.predictions.classes or sample.predictions.task != "binary":

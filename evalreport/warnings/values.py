@@ -15,8 +15,10 @@ from evalreport.metrics.sample import Sample
 from evalreport.schema.metrics import BESIDE_MAPE
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text
+from evalreport.warnings.checks import check
 
 
+@check("few_of_a_class", "not_better_than_majority")
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of classes with few examples, and on a share of right answers of models no better than the majority."""
     predictions = sample.predictions
@@ -60,6 +62,7 @@ def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.a
     return "beside", others
 
 
+@check("undefined_value", "few_successes_or_failures")
 def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
     for (model, quantity), estimate in sample.estimates.items():
@@ -80,6 +83,7 @@ def _headed(quantity: Quantity) -> Text:
     return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
 
 
+@check("groups_without_interval")
 def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
     found: dict[tuple[str, Text], list[str]] = {}
@@ -95,6 +99,7 @@ def _is_share_of_right_labels(quantity: Quantity) -> bool:
     return metric.scale.share_of_right and metric.needs == "labels"
 
 
+@check("constant_scores", "tied_scores", "worse_than_random", "certain_and_wrong")
 def scores(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of constant or tied scores, of areas worse than chance, and of probability 0 for the true class."""
     n = sample.predictions.n
@@ -120,6 +125,7 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("certain_and_wrong", about=(outputs.name,), model=outputs.name, n=wrong)
 
 
+@check("worse_than_mean", "truth_zero", "truth_near_zero")
 def regression(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of predictions worse than the mean, and of percentage errors where the truth is 0 or nearly 0."""
     for (model, quantity), estimate in sample.estimates.items():

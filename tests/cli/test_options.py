@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from pathlib import Path
 
+import pytest
+
+import evalreport
 from evalreport.options import (
     KEYS,
     Options,
@@ -71,7 +75,6 @@ ADDED = {
     "--between-runs",
     "--sign-off",
     "--fixed-class-counts",
-    "--against",
     "--looks",
     "--looks-file",
     "--n-max",
@@ -85,7 +88,6 @@ ADDED = {
     "--engine",
     "--junit",
     "--figures",
-    "--template-time",
 }
 
 
@@ -104,3 +106,24 @@ def test_the_help_states_the_defaults_that_hold():
         if stated and key.field not in ("threshold",):
             record = Options() if key.field in {f.name for f in fields(Options)} else OutputOptions()
             assert str(getattr(record, key.field)) == stated[1], key.name
+
+
+@pytest.mark.parametrize(
+    "words, instead",
+    [
+        (["--exact"], "--exact is gone: leave it out"),
+        (["--template-time", "60"], "--template-time is gone: leave it out, templates have 30 seconds"),
+        (["--against=0.8"], "for a bar of your own use --gate"),
+    ],
+)
+def test_an_option_that_is_gone_is_named_with_what_replaces_it(run, tmp_path, monkeypatch, words, instead):
+    """A flag, a key of evalreport.toml and a keyword: exit code 2 and one line that says what to do instead."""
+    monkeypatch.chdir(tmp_path)
+    answer = run("run", "models", *words)
+    assert answer.code == 2
+    assert instead in answer.err
+    field = words[0].partition("=")[0].lstrip("-").replace("-", "_")
+    Path("evalreport.toml").write_text(f"[evalreport]\n{field} = 1\n")
+    assert instead in run("run", "models").err
+    with pytest.raises(TypeError, match=f"--{field.replace('_', '-')} is gone"):
+        evalreport.evaluate("models", **{field: 1})

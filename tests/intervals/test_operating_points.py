@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from scipy import stats
 
 from evalreport.intervals.operating_points import band
 from evalreport.metrics import threshold_counts

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.metrics.metric import RowWise
-from evalreport.metrics.registry import METRICS
-from evalreport.metrics.views import ModelView
 from tests.samples.metrics import value, value_rows
 
 SEEDS = range(4)

@@ -193,11 +193,12 @@ def test_a_pipe_is_no_logo(mine: Path) -> None:
 # --- time and memory ------------------------------------------------------------------------------------------------
 
 
-def test_memory_and_depth_have_an_end(mine: Path) -> None:
+def test_memory_and_depth_have_an_end(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts, padded formats, recursion: each is an error of one line, and the next one is made."""
     for name, (template, _) in ATTACKS.items():
         (mine / name).write_text(template)
-    found = template_process.made_within_limits(attacks, (mine,), list(ATTACKS), seconds=1)
+    monkeypatch.setattr(template_process, "SECONDS", 1)
+    found = template_process.made_within_limits(attacks, (mine,), list(ATTACKS))
     assert found.pop("harmless") == b"made"
     for name, error in found.items():
         assert isinstance(error, TemplateError), name
@@ -205,11 +206,14 @@ def test_memory_and_depth_have_an_end(mine: Path) -> None:
         assert "\n" not in str(error)
 
 
-def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., Results], mine: Path) -> None:
+def test_one_endless_document_does_not_cost_the_others(
+    simulate: Callable[..., Results], mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page runs into the limit; the summary is made by another process."""
     loops = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}"
     (mine / "base.html.j2").write_text(loops)
-    options = OutputOptions(formats=("html", "json", "md"), templates=mine, template_time=1)
+    options = OutputOptions(formats=("html", "json", "md"), templates=mine)
+    monkeypatch.setattr(template_process, "SECONDS", 1)
     with pytest.raises(
         OutputError, match=r"^no report\.html was made: the templates took more than 1 s"
     ) as raised:
@@ -221,7 +225,7 @@ def test_one_endless_document_does_not_cost_the_others(simulate: Callable[..., R
 def test_whatever_happens_in_the_process_the_others_are_made() -> None:
     """Too large, ended by the system, an error of ours, something printed, several steps."""
     found = template_process.made_within_limits(
-        too_much, (), ["large", "killed", "wrong", "printing", "steps"], seconds=5
+        too_much, (), ["large", "killed", "wrong", "printing", "steps"]
     )
     assert {name: str(value) for name, value in found.items() if isinstance(value, OutputError)} == {
         "large": "the templates made more than 200,000,000 bytes",
@@ -241,7 +245,7 @@ def test_an_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(template_process, "_read_frame", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        template_process.made_within_limits(too_much, (), ["steps"], seconds=5)
+        template_process.made_within_limits(too_much, (), ["steps"])
     assert begun[0].poll() is not None
 
 

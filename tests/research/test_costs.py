@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.intervals.costs import log_hall, stratum
-from evalreport.metrics.evidence import CostFigure
+from evalreport.questions.costs.interval import CostFigure, log_hall, stratum
 from research.studies import costs
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

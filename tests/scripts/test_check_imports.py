@@ -15,6 +15,7 @@ DESIGN = """# The plan
     -> engine
     -> loading        files -> Predictions
     -> metrics
+    -> rooms
     -> plots, report
     -> cli
     -> audit, refit
@@ -42,6 +43,7 @@ def package(tmp_path: Path, check):
         parts = (
             "__init__", "errors", "options", "schema/results", "loading/ids", "loading/load", "engine/ranks",
             "metrics/labels", "metrics/__init__", "report/html", "audit/store", "refit/plans", "cli/run",
+            "questions/cheese/compute",
         )  # fmt: skip
         for part in parts:
             path = tmp_path / "evalreport" / f"{part}.py"
@@ -98,6 +100,18 @@ FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from evalr
         ("evalreport/cellar/wine.py", "", "in no line of the order"),
         ("evalreport/loading/utils.py", "", "says nothing"),
         ("tests/helpers.py", "", "says nothing"),
+        (
+            "evalreport/questions/wine/records.py",
+            "from evalreport.metrics import labels",
+            "higher in the order",
+        ),
+        ("evalreport/questions/wine/compute.py", "from evalreport.report import html", "higher in the order"),
+        ("evalreport/questions/wine/section.py", "from evalreport.loading import load", "uses results alone"),
+        (
+            "evalreport/questions/wine/compute.py",
+            "import evalreport.questions.cheese.compute",
+            "the room of wine",
+        ),
     ],
 )
 def test_each_breach_is_found_once(package, name, source, said):
@@ -128,6 +142,9 @@ def test_a_circle_is_found_however_it_is_imported(package, check, tmp_path, sour
     "name, source",
     [
         ("evalreport/metrics/labels.py", "import numpy as np\nfrom evalreport.loading import load"),
+        ("evalreport/schema/results.py", "import evalreport.questions.wine.records"),
+        ("evalreport/questions/wine/compute.py", "import numpy as np\nfrom evalreport.metrics import labels"),
+        ("evalreport/questions/wine/section.py", "from evalreport.report import html"),
         ("evalreport/schema/results.py", "from evalreport.errors import UsageError"),
         ("evalreport/schema/results.py", "def f():\n    import evalreport"),
         ("evalreport/cli/run.py", "def f():\n    from evalreport.loading import load\n    import rich"),
@@ -150,4 +167,4 @@ def test_the_order_is_that_of_the_plan(check):
     there = {
         p.stem for p in (ROOT / "evalreport").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
     }
-    assert set(order) == there - {"__init__", "__main__"}
+    assert set(order) == there - {"__init__", "__main__", "questions"} | {"rooms"}

@@ -64,14 +64,9 @@ def sides(successes: Any, sizes: Any) -> list[Side]:
                 "a",
                 QUANTITY,
                 value,
-                total / n,
-                (total - x) / (n - m),
                 None,
-                None,
-                both,
-                None,
-                None,
-                None,
+                rest_value=(total - x) / (n - m),
+                both=both,
             )
         )
     return found

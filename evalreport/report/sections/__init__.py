@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evalreport.extensions import file_of_room
 from evalreport.plots.pictures import Figure
 from evalreport.report.sections import (
     audit,
@@ -18,7 +19,6 @@ from evalreport.report.sections import (
     cases,
     cautions,
     confusion,
-    costs,
     curves,
     decision,
     decision_curves,
@@ -80,6 +80,18 @@ class Described:
     appendix: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class InRoom:
+    """The function ``describe`` of a file of a room, which is read when it is called."""
+
+    room: str
+    file: str = "section"
+
+    def __call__(self, view: View) -> object:
+        """Describe the section."""
+        return file_of_room(self.room, self.file).describe(view)
+
+
 SECTIONS = (
     Section("decision", decision.describe),
     Section("history", audit.describe),
@@ -95,7 +107,7 @@ SECTIONS = (
     Section("decision_curves", decision_curves.describe),
     Section("distributions", curves.describe_distributions),
     Section("pairs", pairs.describe),
-    Section("costs", costs.describe),
+    Section("costs", InRoom("costs")),
     Section("questions", questions.describe),
     Section("attempts", tasks.describe_attempts),
     Section("thresholds", thresholds.describe_thresholds),

@@ -15,7 +15,6 @@ from evalreport.report.sections.leaderboard import Axis, Gap, key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.view import (
     OF_SLICES,
-    Cell,
     Model,
     Row,
     Table,
@@ -104,7 +103,7 @@ def describe(view: View) -> Slices | None:
         names = [name for name in names if name != TASK]  # the tasks have a section of their own
     if not names:
         return None
-    family = [r for r in view.results.disparities if r.reference == "rest" and _is_primary(view, r)]
+    family = _against_rest(view)
     columns = [_column(view, name, sliced) for name in names]
     over_time = [place for place, name in enumerate(names) if _is_over_time(name, sliced)]
     for number, place in enumerate(over_time[:MOST_CHARTS]):
@@ -163,8 +162,8 @@ def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
 def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Column:
     records = [r for r in sliced if r.slice is not None and r.slice.column == name]
     values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
-    own = [r for r in view.results.disparities if r.slice.column == name and _is_primary(view, r)]
-    rest = {(r.slice.value, r.model): r for r in own if r.reference == "rest"}
+    own = [r for r in _against_rest(view) if r.slice.column == name]
+    rest = {(r.slice.value, r.model): r for r in own}
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
     # The worst first; those that are not judged, then those without a value, at the end.
@@ -270,48 +269,38 @@ def _values(
 
 
 def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str], column: str) -> Table:
-    """Return how each slice differs from the rest and from the best one, for every model on the primary metric."""
-    by_place: dict[tuple[str, str], dict[str, DisparityRecord]] = {}
-    for record in own:
-        by_place.setdefault((record.model, record.slice.value), {})[record.reference] = record
+    """Return how each slice differs from the rest, for every model on the primary metric."""
+    by_place = {(record.model, record.slice.value): record for record in own}
     decimals = numbers.decimals_of(quarter(r.low, r.high) for r in own)
-
-    def cell(record: DisparityRecord | None, places: int, of: str = "") -> Cell:
-        if record is None:
-            return Cell(numbers.MISSING)
-        if of:
-            return limited_cell(record.ratio, record.ratio_low, record.ratio_high, places)
-        excluded = 0.0 if is_cut(record) else None
-        return limited_cell(
-            record.difference, record.low, record.high, places, signed=True, excluded=excluded
-        )
-
     rows = []
     for model in view.models:
         for value, name in names.items():
-            found = by_place.get((model.id, value))
-            if found is None:
+            record = by_place.get((model.id, value))
+            if record is None:
                 continue
-            rest, best = found.get("rest"), found.get("best")
-            p = "" if rest is None or rest.p_adjusted is None else numbers.p_value(rest.p_adjusted)
-            word = word_of(view, rest)
-            reason = "" if rest is None or rest.p_value is not None else visible(rest.reason or "")
-            own_best = best is None and rest is not None and rest.p_value is not None
-            against_best = Cell(say("slices.the_best")) if own_best else cell(best, decimals)
-            cells = (name, cell(rest, decimals), p, against_best, cell(best, 2, "ratio"),
-                     named("chip", word) if word else reason)  # fmt: skip
-            rows.append(Row(model, cells))
-    heads = (say("table.slice"), say("slices.others"), say("table.adjusted"), say("slices.best"), say("slices.ratio"),
-             say("table.remark"))  # fmt: skip
+            excluded = 0.0 if is_cut(record) else None
+            difference = limited_cell(
+                record.difference, record.low, record.high, decimals, signed=True, excluded=excluded
+            )
+            p = "" if record.p_adjusted is None else numbers.p_value(record.p_adjusted)
+            word = word_of(view, record)
+            reason = "" if record.p_value is not None else visible(record.reason or "")
+            rows.append(Row(model, (name, difference, p, named("chip", word) if word else reason)))
+    heads = ("table.slice", "slices.others", "table.adjusted", "table.remark")
     note = " ".join(filter(None, (say("slices.differences"), limits_at_zero(own, OF_SLICES))))
-    kinds = ("text", "", "", "", "", "remark")
     return Table(
-        say("slices.differences_by", column=column), heads, tuple(rows), note, look="points", kinds=kinds
-    )
+        say("slices.differences_by", column=column), tuple(map(say, heads)), tuple(rows), note, look="points",
+        kinds=("text", "", "", "remark"),
+    )  # fmt: skip
 
 
-def _is_primary(view: View, record: DisparityRecord) -> bool:
-    return MetricKey(record.metric, record.average, record.label) == view.primary
+def _against_rest(view: View) -> list[DisparityRecord]:
+    """Return the differences from the other examples on the primary metric; earlier results hold others beside them."""
+    return [
+        r
+        for r in view.results.disparities
+        if r.reference == "rest" and MetricKey(r.metric, r.average, r.label) == view.primary
+    ]
 
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
@@ -339,7 +328,7 @@ def word_of(view: View, tested: DisparityRecord | None) -> str:
 
 def summary_line(view: View) -> str:
     """Say in one line which slices are flagged; empty where nothing was sliced by."""
-    family = [r for r in view.results.disparities if r.reference == "rest"]
+    family = _against_rest(view)
     if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]

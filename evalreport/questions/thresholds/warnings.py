@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import ModelOutputs
-from evalreport.schema.curves import DominanceRecord, OperatingPointRecord
+from evalreport.questions.thresholds.compute import Thresholds
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
+from evalreport.warnings.checks import check
 
 MOST_NAMED = 3
 
@@ -22,9 +23,10 @@ FEW_SCORES = 20
 """With fewer distinct scores than this the best threshold is hit by chance too often to say anything."""
 
 
-def curves_cross(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord]:
+@check("curves_cross")
+def curves_cross(thresholds: Thresholds) -> Iterator[WarningRecord]:
     """Warn of ROC curves that cross clearly; information only where their bands allow for it."""
-    clear = [record for record in dominance if record.clear]
+    clear = [record for record in thresholds.dominance if record.clear]
     beyond = [record for record in clear if record.beyond_bands]
     pairs = [Message("list.and", names=record.a, last=record.b) for record in beyond or clear]
     if len(pairs) > MOST_NAMED:
@@ -35,17 +37,17 @@ def curves_cross(dominance: Sequence[DominanceRecord]) -> Iterator[WarningRecord
         yield warning("curves_cross", "within_bands", level="info", pairs=tuple(pairs))
 
 
-def thresholds_chosen_here(
-    points: Sequence[OperatingPointRecord], options: Options
-) -> Iterator[WarningRecord]:
+@check("threshold_chosen_here")
+def thresholds_chosen_here(thresholds: Thresholds, options: Options) -> Iterator[WarningRecord]:
     """Warn of thresholds chosen on the data they are judged on; information only where none was requested."""
-    if any(record.optimistic for record in points):
+    if any(record.optimistic for record in thresholds.operating_points):
         if options.cost_ratio is not None:
             yield warning("threshold_chosen_here", about=("cost_ratio",))
         else:
             yield warning("threshold_chosen_here", level="info")
 
 
+@check("suspicious_threshold")
 def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of labels cut exactly at the threshold with the best accuracy or F1 on the test set."""
     predictions = sample.predictions

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.intervals.costs import log_hall, stratum
-from evalreport.metrics.evidence import CostFigure
+from evalreport.questions.costs.interval import CostFigure, log_hall, stratum
 from tests.reference.third_round import assert_agrees, each
 
 

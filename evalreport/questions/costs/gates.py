@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
 from evalreport.gates.judgement import Limited, decide_by_limits
-from evalreport.intervals.costs import NO_VARIATION
+from evalreport.questions.costs.interval import NO_VARIATION
+from evalreport.questions.costs.records import CostRatioRecord, CostRecord
 from evalreport.registry import unknown_name
-from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message
@@ -17,8 +17,8 @@ from evalreport.texts import Message
 RATIOS = ("mean", "per_success", "sum")
 
 
-def decide_cost(gate: Gate, results: Results) -> GateRecord:
-    """Decide a gate on costs: by the limits, at once where the figure is known exactly.
+def decide(gate: Gate, results: Results) -> GateRecord | None:
+    """Decide a gate on costs: by the limits, at once where the figure is known exactly; None for any other gate.
 
     Without the limit that it needs a gate cannot pass; it can fail by the other one.
 
@@ -27,6 +27,8 @@ def decide_cost(gate: Gate, results: Results) -> GateRecord:
     UsageError
         A cost that the results do not hold, or two models' medians or 95th percentiles.
     """
+    if not gate.terms or cost_of(gate.terms[0].metric) is None:
+        return None
     if len(gate.terms) == 1:
         return decide_by_limits(gate, figure_of_model(gate, gate.terms[0], results), gate.limit)
     first, second = gate.terms

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.costs.spending import (
+from evalreport.intervals.order_statistics import quantile_limits
+from evalreport.intervals.registry import Bounds
+from evalreport.metrics.quantities import parse
+from evalreport.metrics.registry import Quantity, definition, greater_is_better
+from evalreport.options import Options, Task
+from evalreport.predictions.arrays import Mask
+from evalreport.predictions.column_names import COSTS
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import Predictions
+from evalreport.questions.costs.interval import NO_VARIATION
+from evalreport.questions.costs.options import cost_unit
+from evalreport.questions.costs.records import CostLimits, CostLists, CostRatioRecord, CostRecord
+from evalreport.questions.costs.spending import (
     OF_FITS,
     Figure,
     Spending,
@@ -20,79 +32,48 @@ from evalreport.costs.spending import (
     ratio_limits,
     spending,
 )
-from evalreport.intervals.costs import NO_VARIATION
-from evalreport.intervals.order_statistics import quantile_limits
-from evalreport.intervals.registry import Bounds
-from evalreport.metrics.quantities import parse
-from evalreport.metrics.registry import Quantity, definition, greater_is_better
-from evalreport.options import Options, Task, cost_unit
-from evalreport.predictions.arrays import Mask
-from evalreport.predictions.column_names import COSTS
-from evalreport.predictions.slicing import Division
-from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import Predictions
-from evalreport.schema.costs import CostLimits, CostRatioRecord, CostRecord
+from evalreport.questions.question import Run, question
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
-from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text
 
 METHOD = "log_hall"
-LARGE_SHARE = 0.2
-"""From so large a share of the sum on, one answer is named in a caution."""
-MANY = 300
-"""Of so many questions on, rare costs are likely to have been met."""
 
 
-@dataclass(frozen=True, slots=True)
-class CostRecords:
-    """What is known of costs, and what may mislead about it."""
+@dataclass(frozen=True, kw_only=True)
+class Costs(CostLists):
+    """What is known of costs; ``left_out``: how many examples a column's figures lack."""
 
-    costs: tuple[CostRecord, ...] = ()
-    ratios: tuple[CostRatioRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
+    left_out: Mapping[str, int]
 
 
-def cost_records(
-    predictions: Predictions, divisions: Sequence[Division], options: Options, deciding: Options
-) -> CostRecords:
+@question("costs", applies=lambda run: bool(cost_columns(run.predictions)))
+def costs(run: Run) -> Costs:
     """Return each model's costs and the ratios of every pair, overall and by slice.
 
-    Parameters
-    ----------
-    predictions
-        The test rows of a run; rows without a cost are left out of that column's figures for every model.
-    divisions
-        The slices.
-    deciding
-        The options with the level of pairs and gates, another one at a look of several.
+    Rows without a cost are left out of that column's figures for every model.
     """
-    columns = cost_columns(predictions)
-    if not columns:
-        return CostRecords()
-    own: list[CostRecord] = []
+    predictions, options, deciding = run.predictions, run.options, run.data.deciding
+    figures: list[CostRecord] = []
     ratios: list[CostRatioRecord] = []
-    raised: list[WarningRecord] = []
-    for column in columns:
-        kept = known(predictions, column)
-        if not kept.all():
-            n = predictions.number(~kept)
-            raised.append(
-                warning("cost_left_out", about=(column,), column=column, n=n, total=predictions.n_examples)
-            )
-        spent = _all_spending(predictions, column, options, kept)
-        own += _records(spent, column, None, options, deciding)
+    left_out: dict[str, int] = {}
+    for column in cost_columns(predictions):
+        given = known(predictions, column)
+        if not given.all():
+            left_out[column] = predictions.number(~given)
+        spent = _all_spending(predictions, column, options, given)
+        figures += _records(spent, column, None, options, deciding)
         ratios += _ratios(spent, column, None, deciding)
-        for division in divisions:
+        for division in run.data.divisions:
             for code, value in enumerate(division.values):
                 rows = np.flatnonzero(division.codes == code)
                 part = subset(predictions, rows)
-                within = _all_spending(part, column, options, kept[rows])
+                within = _all_spending(part, column, options, given[rows])
                 place = Slice(column=division.column, value=value)
-                own += _records(within, column, place, options, deciding)
+                figures += _records(within, column, place, options, deciding)
                 ratios += _ratios(within, column, place, deciding)
-    raised += _warnings([record for record in own if record.slice is None])
-    return CostRecords(tuple(own), tuple(ratios), tuple(raised))
+    undominated = with_undominated(figures, quality_of(run.results))
+    return Costs(costs=undominated, cost_ratios=tuple(ratios), left_out=left_out)
 
 
 def cost_columns(predictions: Predictions) -> tuple[str, ...]:
@@ -233,36 +214,6 @@ def _ratio(a: Figure | Text, b: Figure | Text, level: float) -> tuple[float | No
     if not isinstance(b, Figure):
         return None, Bounds(None, None, b)
     return ratio_limits(a, b, level)
-
-
-def _warnings(records: Sequence[CostRecord]) -> Iterator[WarningRecord]:
-    """Yield the cautions of answers that hold much of a sum, and one sentence for each number of questions."""
-    for record in records:
-        share = record.largest_share
-        if share is not None and share >= LARGE_SHARE:
-            yield warning(
-                "one_large_cost", about=(record.model, record.column), model=record.model, column=record.column,
-                share=share,
-            )  # fmt: skip
-    for n in sorted({record.n for record in records if record.n < MANY}):
-        yield warning(
-            "rare_costs",
-            about=tuple(dict.fromkeys(r.column for r in records if r.n == n)),
-            n=n,
-            one_in=one_in(n),
-        )
-
-
-def one_in(n: int) -> int:
-    """Return k: of a cost that fewer than one answer in k has, n answers may hold none (with a chance of 5 %).
-
-    Examples
-    --------
-    >>> [one_in(n) for n in (30, 50, 100)]
-    [11, 17, 34]
-    """
-    k: float = 1 / (1 - 0.05 ** (1.0 / n))
-    return round(k)
 
 
 def quality_of(results: Results) -> dict[tuple[str, Slice | None], float | None]:

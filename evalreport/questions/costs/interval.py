@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from evalreport.engine.counts import kish
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.losses import turned
 from evalreport.intervals.registry import Bounds, interval
-from evalreport.metrics.evidence import CostFigure, Stratum
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.texts import Message
 
@@ -20,6 +20,34 @@ NO_VARIATION = Message("costs.no_variation")
 TOO_FEW = Message("costs.too_few")
 LEAST_SPREAD = 1e-12
 """Relative contributions that are all smaller than this do not vary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Contributions of independent units to the logarithm of a figure.
+
+    Attributes
+    ----------
+    contributions
+        (J,) one a unit: a question, or a cluster of them.
+    variance, df
+        Of their sum.
+    """
+
+    contributions: Floats
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostFigure:
+    """A positive figure of costs, and what each unit contributes to its logarithm.
+
+    ``strata``: one for all questions; one for each task of a suite; those of both test sets of an independent ratio.
+    """
+
+    value: float
+    strata: tuple[Stratum, ...]
 
 
 def stratum(

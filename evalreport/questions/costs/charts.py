@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.schema.costs import CostRecord
+from evalreport.questions.costs.records import CostRecord
 from evalreport.schema.lookups import place_of_model, values_of, with_limits
 from evalreport.schema.results import Results
 from evalreport.texts import say

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.report.sections import costs, questions
+from evalreport.questions.costs import section as costs
+from evalreport.report.sections import questions
 from evalreport.report.view import view_of
 from tests.comparisons.test_questions import answers, run
 

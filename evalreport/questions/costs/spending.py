@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.intervals.costs import LEAST_SPREAD, NO_VARIATION, TOO_FEW, log_hall, stratum
 from evalreport.intervals.registry import Bounds
-from evalreport.metrics.evidence import CostFigure, Stratum
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.questions.costs.interval import (
+    LEAST_SPREAD,
+    NO_VARIATION,
+    TOO_FEW,
+    CostFigure,
+    Stratum,
+    log_hall,
+    stratum,
+)
 from evalreport.texts import Message, Text
 
 ALL_ZERO = Message("costs.all_zero")

@@ -92,3 +92,11 @@ class CostRatioRecord:
     per_success_low: float | None = None
     per_success_high: float | None = None
     per_success_reason: Text | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostLists:
+    """The lists of results.json about costs."""
+
+    costs: tuple[CostRecord, ...] = ()
+    cost_ratios: tuple[CostRatioRecord, ...] = ()

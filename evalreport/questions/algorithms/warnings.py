@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from evalreport.algorithms.error_estimators import INTERPOLATES
 from evalreport.algorithms.records import AlgorithmRecords
-from evalreport.schema.algorithms import SQUARES_OF, DecompositionRecord, ErrorEstimateRecord
+from evalreport.predictions.table import Predictions
+from evalreport.schema.algorithms import SQUARES_OF, ErrorEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.warnings.checks import check
 
 FEW_REPLICATES = 30
 
 
-def algorithm_warnings(algorithms: AlgorithmRecords, design: str) -> Iterator[WarningRecord]:
-    """Warn of models that interpolate, of examples never out of the bag, and of bias that holds noise."""
+@check("interpolating_model", "no_information", "never_out_of_bag")
+def error_estimates(algorithms: AlgorithmRecords) -> Iterator[WarningRecord]:
+    """Warn of models that interpolate, that learnt nothing, and of examples that were never out of the bag."""
     estimates = algorithms.error_estimates
-    yield from _error_estimates([e for e in estimates if e.metric == estimates[0].metric])
-    yield from _decomposition(algorithms.decomposition, design)
-
-
-def _error_estimates(main: Sequence[ErrorEstimateRecord]) -> Iterator[WarningRecord]:
+    main = [e for e in estimates if e.metric == estimates[0].metric]
     fitted = _models(e for e in main if e.estimator == "bootstrap_632" and e.reason == INTERPOLATES)
     if fitted:
         yield warning("interpolating_model", about=fitted, models=fitted)
@@ -38,7 +37,10 @@ def _models(records: Iterator[ErrorEstimateRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(record.model for record in records))
 
 
-def _decomposition(records: Sequence[DecompositionRecord], design: str) -> Iterator[WarningRecord]:
+@check("noise_in_bias", "noise_exceeds_bias", "few_replicates")
+def decomposition(algorithms: AlgorithmRecords, predictions: Predictions) -> Iterator[WarningRecord]:
+    """Warn of bias that holds noise, of more noise than there is bias, and of few replicates."""
+    records = algorithms.decomposition
     if not records:
         return
     squared = [r for r in records if r.loss in SQUARES_OF]
@@ -50,5 +52,5 @@ def _decomposition(records: Sequence[DecompositionRecord], design: str) -> Itera
         yield warning("noise_exceeds_bias", about=below, models=below)
     few = min(r.n_replicates for r in records)
     # Of a plain table of replicates the layout's own warning says it.
-    if few <= FEW_REPLICATES and design != "bootstrap":
+    if few <= FEW_REPLICATES and predictions.design != "bootstrap":
         yield warning("few_replicates", n=few, enough=FEW_REPLICATES)

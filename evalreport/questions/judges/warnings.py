@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalreport.comparisons.judges import OUTCOME, Fields, JudgeRecords
+from evalreport.comparisons.judges import OUTCOME, Fields
 from evalreport.intervals.normal import ppi
 from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
+from evalreport.questions.judges.compute import Judges
 from evalreport.schema.judges import JudgeEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.warnings.checks import check
 
 FEW_CLUSTERS = 10
 """With judged answers in fewer clusters the error of an estimate is known from too few of them."""
@@ -20,11 +22,12 @@ FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
 
-def judge_warnings(judge: JudgeRecords, options: Options) -> Iterator[WarningRecord]:
+@check("judge_favours", "few_gold", "few_judge_errors")
+def judge_warnings(judges: Judges, options: Options) -> Iterator[WarningRecord]:
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
-    yield from _favours(judge, options)
-    agreements = {r.model: r for r in judge.agreement if r.model is not None}
-    yield from _few_outcomes(judge.estimates, {m: r.n_gold for m, r in agreements.items()})
+    yield from _favours(judges, options)
+    agreements = {r.model: r for r in judges.judge_agreement if r.model is not None}
+    yield from _few_outcomes(judges.judge_estimates, {m: r.n_gold for m, r in agreements.items()})
     for name, r in agreements.items():
         if r.clusters is not None and r.clusters < FEW_CLUSTERS and r.n_gold >= LEAST_GOLD:
             yield warning("few_gold", "clusters", about=(name,), model=name, n=r.clusters, gold=r.n_gold)
@@ -32,14 +35,14 @@ def judge_warnings(judge: JudgeRecords, options: Options) -> Iterator[WarningRec
         if r.n_gold < LEAST_GOLD or r.human_only is None or r.judge_only is None:
             continue
         n = r.human_only + r.judge_only
-        if n < FEW_DISAGREEMENTS and _rests_on_the_judge(judge, name):
+        if n < FEW_DISAGREEMENTS and _rests_on_the_judge(judges, name):
             yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
 
 
-def _favours(judge: JudgeRecords, options: Options) -> Iterator[WarningRecord]:
+def _favours(judges: Judges, options: Options) -> Iterator[WarningRecord]:
     """Warn of the pair that shows most clearly that the judge favours one of two models."""
-    own = {r.model: r.bias for r in judge.agreement if r.model is not None}
-    flagged = [r for r in judge.bias if r.flagged]
+    own = {r.model: r.bias for r in judges.judge_agreement if r.model is not None}
+    flagged = [r for r in judges.judge_bias if r.flagged]
     if not flagged:
         return
     worst = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
@@ -101,7 +104,7 @@ def _how_few(kind: str, n: int) -> Fields:
     return {} if short is None else {"low": short.lowest, "high": short.highest}
 
 
-def _rests_on_the_judge(judge: JudgeRecords, name: str) -> bool:
+def _rests_on_the_judge(judges: Judges, name: str) -> bool:
     """Say whether a model's estimate gives the judge any weight; in a suite, in some task."""
-    estimates = (r for r in judge.estimates if r.a == name and r.b is None)
+    estimates = (r for r in judges.judge_estimates if r.a == name and r.b is None)
     return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)

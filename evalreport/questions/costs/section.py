@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.costs import costs_drawn, is_logarithmic, quality_against_cost
 from evalreport.plots.pictures import Figure
+from evalreport.questions.costs.charts import costs_drawn, is_logarithmic, quality_against_cost
+from evalreport.questions.costs.records import CostRatioRecord, CostRecord
 from evalreport.report.scales import Column, LinedRow, LinedTable
 from evalreport.report.view import View, metric_decimals, value_of
-from evalreport.schema.costs import CostRatioRecord, CostRecord
 from evalreport.schema.lookups import verdict_between
 from evalreport.schema.metrics import Slice
 from evalreport.texts import say

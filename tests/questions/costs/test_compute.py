@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.costs.records import one_in
 from evalreport.errors import InputError, InputErrors, UsageError
+from evalreport.questions.costs.warnings import one_in
 from tests.comparisons.test_questions import run
 
 

@@ -1,1 +1,0 @@
-"""What answers cost, and what a model's quality costs."""

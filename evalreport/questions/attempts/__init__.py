@@ -1,0 +1,1 @@
+"""Questions that are answered several times: which of them got worse, and would more attempts help?"""

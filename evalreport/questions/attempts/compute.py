@@ -1,0 +1,36 @@
+"""Verdicts on single questions, and what attempts and questions add to the errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+from evalreport.comparisons.attempt_variance import attempt_variance_records
+from evalreport.comparisons.questions import question_records
+from evalreport.questions.question import Run, question
+from evalreport.schema.comparisons import AttemptVarianceRecord
+from evalreport.schema.questions import QuestionRecord
+from evalreport.schema.warnings import WarningRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempts:
+    """The lists of results.json about attempts; ``few``: the pairs none of whose questions could be decided."""
+
+    questions: tuple[QuestionRecord, ...] = ()
+    attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
+    few: tuple[WarningRecord, ...] = ()
+
+
+def repeated(run: Run) -> bool:
+    """Say whether some question is answered several times."""
+    predictions = run.predictions
+    return any(m.attempts is not None for m in predictions.models) or "attempt" in predictions.keys
+
+
+@question("attempts", applies=repeated)
+def attempts(run: Run) -> Attempts:
+    """Return a record of every question and pair of models, and the parts of each mean's variance."""
+    questions, few = question_records(run.predictions, run.data.deciding)
+    variance = (attempt_variance_records(s, run.options.baseline) for s in run.samples)
+    return Attempts(questions=questions, attempt_variance=tuple(chain.from_iterable(variance)), few=few)

@@ -1,0 +1,1 @@
+"""May an automatic judge be believed, and does it favour a model?"""

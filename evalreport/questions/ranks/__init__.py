@@ -1,0 +1,1 @@
+"""Which ranks may a model have, and do all models differ at once?"""

@@ -1,0 +1,1 @@
+"""Which threshold on the scores: curves, operating points and decision curves."""
