@@ -360,7 +360,7 @@ class Replicate:
 
 def arcsine_shares(cells: int) -> Floats:
     """Return the shares (cells,) at which cells begin that are of equal width in the arcsine of their square root."""
-    return np.sin(np.arange(cells) * (np.pi / 2 / cells)) ** 2
+    return np.asarray(np.sin(np.arange(cells) * (np.pi / 2 / cells)) ** 2)
 
 
 def coarse(counts: ThresholdCounts) -> Coarse:
