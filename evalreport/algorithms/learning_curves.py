@@ -41,7 +41,7 @@ from evalreport.schema.algorithms import (
 )
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message
+from evalreport.texts import Message, plain
 
 LEAST_SIZES = 4
 """Three numbers are fitted: with fewer sizes nothing would be left to check the fit by."""
@@ -263,7 +263,7 @@ def at_one_point(predictions: Predictions) -> Predictions:
     table = at_points(predictions, series, chosen)
     at = ", ".join(f"{name} {point.x:g}" for name, point in chosen.items())
     compared_at = FoundRecord(
-        what=series.axis.replace("_", " "), value=at, why=Message(f"curve_point.{series.axis}")
+        what=series.axis.replace("_", " "), value=plain(at), why=Message(f"curve_point.{series.axis}")
     )
     return table.noted(found=[compared_at], warnings=warnings)
 

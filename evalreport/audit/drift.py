@@ -432,7 +432,7 @@ def _numbers_text(found: Drift) -> Text:
     return parts(Message("drift.distance", size=found.effect_size), *_psi_text(found))
 
 
-def _listed(names: list[str]) -> Text:
+def _listed(names: list[str]) -> str | Message:
     first, more = ", ".join(names[:MOST_LISTED]), len(names) - MOST_LISTED
     return Message("list.more", names=first, n=more) if more > 0 else first
 

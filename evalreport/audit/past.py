@@ -369,4 +369,4 @@ def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:
 
 
 def _has_row_numbers(predictions: Predictions) -> bool:
-    return any((record.what, record.value) == ("ids", "row numbers") for record in predictions.found)
+    return any(record.what == "ids" and str(record.value) == "row numbers" for record in predictions.found)

@@ -46,7 +46,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, Text, parts
+from evalreport.texts import Message, Text, parts, plain
 
 LEAST_COUNT = 2
 """A p-value by resampling of at most LEAST_COUNT / (replicates + 1) may only be that large for want of replicates."""
@@ -247,7 +247,7 @@ def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None
         look=look,
         test=test,
         alarm=alarm,
-        text="",
+        text=plain(""),
         **empty,  # type: ignore[arg-type]
     )
 

@@ -296,7 +296,7 @@ Level = Literal["info", "warning", "error"]
 _LOG_FORMAT: ContextVar[LogFormat] = ContextVar("log_format", default="text")
 
 
-def clean(text: Text) -> str:
+def clean(text: str | Message) -> str:
     r"""Return text for one line of a terminal, without secrets and with dangerous characters written as U+001B.
 
     Examples
@@ -312,7 +312,7 @@ def log_as(form: LogFormat) -> None:
     _LOG_FORMAT.set(form)
 
 
-def say(text: Text, *, level: Level = "info", code: str | None = None) -> None:
+def say(text: str | Message, *, level: Level = "info", code: str | None = None) -> None:
     """Print one line on standard error.
 
     Parameters
@@ -329,7 +329,7 @@ def say(text: Text, *, level: Level = "info", code: str | None = None) -> None:
         click.echo(clean(text), file=sys.stderr)
 
 
-def tell(text: Text) -> None:
+def tell(text: str | Message) -> None:
     """Print one line on standard output; tabs separate its cells."""
     click.echo("\t".join(clean(cell) for cell in str(text).split("\t")), file=sys.stdout)
 

@@ -15,7 +15,7 @@ from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
 from evalreport.predictions.arrays import Floats
 from evalreport.schema.curves import DominanceRecord, Relation
-from evalreport.texts import Message, Value, sentences, shortened
+from evalreport.texts import Message, Value, plain, sentences, shortened
 
 CLEAR = 0.05
 """Curves cross clearly if each is higher than the other by this much somewhere."""
@@ -72,6 +72,7 @@ def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
         b_most=down,
         b_most_at=float(rates[gap.argmin()]) if down else None,
         clear=min(up, down) >= CLEAR,
+        text=plain(""),
     )
     if record.clear:
         beyond = [_beyond(one, other, rates, side) for one, other, side in ((a, b, gap), (b, a, -gap))]

@@ -9,7 +9,7 @@ from typing import Literal
 from evalreport.comparisons.adjustment import adjust
 from evalreport.schema.calibration import CalibrationRecord
 from evalreport.schema.results import Results
-from evalreport.texts import Message, Text
+from evalreport.texts import Message
 
 Kind = Literal[
     "impossible",
@@ -137,7 +137,7 @@ def said(finding: Finding, name: Callable[[str], str]) -> Message:
     return Message(f"calibration.{kind}", model=who, level=level_of(record))
 
 
-def _who(record: CalibrationRecord, name: Callable[[str], str]) -> Text:
+def _who(record: CalibrationRecord, name: Callable[[str], str]) -> str | Message:
     model = name(record.model)
     return model if record.label is None else Message("calibration.of_class", model=model, label=record.label)
 

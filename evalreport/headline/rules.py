@@ -30,7 +30,7 @@ from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
-from evalreport.texts import Message, Text, coded, in_words, joined
+from evalreport.texts import PLAIN, Message, Text, coded, in_words, joined
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
 
@@ -105,7 +105,7 @@ def params_of(message: Message) -> dict[str, Any]:
     """Flatten the parameters of a message and of those in it: every model, metric, value and limit of the text."""
     found: dict[str, Any] = {}
     for name, value in message.params.items():
-        if isinstance(value, Message):
+        if isinstance(value, Message) and value.code != PLAIN:
             inner = params_of(value)
             if "value" in inner and set(inner) <= {"value", "limits", "half"}:
                 found[name] = inner["value"]
@@ -118,7 +118,7 @@ def params_of(message: Message) -> dict[str, Any]:
         elif isinstance(value, (tuple, list)):
             found[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
         elif name != "half":
-            found[name] = value
+            found[name] = str(value) if isinstance(value, Message) else value
     return found
 
 
@@ -265,7 +265,7 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     return Message(f"headline.{key}", what=name, value=value, needs=needs)
 
 
-def _gate_words(facts: Facts, what: str) -> Text:
+def _gate_words(facts: Facts, what: str) -> str | Message:
     """Name one model's metric in words; anything else as it was typed."""
     for model in sorted(facts.results.models, key=len, reverse=True):
         for spelled in (f"{model}.", f'"{model}".'):

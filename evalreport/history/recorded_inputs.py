@@ -12,7 +12,7 @@ from evalreport.registry import instead_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.files import digest
 from evalreport.sources.recorded import places, stays_below
-from evalreport.texts import Message, Text
+from evalreport.texts import Message, Text, plain
 
 MOST_RESAMPLES = 10_000_000
 """A results.json comes from outside, so the work that it may ask for is limited."""
@@ -78,5 +78,5 @@ def _state(row: JsonObject, relative: str, folder: Path) -> InputState:
             return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(file)))
         found = digest(file)
     except OSError as error:
-        return InputState(path, "missing", recorded, why=f"{file}: {error.strerror}")
+        return InputState(path, "missing", recorded, why=plain(f"{file}: {error.strerror}"))
     return InputState(path, "unchanged" if found == recorded else "changed", recorded, found)

@@ -32,9 +32,13 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
-from evalreport.texts import Message, Text, parts
+from evalreport.texts import Message, Text, parts, plain
 
 Name = Literal["accepted", "last"]
+
+
+UNSAID = plain("")
+"""How two runs were compared, where nothing needs to be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class ModelChange:
     method: str | None = None
     test: str | None = None
     p_value: float | None = None
-    how: Text = ""
+    how: Text = UNSAID
     reason: Text | None = None
     sizes: tuple[int, int] | None = None
     same_answers: bool = False
@@ -298,7 +302,7 @@ def has_limits(values: PossibleLimits) -> TypeGuard[ValueLimits]:
     return None not in values
 
 
-def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = "") -> ModelChange:
+def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> ModelChange:
     """Return the difference of two independent values, from the limits of each.
 
     Examples

@@ -529,7 +529,7 @@ def locked(
         yield
 
 
-Attempt = Callable[[], Text | None]
+Attempt = Callable[[], str | Message | None]
 """Tries to take the lock; returns None on success, else who holds it."""
 
 

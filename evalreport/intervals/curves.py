@@ -27,7 +27,7 @@ from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.schema.curves import CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.schema.inputs import FoundRecord
-from evalreport.texts import Message
+from evalreport.texts import Message, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord
     of_roc = [record for one in curves for record in one.records if record.curve == "roc"]
     if any(record.band for record in of_roc):
         why = Message("found.bands.pointwise", level=options.confidence, resamples=options.resamples)
-        return (FoundRecord(what="ROC bands", value="pointwise", why=why),)
+        return (FoundRecord(what="ROC bands", value=plain("pointwise"), why=why),)
     several = len({record.model for record in of_roc}) > 1 and len(curves) == 1
     if len(of_roc) > MOST_BANDS:
         why = Message("found.bands.none", most=MOST_BANDS)
@@ -130,4 +130,4 @@ def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord
         why = Message("found.bands.several")
     else:
         return ()
-    return (FoundRecord(what="ROC bands", value="none", why=why),)
+    return (FoundRecord(what="ROC bands", value=plain("none"), why=why),)

@@ -207,7 +207,9 @@ def missing(method: IntervalMethod, estimate: Value, *, but: str = "") -> str | 
 def why_missing(need: str, estimate: Value) -> Text:
     """Say that an estimate does not meet a need."""
     if need == "some_interval":
-        return estimate.metric.inference.no_interval
+        why = estimate.metric.inference.no_interval
+        assert why is not None
+        return why
     if need == "enough_of_a_class":
         return Message("interval_needs.enough_of_a_class", least=estimate.metric.inference.least_of_a_class)
     return Message(f"interval_needs.{need}", **({"most": MOST_BLOCKS} if need == "few_blocks" else {}))

@@ -22,7 +22,7 @@ from evalreport.predictions.spelling import alikes, shown_apart
 from evalreport.predictions.table import Column, Notes
 from evalreport.schema.inputs import FlowRecord, FoundRecord
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, Text, quoted
+from evalreport.texts import Message, plain, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     flow = () if join == "independent" else _read(rows, rows_by_model)
     if join == "independent":
         why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
-        found = (FoundRecord(what="join", value="independent", why=why),)
+        found = (FoundRecord(what="join", value=plain("independent"), why=why),)
     elif (rows_by_model < 0).any() and not of_series:
         shared = (rows_by_model >= 0).all(axis=0)
         of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
@@ -94,7 +94,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
-            found = (*found, FoundRecord(what="join", value="intersect", why=why))
+            found = (*found, FoundRecord(what="join", value=plain("intersect"), why=why))
             lost = _number(rows, rows_by_model[:, ~shared].max(axis=0))
             flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
@@ -178,7 +178,9 @@ def _with_own_seeds(
         if lacking.any() and join == "error":
             raise _lacks_a_seed(rows, model, any_row[lacking[place]])
         complete &= ~lacking[place]
-    return complete, (FoundRecord(what="seeds", value="unpaired", why=Message("found.seeds_unpaired")),)
+    return complete, (
+        FoundRecord(what="seeds", value=plain("unpaired"), why=Message("found.seeds_unpaired")),
+    )
 
 
 def used_ids(ids: pa.Array, code: Places) -> tuple[pa.Array, Places]:
@@ -390,7 +392,7 @@ _COMPARED = 10_000
 """Ids of each side among which those that look alike are sought."""
 
 
-def _own_id(rows: Rows, witnesses: Places, extra: Places) -> Text:
+def _own_id(rows: Rows, witnesses: Places, extra: Places) -> str | Message:
     """Name an id that a model has and others lack: one that looks like an id that it lacks, with what differs."""
     if rows.ids is None or not len(extra):
         return ""

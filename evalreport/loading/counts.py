@@ -24,7 +24,7 @@ from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
 from evalreport.sources.files import AGGREGATE
 from evalreport.sources.reading import Columns, empty_file
-from evalreport.texts import Message
+from evalreport.texts import Message, plain
 
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
@@ -189,7 +189,7 @@ def counts_found(rows: Rows) -> Notes:
     lines, examples = rows.n // models, int(rows.times.sum()) // models
     value = Message("found.counts.value", n=lines, examples=examples)
     why = Message("found.models.counts", n=models)
-    found = FoundRecord(what="models", value=", ".join(rows.models), why=why)
+    found = FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)
     return Notes((found, FoundRecord(what="counts", value=value, why=Message("found.counts.why"))))
 
 

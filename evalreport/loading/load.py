@@ -65,7 +65,7 @@ from evalreport.sources.memory import memory_sources, truth_source
 from evalreport.sources.reading import Columns, Source
 from evalreport.sources.scikit_learn import as_fold_scores, score_arrays
 from evalreport.sources.workbooks import read_workbook  # noqa: F401 - it registers itself
-from evalreport.texts import Message, parts
+from evalreport.texts import Message, parts, plain
 
 _DEFAULTS = Options()
 
@@ -398,7 +398,7 @@ def _design_found(design: FoundDesign, loaded: Loaded) -> FoundRecord:
     """Return the design that was found; on one test set, that questions are answered several times."""
     repeated = design.design == "test-set" and any(r.what == "attempts" for r in loaded.notes.found)
     why = Message("found.design.attempts") if repeated else design.why
-    return FoundRecord(what="design", value=design.design, why=why)
+    return FoundRecord(what="design", value=plain(design.design), why=why)
 
 
 def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...]:
@@ -415,9 +415,9 @@ def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...
         why = Message("found.models.one_a_file", n=n)
     else:
         why = Message("found.models.files", n=n, files=files)
-    found = [FoundRecord(what="models", value=", ".join(rows.models), why=why)]
+    found = [FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
-        found.append(FoundRecord(what="ids", value="row numbers", why=Message("found.no_id")))
+        found.append(FoundRecord(what="ids", value=plain("row numbers"), why=Message("found.no_id")))
     return tuple(found)
 
 

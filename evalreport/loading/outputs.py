@@ -21,7 +21,7 @@ from evalreport.predictions.arrays import Codes, Floats, Mask, Values
 from evalreport.predictions.table import ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, Text, quoted
+from evalreport.texts import Message, plain, quoted
 
 SUM_TOLERANCE = 1e-3
 
@@ -54,7 +54,7 @@ def model_outputs(loaded: Loaded, options: Options) -> tuple[list[ModelOutputs],
 
 def _together(found: Sequence[FoundRecord], n_models: int) -> list[FoundRecord]:
     """Say once what holds for several models for the same reason."""
-    models: dict[tuple[str, Text], list[Text]] = {}
+    models: dict[tuple[str, Message], list[str]] = {}
     for record in found:
         models.setdefault((record.what, record.why), []).append(str(record.value))
     return [
@@ -62,7 +62,7 @@ def _together(found: Sequence[FoundRecord], n_models: int) -> list[FoundRecord]:
             what=what,
             value=Message("found.all_models", n=n_models)
             if n_models == len(names) > 3
-            else ", ".join(map(str, names)),
+            else plain(", ".join(names)),
             why=why,
         )
         for (what, why), names in models.items()
@@ -174,17 +174,21 @@ def _derived_labels(
     present = chosen.present
     if positive is None:
         if proba is None:
-            return None, FoundRecord(what="labels", value=chosen.model, why=Message("found.labels.none"))
+            return None, FoundRecord(
+                what="labels", value=plain(chosen.model), why=Message("found.labels.none")
+            )
         largest = proba.max(axis=1)
         ties = int(((proba == largest[:, None]).sum(axis=1) > 1).sum())
         why = Message("found.labels.largest_with_ties", n=ties) if ties else Message("found.labels.largest")
         filled = np.where(np.isnan(proba), -1.0, proba)
         return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
-            what="labels", value=chosen.model, why=why
+            what="labels", value=plain(chosen.model), why=why
         )
     threshold = options.threshold if options.threshold is not None or proba is None else 0.5
     if ranking is None or threshold is None:
-        return None, FoundRecord(what="threshold", value=chosen.model, why=Message("found.threshold.none"))
+        return None, FoundRecord(
+            what="threshold", value=plain(chosen.model), why=Message("found.threshold.none")
+        )
     if options.threshold is None:
         why = Message("found.threshold.default", threshold=threshold)
     elif proba is None:
@@ -192,7 +196,7 @@ def _derived_labels(
     else:
         why = Message("found.threshold.of_probability", threshold=threshold)
     labels = np.where(ranking >= threshold, np.int32(positive), np.int32(1 - positive))
-    return _masked(labels, present), FoundRecord(what="threshold", value=chosen.model, why=why)
+    return _masked(labels, present), FoundRecord(what="threshold", value=plain(chosen.model), why=why)
 
 
 def _masked(labels: Codes, present: Mask | None) -> Codes:

@@ -30,7 +30,7 @@ from evalreport.predictions.spelling import in_order, is_number, is_whole, one_s
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message, plain, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,9 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
             warnings += (*doubts, *look)
     refuse_all(errors)
     guesses = _guesses(tables, named)
-    found += [FoundRecord(what="probabilities", value=w.about[0], why=Message("found.lone")) for w in guesses]
+    found += [
+        FoundRecord(what="probabilities", value=plain(w.about[0]), why=Message("found.lone")) for w in guesses
+    ]
     distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
     return Named(named, Notes(distinct, (*like_counts, *guesses, *warnings)))
 
@@ -225,7 +227,7 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
         )
     record = FoundRecord(
         what="probabilities",
-        value=header,
+        value=plain(header),
         why=Message("found.sorted_labels", n=len(names), labels=names[:10]),
     )
     probabilities = {**table.roles.probabilities, **dict(zip(names, headers, strict=True))}

@@ -24,7 +24,7 @@ from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import Columns, Dialect, Source
-from evalreport.texts import Message, Value
+from evalreport.texts import Message, Value, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
 def _dialect_found(dialect: Dialect | None) -> Iterator[FoundRecord]:
     """Say what is unusual about how a file is written."""
     if dialect is not None and dialect.delimiter == ";":
-        yield FoundRecord(what="separator", value=";", why=Message("found.semicolon"))
+        yield FoundRecord(what="separator", value=plain(";"), why=Message("found.semicolon"))
     if dialect is not None and dialect.decimal_comma:
-        yield FoundRecord(what="decimal mark", value=",", why=Message("found.decimal_comma"))
+        yield FoundRecord(what="decimal mark", value=plain(","), why=Message("found.decimal_comma"))
 
 
 _LIST = re.compile(r"\[[^\[\]]*\]")

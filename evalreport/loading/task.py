@@ -27,7 +27,7 @@ from evalreport.predictions.spelling import (
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message, plain, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,7 +108,7 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         _refuse_several_labels(rows)
     task, why, guess = _classes_or_numbers(rows, options)
     if task == "regression":
-        record = FoundRecord(what="task", value="regression", why=why)
+        record = FoundRecord(what="task", value=plain("regression"), why=why)
         return FoundTask(task="regression", notes=Notes((record,), guess))
     if task == "clustering":
         return _clustering(rows, why)
@@ -140,7 +140,9 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     header = rows.tables[0].roles.columns[column].strip()
     return FoundTask(
         task=task,
-        notes=Notes((FoundRecord(what="task", value=task, why=Message("found.task.column", column=header)),)),
+        notes=Notes(
+            (FoundRecord(what="task", value=plain(task), why=Message("found.task.column", column=header)),)
+        ),
     )
 
 
@@ -334,7 +336,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     if options.task != "multiclass":
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
-    found = [FoundRecord(what="task", value=task, why=why), _classes_found(classes)]
+    found = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
     probable = {spelling[label] for label in rows.probabilities}
     positive, record, warnings = _positive(classes, task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
@@ -367,7 +369,7 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
         spelling=spelling,
         notes=Notes(
             (
-                FoundRecord(what="task", value="clustering", why=why),
+                FoundRecord(what="task", value=plain("clustering"), why=why),
                 FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
             ),
             (warning("clustering_bootstrap"),),
@@ -389,7 +391,9 @@ def _refuse_many(rows: Rows, classes: Sequence[str], at_least: str = "") -> None
 
 
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
-    return FoundRecord(what="classes", value=first_of(map(quoted, classes), 10), why=Message("found.classes"))
+    return FoundRecord(
+        what="classes", value=plain(first_of(map(quoted, classes), 10)), why=Message("found.classes")
+    )
 
 
 def _counterpart(label: str) -> str:
@@ -464,7 +468,7 @@ def _positive(
         if why.code != "found.positive.last"
         else [warning("positive_class_guessed", about=(label,), label=label)]
     )
-    return label, FoundRecord(what="positive class", value=label, why=why), warnings
+    return label, FoundRecord(what="positive class", value=plain(label), why=why), warnings
 
 
 _LABEL_WITH_SCORE = re.compile(

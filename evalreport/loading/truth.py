@@ -24,7 +24,7 @@ from evalreport.predictions.spelling import difference, in_order, shown_apart
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message, plain, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None = None) -
         if other.strip() not in metadata:
             metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
-    notes = Notes((FoundRecord(what="truth", value=table.shown_name, why=Message("found.truth")),))
+    notes = Notes((FoundRecord(what="truth", value=plain(table.shown_name), why=Message("found.truth")),))
     if unused:
         file = table.shown_name
         notes += Notes(

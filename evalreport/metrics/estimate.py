@@ -373,7 +373,7 @@ def _judged_right_or_wrong(model: ModelOutputs) -> bool:
     return True
 
 
-def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text) -> Estimate:
+def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text | None) -> Estimate:
     """Return the estimate of a quantity that a model does not have, with the reason."""
     value_limits = value_range(definition(key[1]), predictions)
     return Estimate(

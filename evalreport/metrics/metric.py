@@ -183,7 +183,7 @@ class Moments:
     of_probability: Function | None = None
     of_gaps: bool = False
     numbered: Numbered | None = None
-    losses: Text = ""
+    losses: Text | None = None
     less_moved: str = ""
     root_of: str = ""
     from_squares: Callable[[float], float] | None = None
@@ -373,7 +373,7 @@ class Scale:
     greater_is_better: bool | None = True
     turnable: bool = False
     uninformed: float | None = None
-    undefined: Text = ""
+    undefined: Text | None = None
     extensive: bool = False
     share_of_right: bool = False
     affine_of: Affine | None = None
@@ -414,8 +414,8 @@ class Inference:
     test: str = "permutation"
     smooth: bool = True
     resampled: bool = True
-    no_interval: Text = ""
-    no_test: Text = ""
+    no_interval: Text | None = None
+    no_test: Text | None = None
     least_of_a_class: int = 0
 
     @property
@@ -551,9 +551,9 @@ class Metric:
         return self.computation.infinite_at if isinstance(self.computation, Moments) else ""
 
     @property
-    def losses(self) -> Text:
-        """The losses whose mean, or a function of it, it is, in words; empty where there are none of 0 or more."""
-        return self.computation.losses if isinstance(self.computation, Moments) else ""
+    def losses(self) -> Text | None:
+        """The losses whose mean, or a function of it, it is, in words; None where there are none of 0 or more."""
+        return self.computation.losses if isinstance(self.computation, Moments) else None
 
     @property
     def root_of(self) -> str:
@@ -571,8 +571,8 @@ class Metric:
         return self.display.shown_with or self.needs
 
     @property
-    def untested(self) -> Text:
-        """Why no test tests that two models have the same value; empty where one does."""
+    def untested(self) -> Text | None:
+        """Why no test tests that two models have the same value; None where one does."""
         return self.inference.no_test or self.inference.no_interval
 
 

@@ -70,7 +70,7 @@ def row_estimates(
     return estimates
 
 
-def _why_undefined(reason: Text, values: Floats, layout: Layout) -> Text:
+def _why_undefined(reason: Text | None, values: Floats, layout: Layout) -> Text | None:
     """Name the first task of a suite in which a metric has no value; else return the reason as it is."""
     if not layout.whole or layout.ranked.count == 1:
         return reason

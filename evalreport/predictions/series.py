@@ -15,6 +15,7 @@ from evalreport.predictions.design import Cells, design_of, with_seeds_as_repeat
 from evalreport.predictions.subsets import of_model, subset
 from evalreport.predictions.table import Column, ModelOutputs, Notes, Predictions
 from evalreport.schema.inputs import FoundRecord
+from evalreport.texts import plain
 
 Axis = Literal["train_size", "complexity"]
 
@@ -162,7 +163,7 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
         keys=with_seeds_as_repeats(keys) if design.seeds_are_repeats else keys,
         design=design.design,
         notes=Notes(
-            (*found, FoundRecord(what="design", value=design.design, why=design.why)), table.warnings
+            (*found, FoundRecord(what="design", value=plain(design.design), why=design.why)), table.warnings
         ),
     )
 

@@ -17,7 +17,7 @@ from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import named, say
+from evalreport.texts import named, plain, say
 from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def not_summarised(results: Results) -> list[WarningRecord]:
         return list(results.warnings)
     view = view_of(results)
     shown = decision.describe(view).cautions
-    warnings = [replace(w, text=decision.caution_text(view, w)) for w in results.warnings]
+    warnings = [replace(w, text=plain(decision.caution_text(view, w))) for w in results.warnings]
     return [w for w in warnings if w.text not in shown]
 
 

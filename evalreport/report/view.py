@@ -17,7 +17,7 @@ from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.slices import DisparityRecord
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import Text, in_words, say
+from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import short_names, visible
 
@@ -81,7 +81,7 @@ class Cell:
     value: str
     beside: str = ""
     order: float | None = None
-    note: Text = ""
+    note: str | Message = ""
     below: str = ""
 
 
@@ -242,7 +242,7 @@ def limited_cell(
     *,
     signed: bool = False,
     excluded: float | None = None,
-    note: Text = "",
+    note: str | Message = "",
 ) -> Cell:
     """Write a value with its limits, by which a sortable table sorts it; a limit that is ``excluded`` is no part."""
     limits = interval(low, high, decimals, signed=signed, excluded=excluded)
@@ -340,7 +340,7 @@ def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
     return None if found is None else lookups.with_recommended_interval(found)
 
 
-def text_of(view: View, text: Text) -> str:
+def text_of(view: View, text: str | Message) -> str:
     """Show a sentence from the results with the models called as everywhere else."""
     shown = {model.id: model.name for model in view.models if model.id and model.id != model.name}
     if not shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.schema.inputs import JsonObject
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 SQUARES_OF = {"squared": "values", "brier": "probabilities"}
 """Losses that are squared errors, by the quantity they are errors of."""
@@ -88,7 +88,7 @@ class ErrorEstimateRecord:
     low: float | None = None
     high: float | None = None
     details: JsonObject
-    reason: Text | None = None
+    reason: Message | None = None
     interval_method: str | None = None
 
 
@@ -160,4 +160,4 @@ class LearningFitRecord:
     needed: float | None = None
     needed_low: float | None = None
     needed_high: float | None = None
-    reason: Text | None = None
+    reason: Message | None = None

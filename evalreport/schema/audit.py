@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
 """Codes of the warnings about the alarms of an audit."""
@@ -41,8 +41,8 @@ class HistoryRecord:
     test: str | None
     p_value: float | None
     paired: bool
-    text: Text
-    reason: Text | None
+    text: Message
+    reason: Message | None
     n: int | None = None
     reference_n: int | None = None
     status: Literal["both", "same", "new", "gone"] = "both"
@@ -75,8 +75,8 @@ class AuditRecord:
     low: float | None
     high: float | None
     alarm: bool
-    text: Text
-    reason: Text | None
+    text: Message
+    reason: Message | None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
     ``n_now`` examples where these are not the same; of ``worse`` on other examples ``accepted_nights`` and
@@ -119,4 +119,4 @@ class EvidenceRecord:
     compared: int = 0
     horizon: int | None = None
     answers: str | None = None
-    reason: Text | None = None
+    reason: Message | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalreport.schema.metrics import Slice
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 Part = Literal["level", "spread", "shape", "none"]
 
@@ -65,7 +65,7 @@ class CalibrationRecord:
     """Events of probability 0 that happened."""
     certain: int = 0
     """Events of probability 1 that did not happen."""
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

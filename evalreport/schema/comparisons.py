@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evalreport.schema.metrics import Interval, Slice
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,8 @@ class ComparisonRecord:
     effect_size: float | None = None
     recommended: bool
     recommended_interval: Interval | None = None
-    caution: Text | None = None
-    reason: Text | None = None
+    caution: Message | None = None
+    reason: Message | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
@@ -71,8 +71,8 @@ class OmnibusRecord:
     df2: float | None = None
     by: str = "examples"
     blocks: int | None = None
-    caution: Text | None = None
-    reason: Text | None = None
+    caution: Message | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ class AttemptVarianceRecord:
     se_more_attempts: float | None
     se_more_questions: float
     b: str | None = None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class EffectRecord:
     value: float | None
     low: float | None
     high: float | None
-    text: Text
+    text: Message
     unit: str = "example"
 
 
@@ -214,4 +214,4 @@ class DisagreementRecord:
     answer: str
     correct: bool | None
     spread: float
-    measure: Text
+    measure: Message

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class CurveSummaryRecord:
     high: float | None = None
     level: float | None = None
     method: str | None = None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 EQUAL_ERRORS = "eer"
@@ -75,8 +75,8 @@ class OperatingPointRecord:
     fn: float
     tn: float
     optimistic: bool
-    text: Text
-    reason: Text | None = None
+    text: Message
+    reason: Message | None = None
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
 
@@ -104,7 +104,7 @@ class DominanceRecord:
     b_most: float
     b_most_at: float | None = None
     clear: bool = False
-    text: Text = ""
+    text: Message
     clear_crossings: tuple[float, ...] = ()
     beyond_bands: bool | None = None
 
@@ -127,8 +127,8 @@ class ThresholdChangeRecord:
     fp: float | None = None
     fn: float | None = None
     tn: float | None = None
-    text: Text = ""
-    reason: Text | None = None
+    text: Message
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evalreport.schema.inputs import JsonObject
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 Verdict = Literal["better", "worse", "equivalent", "non-inferior", "undecided"]
 
@@ -48,7 +48,7 @@ class VerdictRecord:
     level: float
     low: float | None
     high: float | None
-    text: Text
+    text: Message
     method: str | None = None
     detectable: DetectableRecord | None = None
     decided_at: int | None = None
@@ -78,7 +78,7 @@ class TaskVerdictRecord:
     p_value: float | None
     p_adjusted: float | None
     correction: str | None
-    text: Text
+    text: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class GateRecord:
     value: float | None
     low: float | None
     high: float | None
-    text: Text
+    text: Message
     exploratory: bool = False
 
 
@@ -110,7 +110,7 @@ class HeadlineRecord:
     colour: bad, undecided, good (gates were asked and pass) or neutral.
     """
 
-    text: Text
+    text: Message
     code: str
     params: JsonObject = field(default_factory=dict)
     tone: Tone

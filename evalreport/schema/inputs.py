@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 JsonObject = Mapping[str, Any]
 """An object as JSON has it: results that were written, or a part of them."""
@@ -27,8 +27,8 @@ class FoundRecord:
     """One thing that was found in the files: task, design, positive class, threshold ...; ``why`` says from what."""
 
     what: str
-    value: Text
-    why: Text
+    value: Message
+    why: Message
     details: Mapping[str, float] = field(default_factory=dict)
     """Numbers by name: of ``attempts`` the ``least`` and the ``most`` at one question."""
 

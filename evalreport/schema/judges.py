@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class JudgeEstimateRecord:
     sd: float | None = None
     fewest_task: str | None = None
     fewest_gold: int | None = None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class JudgeAgreementRecord:
     bias_low: float | None
     bias_high: float | None
     level: float
-    reason: Text | None
+    reason: Message | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

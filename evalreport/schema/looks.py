@@ -8,7 +8,7 @@ from typing import Literal
 
 from evalreport.schema.decisions import CUT, Verdict
 from evalreport.schema.inputs import JsonObject
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 Rule = Literal["added", "other"]
 """``added``: the same models saw more examples; ``other``: anything else, and every look counts alike."""
@@ -68,7 +68,7 @@ class DeclaredRecord:
 
     declared: str
     digest: str
-    changed: tuple[Text, ...] = ()
+    changed: tuple[Message, ...] = ()
     criteria: JsonObject = field(default_factory=dict)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
 """Metrics that are the mean of a column of the user's, whose name says more than the metric's."""
@@ -25,7 +25,7 @@ class Interval:
     level: float
     low: float | None
     high: float | None
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class MetricRecord:
     value: float | None = None
     standard_error: float | None = None
     n: int
-    reason: Text | None = None
+    reason: Message | None = None
     intervals: tuple[Interval, ...] = ()
     formula: str | None = None
     """The definition with this model's counts filled in, where the metric is a function of counts."""
@@ -94,7 +94,7 @@ class MetricRatioRecord:
     high: float | None
     level: float
     method: str
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +110,8 @@ class BaselineRecord:
     average: str | None
     label: str | None
     value: float
-    text: Text
-    reason: Text | None = None
+    text: Message
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 QuestionVerdict = Literal["better", "worse", "undecided"]
 
@@ -33,4 +33,4 @@ class QuestionRecord:
     p_value: float | None = None
     p_adjusted: float | None = None
     verdict: QuestionVerdict | None = None
-    reason: Text | None = None
+    reason: Message | None = None

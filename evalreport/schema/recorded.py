@@ -18,14 +18,20 @@ from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, with_each_key_once
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import SCHEMA, SENTENCES, WITH_CODE, Results, to_json
-from evalreport.texts import Message, Text, english, parts, sentences
+from evalreport.texts import Message, english, parts, plain, sentences
 
 EARLIER = "evalreport/results/1"
 """The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
 PAGE = "report.html"
-_TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_TYPE_NAMES = {
+    str: "a text",
+    Message: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
 
@@ -209,7 +215,7 @@ def results_of(content: JsonObject) -> Results:
     return restored
 
 
-def _restored(value: Any, wanted: TypeHint, said: Mapping[str, Text]) -> Any:
+def _restored(value: Any, wanted: TypeHint, said: Mapping[str, Message]) -> Any:
     origin: TypeHint = get_origin(wanted)
     if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
         hints = _hints(wanted)
@@ -234,17 +240,15 @@ def _restored(value: Any, wanted: TypeHint, said: Mapping[str, Text]) -> Any:
         return {key: _restored(part, get_args(wanted)[1], said) for key, part in value.items()}
     if wanted is float:
         return math.nan if value is None else value
+    if wanted is Message:
+        return said.get(value) or plain(value)
     if origin in (Union, types.UnionType) and value is not None:
-        if Message in get_args(wanted) and isinstance(value, str):
-            return said.get(value, value)
-        choices = [
-            choice for choice in get_args(wanted) if choice is not types.NoneType and choice is not Message
-        ]
+        choices = [choice for choice in get_args(wanted) if choice is not types.NoneType]
         return _restored(value, choices[0], said) if len(choices) == 1 else value
     return value
 
 
-def _sentence(record: JsonObject) -> Text:
+def _sentence(record: JsonObject) -> Message:
     """Return the message of a verdict or a warning; its written text where no message says the same.
 
     A warning's sentence is one of the texts of its code.
@@ -254,7 +258,7 @@ def _sentence(record: JsonObject) -> Text:
     return _as_message(str(record["text"]), [{"code": key, "params": params} for key in codes], notes)
 
 
-def _as_message(text: str, choices: Sequence[Any], notes: Sequence[Any] = ()) -> Text:
+def _as_message(text: str, choices: Sequence[Any], notes: Sequence[Any] = ()) -> Message:
     """Return the message that says a text: the first of the choices that does, with the notes; else the text."""
     for choice in choices:
         try:
@@ -265,7 +269,7 @@ def _as_message(text: str, choices: Sequence[Any], notes: Sequence[Any] = ()) ->
             continue  # of another version, or edited
         if same is not None:
             return same
-    return text
+    return plain(text)
 
 
 def _message(value: Any) -> Any:
@@ -322,7 +326,7 @@ def _is(value: object, wanted: TypeHint) -> bool:
         return math.isfinite(value)
     if wanted is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, wanted)
+    return isinstance(value, str if wanted is Message else wanted)
 
 
 def _check_record(value: object, wanted: TypeHint, where: str) -> None:
@@ -340,8 +344,7 @@ def _check_record(value: object, wanted: TypeHint, where: str) -> None:
 def _check_union(value: object, choices: tuple[TypeHint, ...], where: str) -> None:
     if value is None and types.NoneType in choices:
         return
-    # Messages are written as text.
-    rest = [choice for choice in choices if choice not in (types.NoneType, Message)]
+    rest = [choice for choice in choices if choice is not types.NoneType]
     if len(rest) == 1:
         require_types(value, rest[0], where)
     elif not any(_is(value, choice) for choice in rest):

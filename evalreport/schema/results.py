@@ -72,7 +72,7 @@ from evalreport.schema.metrics import (
 from evalreport.schema.questions import QuestionRecord
 from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import Message, Text, english, joined, speaking
+from evalreport.texts import PLAIN, Message, english, joined, speaking
 from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Results(RoomLists):
     primary_metric: str | None
     usual_metric: str | None = None
     """The metric that would have been the primary one of the task by itself, where another one is."""
-    primary_because: Text | None = None
+    primary_because: Message | None = None
     """Why the primary metric is not the usual one of the task; None where it is, or where it was named."""
     value_columns: tuple[str, ...] = ()
     """The headers of the columns of outcomes or values, as the files spell them."""
@@ -211,6 +211,8 @@ class Results(RoomLists):
         with speaking(english()):
             for message in _messages(self):
                 text, code = str(message), _coded(message)
+                if not code:
+                    continue
                 # One text of two codes is the same words in English; the first code in order is kept.
                 if text not in kept or (kept[text] != code and _ENCODE(code) < _ENCODE(kept[text])):
                     kept[text] = code
@@ -336,14 +338,18 @@ def _messages(value: object) -> Iterator[Message]:
                 yield from _messages(part)
 
 
-def _code_and_params(text: Text) -> dict[str, object]:
+def _code_and_params(text: Message) -> dict[str, object]:
     """Return the code and the parameters of a sentence; of joined sentences the first one's, the others as notes."""
     first, *notes = map(_coded, joined(text))
     return first | ({"notes": notes} if notes else {}) if first else {}
 
 
-def _coded(text: Text) -> dict[str, object]:
-    return {"code": text.code, "params": _params(text)} if isinstance(text, Message) else {}
+def _coded(text: str | Message) -> dict[str, object]:
+    return (
+        {"code": text.code, "params": _params(text)}
+        if isinstance(text, Message) and text.code != PLAIN
+        else {}
+    )
 
 
 def _params(message: Message) -> dict[str, object]:
@@ -351,7 +357,7 @@ def _params(message: Message) -> dict[str, object]:
 
     def plain(value: object) -> object:
         if isinstance(value, Message):
-            return _coded(value)
+            return _coded(value) or str(value)
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
         return _plain(value)

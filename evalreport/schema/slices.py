@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalreport.schema.metrics import Slice
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class DisparityRecord:
     correction: str | None = None
     flagged: bool = False
     n: int
-    reason: Text | None
-    text: Text | None = None
+    reason: Message | None
+    text: Message | None = None
 
 
 _PERIOD = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|W\d{2}|Q[1-4]))?([T ]\d{2}:.*)?")
@@ -114,7 +114,7 @@ class GroupSpreadRecord:
     groups: int | None = None
     small_groups: int | None = None
     left_out: tuple[str, ...] = ()
-    reason: Text | None = None
+    reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

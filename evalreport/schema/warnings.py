@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evalreport.texts import Message, Text
+from evalreport.texts import Message
 
 Level = Literal["info", "caution", "blocker"]
 
@@ -19,7 +19,7 @@ class WarningRecord:
     """
 
     code: str
-    text: Text
+    text: Message
     about: tuple[str, ...] = ()
     level: Level = "caution"
 

@@ -241,7 +241,7 @@ def has_ratio(side: Side) -> bool:
     return side.estimate is not None and side.estimate.range[0] >= 0
 
 
-def in_words(quantity: Quantity) -> Text:
+def in_words(quantity: Quantity) -> str | Message:
     """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
     metric = definition(quantity).display.phrase
     if quantity.label is not None:

@@ -25,6 +25,8 @@ ROOMS = Path(__file__).parents[1] / "questions"
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([a-z_]+))?\}")
 """``{name}`` or ``{name:format}``, a format of ``FORMATS``."""
 FORMS = frozenset({"one", "two", "few", "other"})
+PLAIN = "list.plain"
+"""The code of a message that is no sentence of the catalogue."""
 
 Entry = str | Mapping[str, str]
 """A text, or its plural forms by name."""
@@ -147,6 +149,10 @@ class Message:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a message does not change: {name}")
 
+    def __bool__(self) -> bool:
+        """Whether it says anything: a plain text may be empty."""
+        return self.code != PLAIN or bool(str(self))
+
     def __str__(self) -> str:
         return say(self.code, **self.params)
 
@@ -177,16 +183,29 @@ def _message(code: str, params: Mapping[str, Value]) -> Message:
     return Message(code, **params)
 
 
-Text = str | Message
-"""A sentence of the program, or a text that a user gave."""
+Text = Message
+"""A sentence that records hold: always a message, never a string."""
 
 
-def sentences(*messages: Text) -> Message:
+def plain(text: str) -> Message:
+    """Return a message that says a text as it is: a name from the user's files, or a sentence of another version.
+
+    results.json has no code for it.
+
+    Examples
+    --------
+    >>> str(plain("resnet-50"))
+    'resnet-50'
+    """
+    return Message(PLAIN, text=text)
+
+
+def sentences(*messages: str | Message) -> Message:
     """Join messages into a paragraph."""
     return Message("list.sentences", parts=messages)
 
 
-def parts(*messages: Text) -> Message:
+def parts(*messages: str | Message) -> Message:
     """Join messages into one sentence, with semicolons."""
     return Message("list.parts", parts=messages)
 
@@ -197,7 +216,7 @@ def shortened(names: Sequence[str], most: int) -> Value:
     return Message("list.more", names=", ".join(names[:most]), n=more) if more > 0 else tuple(names)
 
 
-def joined(text: Text) -> tuple[Text, ...]:
+def joined(text: str | Message) -> tuple[str | Message, ...]:
     """Return the messages that ``sentences`` or ``parts`` joined; of any other text the text alone.
 
     Examples
@@ -206,14 +225,14 @@ def joined(text: Text) -> tuple[Text, ...]:
     (('first', 'second'), ('first; second',))
     """
     if isinstance(text, Message) and text.code in ("list.sentences", "list.parts"):
-        found: tuple[Text, ...] = text.params["parts"]  # type: ignore[assignment]
-        return found
+        members: tuple[Message, ...] = text.params["parts"]  # type: ignore[assignment]
+        return members
     return (text,)
 
 
-def coded(text: Text) -> tuple[str, dict[str, Value]]:
-    """Return the code and the parameters of a message; of a text that a user gave no code."""
-    return (text.code, text.params) if isinstance(text, Message) else ("", {})
+def coded(text: str | Message) -> tuple[str, dict[str, Value]]:
+    """Return the code and the parameters of a message; of a plain text no code."""
+    return (text.code, text.params) if isinstance(text, Message) and text.code != PLAIN else ("", {})
 
 
 def say(key: str, /, **values: Value) -> str:

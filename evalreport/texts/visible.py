@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from evalreport.texts import Text, say
+from evalreport.texts import Message, say
 
 LONGEST_NAME = 40
 LONGEST_RUN = 160
@@ -42,7 +42,7 @@ def shaped(text: str) -> str:
     )
 
 
-def visible(text: Text) -> str:
+def visible(text: str | Message) -> str:
     r"""Write every character that has no shape as its code point, and cut endless words in the middle.
 
     Examples

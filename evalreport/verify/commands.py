@@ -23,7 +23,7 @@ from evalreport.cli.run import (
     exit_code,
 )
 from evalreport.options import STANDARD_OUTPUT
-from evalreport.texts import Message, Text
+from evalreport.texts import Message
 
 if TYPE_CHECKING:
     from evalreport.history.recorded_inputs import InputState
@@ -126,8 +126,11 @@ def verify_command(
     return EXIT_CODES[found.outcome]
 
 
-def _lines(found: Verification, most: int | None) -> list[Text]:
-    lines: list[Text] = [f"{found.name}: {_versions(found)}", *(_input(state) for state in found.inputs)]
+def _lines(found: Verification, most: int | None) -> list[str | Message]:
+    lines: list[str | Message] = [
+        f"{found.name}: {_versions(found)}",
+        *(_input(state) for state in found.inputs),
+    ]
     if found.figures or found.differences:
         facts = {"figures": found.figures, "words": found.agreeing["words"]}
         rounded = found.agreeing["rounded"]

@@ -14,7 +14,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs, with_recommended_interval
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.texts import Message, Text, shortened
+from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
 
@@ -77,7 +77,7 @@ def _decides(row: ComparisonRecord, options: Options) -> bool:
 @check("no_test")
 def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
     """Warn that no pair is decided, where no test tests for equal values of the primary metric."""
-    why = definition(family[0].quantity).untested if family else ""
+    why = definition(family[0].quantity).untested if family else None
     if why:
         metric = phrase_of(family[0].quantity)
         yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
@@ -138,7 +138,7 @@ def too_few_replicates(
         yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:
-            label: Text = definition(quantity).display.label
+            label: str | Message = definition(quantity).display.label
             if quantity.label is not None:
                 label = Message("undefined_share.of_a_class", metric=label, label=quantity.label)
             about = (model, quantity.spelled)

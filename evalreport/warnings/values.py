@@ -46,7 +46,9 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
 
 
-def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.and") -> tuple[str, Text]:
+def _metrics_to_read(
+    sample: Sample, wanted: Sequence[str], joint: str = "list.and"
+) -> tuple[str, str | Message]:
     """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
     known = {
         quantity.metric: definition(quantity).display.phrase
@@ -56,7 +58,7 @@ def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str = "list.a
     names = [known[name] for name in wanted if name in known]
     if not names:
         return "alone", ""
-    others: Text = names[-1]
+    others: str | Message = names[-1]
     if len(names) > 1:
         others = Message(joint, names=", ".join(names[:-1]), last=names[-1])
     return "beside", others
@@ -75,7 +77,7 @@ def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("few_successes_or_failures", about=(model,), model=model)
 
 
-def _headed(quantity: Quantity) -> Text:
+def _headed(quantity: Quantity) -> str | Message:
     """Name a metric at the head of a sentence, with its average or class."""
     label = definition(quantity).display.label + (f" ({quantity.average})" if quantity.average else "")
     if quantity.label is None:

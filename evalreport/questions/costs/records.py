@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.schema.metrics import Slice
-from evalreport.texts import Text
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +63,11 @@ class CostRecord:
     """All costs are the same: a gate is decided by the value."""
     of_gates: CostLimits | None = None
     """With looks: the limits at one minus the look's level, by which gates are decided."""
-    reason: Text | None = None
-    mean_reason: Text | None = None
-    median_reason: Text | None = None
-    p95_reason: Text | None = None
-    per_success_reason: Text | None = None
+    reason: Message | None = None
+    mean_reason: Message | None = None
+    median_reason: Message | None = None
+    p95_reason: Message | None = None
+    per_success_reason: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,11 @@ class CostRatioRecord:
     level: float
     method: str
     alike: bool = False
-    reason: Text | None = None
+    reason: Message | None = None
     per_success_ratio: float | None = None
     per_success_low: float | None = None
     per_success_high: float | None = None
-    per_success_reason: Text | None = None
+    per_success_reason: Message | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
