@@ -20,7 +20,7 @@ from evalreport.comparisons.registry import (
     probability,
 )
 from evalreport.comparisons.unit_swaps import swap_patterns
-from evalreport.engine.distributions import chi2_tail, f_tail, t_tail, weighted_sums
+from evalreport.engine.distributions import chi2_tail, f_tail, t_tail
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows
 from evalreport.metrics.counted_rows import CountedRows
@@ -458,5 +458,5 @@ def sign_flips(
 def _flipped(x: Floats, n_swaps: int, seed: int) -> Swapped:
     discordant = x != 0
     patterns, weights = swap_patterns(Units(len(x)), n_swaps, seed, discordant)
-    means = [weighted_sums(1 - 2 * flipped, x) / len(x) for flipped in patterns]
+    means = [((1 - 2 * flipped) @ x) / len(x) for flipped in patterns]
     return Swapped(np.concatenate(means), None, weights, int(discordant.sum()))

@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
@@ -202,8 +201,8 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
     if m == 0:
         return replace(estimate, fits=fits)
     mean = float(values.sum()) / m
-    weights = weighted_sums(draws, defined)
-    replicates = np.where(weights > 0, weighted_sums(draws, values) / np.maximum(weights, 1), np.nan)
+    weights = draws @ defined
+    replicates = np.where(weights > 0, (draws @ values) / np.maximum(weights, 1), np.nan)
     return replace(
         estimate,
         value=mean,

@@ -14,8 +14,6 @@ from evalreport.engine.distributions import (
     Array,
     parts_of,
     ratio,
-    running_sum,
-    running_sums,
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
 from evalreport.metrics.evidence import AtThreshold
@@ -28,14 +26,14 @@ from evalreport.texts import Message
 
 def _won(positives: Array, negatives: Array) -> Array:
     """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
-    above = running_sum(negatives)
-    ties = np.einsum("g...,g...->...", positives, negatives) / 2
-    return np.asarray(positives.sum(0) * above[-1] - np.einsum("g...,g...->...", positives, above) + ties)
+    above = np.cumsum(negatives, axis=0)
+    ties = (positives * negatives).sum(0) / 2
+    return np.asarray(positives.sum(0) * above[-1] - (positives * above).sum(0) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
-    found, wrong = running_sum(positives), running_sum(negatives)
+    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
     p, n = found[-1], wrong[-1]
     auc = _won(positives, negatives) / (p * n)
     # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
@@ -79,7 +77,7 @@ def gini(auc: float) -> float:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    found, wrong = running_sum(positives), running_sum(negatives)
+    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
     p, value = found[-1], average_precision(positives, negatives)
     by_positive, by_negative = np.empty_like(found), np.empty_like(found)
     below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
@@ -94,7 +92,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
         slope[-1] += below[0]
         called *= found[part]
         called[-1] += below[1]
-        sums = [running_sums(each[::-1])[::-1] for each in (slope, called)]
+        sums = [np.cumsum(each[::-1], axis=0)[::-1] for each in (slope, called)]
         below = sums[0][0], sums[1][0]
         precision += sums[0]
         precision -= value
@@ -122,8 +120,8 @@ def average_precision(positives: Array, negatives: Array) -> Array:
 
 def _precision(positives: Array, negatives: Array) -> Array:
     """Return the precision at each threshold, 0 where no example is above it."""
-    found = running_sum(positives)
-    called = found + running_sum(negatives)
+    found = np.cumsum(positives, axis=0)
+    called = found + np.cumsum(negatives, axis=0)
     np.maximum(called, np.finfo(called.dtype).tiny, out=called)
     return np.asarray(np.divide(found, called, out=called))
 
@@ -134,10 +132,8 @@ def _at(values: Array, groups: Indices) -> Array:
 
 
 def _total(weights: Array, values: Array) -> Array:
-    """Return the sum of weights times values over the groups (g, ...); of a table in one pass."""
-    return np.asarray(
-        (weights * values).sum() if weights.ndim == 1 else np.einsum("gb,gb->b", weights, values)
-    )
+    """Return the sum of weights times values over the groups (g, ...)."""
+    return np.asarray((weights * values).sum(axis=0))
 
 
 # --- areas under parts of the curves --------------------------------------------------------------------------------
@@ -151,7 +147,7 @@ def _included(negatives: Array) -> tuple[Array, Array]:
 
     No group after the last one in which the range ends: k <= g.
     """
-    upto = running_sum(negatives)
+    upto = np.cumsum(negatives, axis=0)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
     k = _groups_inside(upto, allowed)
     upto, negatives = upto[:k], negatives[:k]
@@ -192,7 +188,7 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
     share, inside = _included(negatives)
     k = len(inside)
-    there, before = positives[:k], running_sum(positives)[:k] - positives[:k]
+    there, before = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k]
     area = float((inside * (before + share * there / 2)).sum())
     by_positive, by_negative = np.zeros(len(positives)), np.empty(len(negatives))
     by_positive[:k] = inside.sum() - np.cumsum(inside) + inside * share / 2
@@ -227,13 +223,13 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    upto = running_sum(negatives)
+    upto = np.cumsum(negatives, axis=0)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
     k = _groups_inside(upto, allowed)
     inside = np.minimum(upto[:k], allowed)
     last = (inside < allowed).sum(axis=0)
     inside[1:] -= inside[:-1].copy()
-    there, heights = positives[:k], running_sum(positives)[:k] - positives[:k] / 2
+    there, heights = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k] / 2
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
     cut, whole = _at(inside, last), _at(negatives, last)
     beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
@@ -243,8 +239,8 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
 @_one_by_one
 def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: each precision carries half the recall gained before it and half the recall gained after it."""
-    p, tp = positives.sum(), running_sum(positives)
-    called, gained, held = tp + running_sum(negatives), positives, positives + negatives > 0
+    p, tp = positives.sum(), np.cumsum(positives, axis=0)
+    called, gained, held = tp + np.cumsum(negatives, axis=0), positives, positives + negatives > 0
     every = held.all()
     if not every:
         tp, called, gained = tp[held], called[held], gained[held]
@@ -291,7 +287,11 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found, wrong, precision = running_sum(positives), running_sum(negatives), _precision(positives, negatives)
+    found, wrong, precision = (
+        np.cumsum(positives, axis=0),
+        np.cumsum(negatives, axis=0),
+        _precision(positives, negatives),
+    )
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     undrawn = bisect(range(len(found) - 1), 0, key=lambda group: int((found[group] + wrong[group] > 0).all()))
     first = (found[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)

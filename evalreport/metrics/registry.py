@@ -14,7 +14,7 @@ from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, Columns, ones, ratio
+from evalreport.engine.distributions import Array, Columns, ratio
 from evalreport.metrics.metric import (
     MEAN_INTERVALS,
     PROPORTION_INTERVALS,
@@ -244,7 +244,7 @@ def columns_of(loss: Function) -> Function:
 
     def columns(view: Any) -> Columns:
         losses = np.asarray(loss(view), dtype=np.float64)
-        return ones(len(losses)), losses
+        return np.ones(len(losses)), losses
 
     return columns
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, Columns, ones, ratio, weighted_sums
+from evalreport.engine.distributions import Array, Columns, ratio
 from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
 from evalreport.metrics.evidence import Median
 from evalreport.metrics.metric import SMOOTH_INTERVALS
@@ -26,7 +26,7 @@ def _truth_and_prediction(view: ModelView) -> Columns:
     assert view.y_pred is not None
     # Centred, so that the sums of squares about the means lose no digits.
     y, f = view.true - view.true.mean(), view.y_pred - view.y_pred.mean()
-    return ones(len(y)), y, f, y * y, f * f, y * f
+    return np.ones(len(y)), y, f, y * y, f * f, y * f
 
 
 @moments(
@@ -96,7 +96,7 @@ def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weighted means (b,) and the sums of absolute deviations about them, 0 where that is rounding."""
     totals = weights.sum(axis=1)
     # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
-    means = weighted_sums(weights, state.truth) / np.where(totals > 0, totals, 1)
+    means = (weights @ state.truth) / np.where(totals > 0, totals, 1)
     spread = absolute_deviations(state.ordered, weights, means)
     return means, _unless_rounding(spread, totals, means)
 
@@ -110,7 +110,7 @@ def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
     """Quotient rule; the mean moves too, by (y - mean) / sum w."""
     means, spreads = _spread(state, weights)
     away, spread = state.truth - means[:, None], spreads[:, None]
-    value = weighted_sums(weights, state.errors)[:, None] / spread
+    value = (weights @ state.errors)[:, None] / spread
     pull = ((weights * np.sign(away)).sum(axis=1) / weights.sum(axis=1))[:, None]
     return np.asarray((state.errors - value * (np.abs(away) - pull * away)) / spread)
 
@@ -131,7 +131,7 @@ def rae(state: Deviations, weights: Floats) -> Floats:
 
     Below 1 the model is better than the mean. Undefined where all true values are equal.
     """
-    return ratio(weighted_sums(weights, state.errors), _spread(state, weights)[1])
+    return ratio(weights @ state.errors, _spread(state, weights)[1])
 
 
 def _sorted_errors(view: ModelView) -> Sorted:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import in_parts, running_sums
+from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.replicates import MOST_DRAWN
@@ -432,7 +432,7 @@ def _added_up(sums: Floats) -> Replicate:
     """Turn sums by bin (2 G, b) into running ones."""
     half = len(sums) // 2
     running = np.zeros((2, half + 1, sums.shape[1]))
-    running_sums(sums.reshape(2, half, -1), out=running[:, 1:])
+    np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
     return Replicate(running[0], running[1])
 
 
