@@ -361,8 +361,9 @@ def resample(
     OutputError
         The predictions could not be written; the finished fits are kept.
     """
-    from dataclasses import replace
     from pathlib import Path
+
+    from msgspec.structs import replace
 
     from evalreport.refit.plans import Plan, read_plan
     from evalreport.refit.resampling import resample as carry_out

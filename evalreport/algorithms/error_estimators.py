@@ -25,16 +25,17 @@ from evalreport.algorithms.replicates import (
 from evalreport.intervals import INTERVALS, leading
 from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.fits import fit_values
+from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from evalreport.schema.algorithms import ChosenRecord, ErrorEstimateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
@@ -415,7 +416,7 @@ def values_by_part(
     table = subset(predictions, rows)
     names, codes = np.unique(codes, return_inverse=True)
     parts = Parts(codes.astype(np.int64), tuple((("part", str(name)),) for name in names))
-    units = Units(len(rows), weight=weights)
+    units = sampling_by(len(rows), weight=weights)
     prepared = RowData(units, Layout(parts, parts, parts), {}, {}, {})
     return fit_values(Sample(table, tuple(quantities), {}, None, prepared), parts)
 

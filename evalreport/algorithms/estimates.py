@@ -23,11 +23,11 @@ from evalreport.algorithms.replicates import (
     replicates_of,
 )
 from evalreport.metrics.fits import with_fits
+from evalreport.metrics.layout import parts_by
 from evalreport.metrics.metric import Training
 from evalreport.metrics.quantities import lacks, parse
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import parts_by
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions

@@ -24,15 +24,16 @@ from evalreport.intervals import leading
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import value_range
 from evalreport.metrics.fits import with_fits
+from evalreport.metrics.layout import layout_of, parts_by
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import layout_of, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.series import Point, Series, at_points, series_of
 from evalreport.predictions.subsets import test_rows
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import sampling_of
 from evalreport.schema.algorithms import (
     DecompositionRecord,
     ErrorEstimateRecord,
@@ -353,7 +354,7 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
     found: list[Limits] = []
     for table in tables:
         predictions = test_rows(table)
-        units = units_of(predictions, cluster=options.cluster, weight=options.weight)
+        units = sampling_of(predictions, cluster=options.cluster, weight=options.weight)
         drawn = estimate_all(
             predictions, [quantity], units=units, n_resamples=options.resamples, seed=options.seed
         )

@@ -79,6 +79,11 @@ class Risks:
         """The deciles of risk; None for fewer than 20 examples, or where no bin holds two."""
         return binned(self.p, self.y)
 
+    @property
+    def equal_bins(self) -> Binned | None:
+        """The deciles where examples weigh the same; their debiased error is of equal weights."""
+        return self.bins if self.weight is None else None
+
     @cached_property
     def shift(self) -> float:
         """Calibration in the large, where every probability has a logit: a of sum w (y - expit(logit p + a)) = 0.

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.engine.cluster_variance import variance_of_clusters
-from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
+from evalreport.intervals.student import half_width
 from evalreport.metrics.at_rates import rows_of_benefit
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import view
 from evalreport.options import Options, threshold_range
 from evalreport.predictions.arrays import Floats, Mask
+from evalreport.samplings import Sampling
+from evalreport.samplings.linear import error_of_mean
 from evalreport.schema.calibration import DecisionCurveDifferenceRecord, DecisionCurveRecord
 
 Limits = tuple[float | None, float | None]
@@ -60,7 +60,7 @@ def _probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
 
 
 def _point(
-    name: str, p: Floats, positive: Mask, units: Units, at: float, options: Options
+    name: str, p: Floats, positive: Mask, units: Sampling, at: float, options: Options
 ) -> DecisionCurveRecord:
     odds, level, w = at / (1 - at), options.confidence, units.base
     n, flagged, y = float(w.sum()), p >= at, positive.astype(np.float64)
@@ -95,30 +95,17 @@ def _point(
     )  # fmt: skip
 
 
-def _by_influence(values: Floats, units: Units, level: float) -> Limits:
-    """Return limits of a weighted mean of the examples' values (n,), by t: of clusters, of weights."""
-    w = units.base
-    mean = float((w * values).sum()) / float(w.sum())
-    derivative = (values - mean) / float(w.sum())
-    if units.cluster is not None and units.weight is None and units.task is None:
-        sums, sizes = units.influence(derivative), np.bincount(units.cluster).astype(np.float64)
-        found = variance_of_clusters(sums, sizes, float((derivative**2).sum()))
-        if found is None:
-            return None, None
-        half = t_quantile((1 + level) / 2, found.df) * found.variance**0.5
-        return mean - half, mean + half
-    by_unit = units.influence(derivative)
-    freedom = units.freedom(np.ones(units.count) if units.sizes is None else units.sizes)
-    if units.cluster is None and units.weight is not None:
-        freedom = units.freedom(units.weight)
-    if freedom is None:
+def _by_influence(values: Floats, units: Sampling, level: float) -> Limits:
+    """Return limits of a weighted mean of the examples' values (n,), by the t of their sampling."""
+    mean, student = error_of_mean(values, units)
+    if student is None:
         return None, None
-    half = t_quantile((1 + level) / 2, freedom.df) * float((freedom.factors * by_unit**2).sum()) ** 0.5
+    half = half_width(student, level)
     return mean - half, mean + half
 
 
 def _difference(
-    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Units, at: float, options: Options
+    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Sampling, at: float, options: Options
 ) -> DecisionCurveDifferenceRecord:
     (p, positive), (q, _) = given[pair[0]], given[pair[1]]
     a, b = p >= at, q >= at

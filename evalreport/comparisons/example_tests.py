@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability, register
 from evalreport.engine.distributions import (
     binomial_at_least,
     binomial_at_most,
@@ -16,12 +17,11 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
-from evalreport.engine.time_order import LEAST_IN_TIME, lags_of, newey_west_variance, truncated_variance
-from evalreport.intervals.normal import judged_by_t
+from evalreport.engine.time_order import lags_of, newey_west_variance, truncated_variance
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import StudentError
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import STUDENTS, InOrder, Student, StudentError
 from evalreport.texts import Message
 
 
@@ -148,31 +148,15 @@ def _mean_of_squares(pair: Pair, rows: CountedRows) -> tuple[float, float | None
     return math.copysign(mean, pair.difference.value or mean), math.sqrt(squares / (n - 1))
 
 
-@comparison_test("Cluster t", "examples_of_clusters", beside=("cr2_t", "permutation", "bootstrap_difference"))
-def cluster_t(pair: Pair) -> Outcome:
-    """Difference over its error between clusters, by t: the larger of the robust and the exchangeable error."""
-    return _by_influence(pair, pair.difference.student, Message("reason.one_cluster"))
-
-
-@comparison_test("Cluster-robust t (CR2)", "clusters", beside=("permutation", "bootstrap_difference"))
-def cr2_t(pair: Pair) -> Outcome:
-    """Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom."""
-    return _by_influence(pair, pair.difference.robust, Message("reason.one_cluster"))
-
-
-@comparison_test("t in order of time (HAC)", "time_order", beside=("diebold_mariano", "newey_west"))
-def hac_t(pair: Pair) -> Outcome:
-    """Difference over its error from the slowest cosine series of the examples' influence, by t."""
-    return _by_influence(pair, pair.difference.student, Message("limits.few_in_time", least=LEAST_IN_TIME))
-
-
 @comparison_test("Newey-West", "autocovariances")
 def newey_west(pair: Pair) -> Outcome:
     """Difference over its error from autocovariances with Bartlett's weights, by z."""
-    derivative = pair.difference.in_time
-    assert derivative is not None
-    variance = newey_west_variance(derivative, lags_of(len(derivative)))
-    return _by_error(pair, math.sqrt(max(variance, 0.0)), None, Message("reason.one_example"))
+    delta = pair.difference
+    assert isinstance(delta.sampling, InOrder)
+    series = delta.sampling.series(delta)
+    assert series is not None
+    error = math.sqrt(max(newey_west_variance(series, lags_of(len(series))), 0.0))
+    return by_error(pair, StudentError(error, math.inf))
 
 
 @comparison_test("Diebold-Mariano, corrected", "horizon")
@@ -182,9 +166,9 @@ def diebold_mariano(pair: Pair) -> Outcome:
     The statistic is multiplied by sqrt((n + 1 - 2 h + h (h - 1) / n) / n), for forecasts h steps ahead. At h = 1 it is
     the paired t test. There is no p-value where the variance is negative, which these autocovariances do not exclude.
     """
-    order, h = pair.difference.sampling.order, pair.horizon
-    assert order is not None
-    losses = pair.losses[order]
+    sampling, h = pair.difference.sampling, pair.horizon
+    assert isinstance(sampling, InOrder)
+    losses = sampling.in_order(pair.losses)
     differences = losses[:, 0] - losses[:, 1]
     n = len(differences)
     if not differences.any():
@@ -198,45 +182,36 @@ def diebold_mariano(pair: Pair) -> Outcome:
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), n - 1)), n - 1)
 
 
-@comparison_test("t within tasks", "suite", beside=("permutation", "bootstrap_difference"))
-def suite_t(pair: Pair) -> Outcome:
-    """Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom."""
-    return _by_influence(pair, pair.difference.student, Message("reason.one_of_a_task"))
-
-
-@comparison_test("Prediction-powered (PPI++)", "judged")
-def ppi(pair: Pair) -> Outcome:
-    """Difference of what people would have said on average over its error, by z (in clusters and suites by t)."""
+def t(pair: Pair, *, student: Student) -> Outcome:
+    """Divide the difference by the error of its sampling, under one of its names (``samplings.STUDENTS``)."""
     delta = pair.difference
-    if judged_by_t(delta):
-        return _by_influence(pair, delta.student, Message("reason.one_example_or_cluster"))
-    return _by_error(pair, delta.standard_error, None, Message("reason.one_example_or_cluster"))
-
-
-@comparison_test("t under weights", "weights", beside=("permutation", "bootstrap_difference"))
-def weighted_t(pair: Pair) -> Outcome:
-    """Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters)."""
-    return _by_influence(pair, pair.difference.student, Message("reason.one_example_or_cluster"))
-
-
-def _by_influence(pair: Pair, found: StudentError | None, alone: Message) -> Outcome:
-    """Divide the difference by its error from influence values."""
-    return (
-        Outcome(None, None, reason=alone) if found is None else _by_error(pair, found.error, found.df, alone)
-    )
-
-
-def _by_error(pair: Pair, error: float | None, df: float | None, alone: Message) -> Outcome:
-    """Divide the difference by an error, by t; by z where there are no degrees of freedom."""
-    difference = pair.difference.value
+    error = student.error(delta)
     if error is None:
-        return Outcome(None, None, reason=alone)
-    if error <= NEGLIGIBLE * abs(difference):
+        return Outcome(None, None, reason=delta.sampling.alone)
+    outcome = by_error(pair, error)
+    return outcome if student.details is None else replace(outcome, details=student.details(delta))
+
+
+def by_error(pair: Pair, student: StudentError) -> Outcome:
+    """Divide the difference by an error, by t; with infinite degrees of freedom by z."""
+    difference, df = pair.difference.value, None if math.isinf(student.df) else student.df
+    if student.error <= NEGLIGIBLE * abs(difference):
         alike = abs(difference) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
         return Outcome(0.0, 1.0, df) if alike else Outcome(None, None, df, reason=NO_SPREAD)
-    statistic = difference / error
-    tail = normal_tail(abs(statistic)) if df is None else t_tail(abs(statistic), df)
-    return Outcome(statistic, probability(2 * tail), df)
+    statistic = difference / student.error
+    return Outcome(statistic, probability(2 * t_tail(abs(statistic), student.df)), df)
+
+
+for _student in STUDENTS:
+    if _student.test:
+        register(
+            partial(t, student=_student),
+            _student.name,
+            _student.label,
+            _student.test,
+            "seeds" if _student.over_fits else "student",
+            beside=_student.beside,
+        )
 
 
 def ranked_blocks(pair: Pair) -> Floats:

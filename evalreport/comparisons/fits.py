@@ -26,9 +26,10 @@ from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Fits, sampling_by
+from evalreport.samplings.folds import over_folds
 from evalreport.texts import Message
 
 NO_SPREAD = Message("reason.no_spread_of_folds")
@@ -40,15 +41,15 @@ def fold_differences(pair: Pair) -> Floats:
     return pair.difference.fits.values
 
 
-def _t_test(x: Floats, variance_factor: float) -> Outcome:
-    """Return t = mean / sqrt(factor s^2) with J - 1 degrees of freedom."""
-    mean, df = float(x.mean()), len(x) - 1
-    spread = float(x.std(ddof=1))
+def _t_test(fits: Fits, *, overlap: bool) -> Outcome:
+    """Divide the mean difference by its error over folds."""
+    x, student = fits.values, over_folds(fits, overlap=overlap)
+    mean, spread, df = float(x.mean()), float(x.std(ddof=1)), student.df
     if not x.any():
         return Outcome(0.0, 1.0, df, "cohen_d", 0.0)
     if spread <= 1e-12 * abs(mean):
         return Outcome(None, None, df, reason=NO_SPREAD)
-    statistic = mean / (math.sqrt(variance_factor) * spread)
+    statistic = mean / student.error
     return Outcome(statistic, probability(2 * t_tail(abs(statistic), df)), df, "cohen_d", mean / spread)
 
 
@@ -56,15 +57,14 @@ def _t_test(x: Floats, variance_factor: float) -> Outcome:
 def corrected_resampled_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
     assert pair.difference.fits is not None
-    x = fold_differences(pair)
-    return _t_test(x, 1 / len(x) + pair.difference.fits.test_train_ratio)
+    return _t_test(pair.difference.fits, overlap=True)
 
 
 @comparison_test("Naive t over folds", "folds")
 def cv_paired_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
-    x = fold_differences(pair)
-    return _t_test(x, 1 / len(x))
+    assert pair.difference.fits is not None
+    return _t_test(pair.difference.fits, overlap=False)
 
 
 def halves(pair: Pair) -> Floats:
@@ -97,25 +97,6 @@ def five_by_two_f(pair: Pair) -> Outcome:
         return Outcome(None, None, 10, reason=NO_SPREAD, details={"df2": 5.0})
     statistic = float((x**2).sum()) / (2 * within)
     return Outcome(statistic, probability(f_tail(statistic, 10, 5)), 10, details={"df2": 5.0})
-
-
-@comparison_test("t over examples and training seeds", "seeds", beside=("permutation",))
-def seeds_t(pair: Pair) -> Outcome:
-    """Difference of the means over seeds by its error over other examples and training again."""
-    delta = pair.difference
-    found = delta.crossed
-    assert found is not None
-    names = ("between_seeds",) if len(found.terms) == 1 else ("between_seeds_a", "between_seeds_b")
-    details = {
-        name: term.between_seeds for name, term in zip(names, found.terms, strict=True) if term is not None
-    }
-    if delta.value == 0 and found.error == 0:
-        return Outcome(0.0, 1.0, found.df, details=details)
-    if found.error <= 1e-12 * abs(delta.value):
-        reason = Message("reason.no_spread_of_seeds")
-        return Outcome(None, None, found.df, reason=reason, details=details)
-    statistic = delta.value / found.error
-    return Outcome(statistic, probability(2 * t_tail(abs(statistic), found.df)), found.df, details=details)
 
 
 def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
@@ -298,7 +279,7 @@ def friedman_statistic(ranked: Ranked) -> float:
     """Return Friedman's chi-squared, corrected for ties (Conover 1999, equation 5.8.4); 0 where all ranks are tied."""
     m, k = ranked.blocks, len(ranked.models)
     centred = m * float(((ranked.mean_ranks - (k + 1) / 2) ** 2).sum())
-    spread = float(ranked.weighted((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
+    spread = float(ranked.by_blocks((ranked.ranks - (k + 1) / 2) ** 2).sum()) / (m * (k - 1))
     return 0.0 if spread <= 1e-12 else centred / spread
 
 
@@ -349,8 +330,8 @@ def conover(pair: Pair) -> Outcome:
     difference = _rank_difference(pair)
     if difference == 0:
         return Outcome(0.0, 1.0, df, "rank_difference", 0.0)
-    squares = float(ranked.weighted(ranked.ranks**2).sum())
-    left = m * squares - float((ranked.weighted(ranked.ranks).sum(axis=0) ** 2).sum())
+    squares = float(ranked.by_blocks(ranked.ranks**2).sum())
+    left = m * squares - float((ranked.by_blocks(ranked.ranks).sum(axis=0) ** 2).sum())
     if df == 0 or left <= 1e-9 * m * squares:
         return Outcome(None, None, df, reason=Message("reason.same_order"))
     statistic = m * difference / math.sqrt(2 * left / df)
@@ -457,6 +438,6 @@ def sign_flips(
 
 def _flipped(x: Floats, n_swaps: int, seed: int) -> Swapped:
     discordant = x != 0
-    patterns, weights = swap_patterns(Units(len(x)), n_swaps, seed, discordant)
+    patterns, weights = swap_patterns(sampling_by(len(x)), n_swaps, seed, discordant)
     means = [((1 - 2 * flipped) @ x) / len(x) for flipped in patterns]
     return Swapped(np.concatenate(means), None, weights, int(discordant.sum()))

@@ -12,10 +12,10 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.registry import probability
 from evalreport.engine.distributions import chi2_tail, t_tail
 from evalreport.engine.draws import stream
-from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling, sampling_of
 from evalreport.schema.judges import GoldSamplingRecord
 
 LEAST_EXPECTED = 5.0
@@ -40,14 +40,14 @@ def gold_sampling(predictions: Predictions, options: Options) -> tuple[GoldSampl
     models = [model for model in predictions.models if model.gold is not None]
     if not models:
         return ()
-    units = units_of(predictions, cluster=options.cluster, weight=None)
+    units = sampling_of(predictions, cluster=options.cluster, weight=None)
     tests = list(_tests(predictions, models, units, options.seed))
     adjusted = adjust([test.p_value for test in tests], "holm")
     return tuple(replace(test, p_adjusted=p) for test, p in zip(tests, adjusted, strict=True))
 
 
 def _tests(
-    predictions: Predictions, models: list[ModelOutputs], units: Units, seed: int
+    predictions: Predictions, models: list[ModelOutputs], units: Sampling, seed: int
 ) -> Iterator[GoldSamplingRecord]:
     unit = np.arange(predictions.n) if units.cluster is None else units.cluster
     present, given = zip(*(_rows(model) for model in models), strict=True)

@@ -17,11 +17,11 @@ from evalreport.metrics.judged import LEAST_GOLD, common_gold
 from evalreport.metrics.labels import cohen_kappa
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_texts
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord
 from evalreport.schema.metrics import Interval
 
@@ -141,7 +141,9 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
         labels=Labels(classes=("0", "1"), positive="1"),
     )
     units = (
-        Units(n) if rows.plain else Units(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
+        sampling_by(n)
+        if rows.plain
+        else sampling_by(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
     )
     quantity = Quantity(cohen_kappa.__name__)
     sample = estimate_all(table, (quantity,), units=units, n_resamples=options.resamples, seed=options.seed)

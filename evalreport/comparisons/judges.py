@@ -18,12 +18,12 @@ from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import common_gold, fewest_of_a_task, task_weights
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units, within
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs
+from evalreport.samplings import Sampling, sampling_by, within
 from evalreport.schema.judges import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Text
@@ -193,9 +193,9 @@ def _estimate(
         method=None if limits.low is None else limits.method,
         level=limits.level,
         lam=None if judged is None or math.isnan(judged.weight) else judged.weight,
-        n_gold=human.sampling.n,
-        n=estimate.sampling.n,
-        gold_effective=human.sampling.n * (alone / gained) ** 2 if gained and alone else None,
+        n_gold=human.sampling.n_examples,
+        n=estimate.sampling.n_examples,
+        gold_effective=human.sampling.n_examples * (alone / gained) ** 2 if gained and alone else None,
         reason=estimate.reason or limits.reason,
     )
 
@@ -217,10 +217,10 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     return sampled, plain
 
 
-def _within(units: Units, rows: Indices) -> Units:
+def _within(units: Sampling, rows: Indices) -> Sampling:
     """Return the units of some rows."""
     task = None if units.task is None else units.task[rows]
     if units.cluster is None:
-        return Units(len(rows), task=task)
+        return sampling_by(len(rows), task=task)
     cluster = np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)
-    return Units(len(rows), cluster, task=task)
+    return sampling_by(len(rows), cluster, task=task)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from evalreport.comparisons.registry import OF_LABELS, OF_UNITS, TESTS, Pair
-from evalreport.metrics.sampling import Fits
+from evalreport.samplings import Fits
 from evalreport.texts import Message, parts
 
 Rates = Mapping[str, float]

@@ -135,7 +135,7 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
     swaps: Mapping[tuple[str, str, Quantity], Distribution] = {}
     if sample.predictions.design == "datasets":
         swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
-    elif sample.units.order is None:
+    elif "any_order" in sample.units.meets:
         swaps = swap_distributions(
             sample,
             pairs,
@@ -187,7 +187,8 @@ def _pair(
     if lacking is not None:
         return lacking
     # A mean over tasks is not the mean of the examples' losses.
-    examples = None if first.sampling.tasks is not None else by_example(sample, models, quantity)
+    one_task = "one_task" in first.sampling.meets
+    examples = by_example(sample, models, quantity) if one_task else None
     labels = sample.labels(models) if first.metric.needs == "labels" else None
     trials = None if labels is None else paired_trials(quantity, sample.predictions, labels)
     delta = with_evidence(sample, paired_difference(first, second), examples, labels, trials)
@@ -249,7 +250,7 @@ def _squared_errors(sample: Sample, models: tuple[str, str], quantity: Quantity)
         metric.inference.test != "paired_t"
         or metric.per_example is not None
         or known.only_sums
-        or known.tasks is not None
+        or "one_task" not in known.meets
     ):
         return None
     outputs = {m.name: m for m in predictions.models}

@@ -39,9 +39,9 @@ from evalreport.metrics.metric import ClassCounts, Margins, Moments, Needs, Rank
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, chosen_states
 from evalreport.metrics.table_functions import TableFunctions
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.samplings import Sampling
 
 Key = tuple[str, str, Quantity]
 
@@ -521,7 +521,9 @@ OfBlock = Callable[[Floats], tuple[Floats, Floats | None]]
 """The differences (b,) after swaps (b, units) and their standard errors; None where they are not studentised."""
 
 
-def _of_patterns(units: Units, discordant: npt.NDArray[np.bool_], draws: Draws, of_block: OfBlock) -> Swapped:
+def _of_patterns(
+    units: Sampling, discordant: npt.NDArray[np.bool_], draws: Draws, of_block: OfBlock
+) -> Swapped:
     """Evaluate swaps block by block, since each costs a pass over all rows.
 
     Drawing ends early where p is twice the level or more. No correction makes such a p-value smaller, so it can decide
@@ -589,7 +591,7 @@ def _of_ranks(
     return _of_patterns(units, discordant, draws, of_block)
 
 
-def _errors(units: Units, slopes: Floats) -> Floats:
+def _errors(units: Sampling, slopes: Floats) -> Floats:
     """Return standard errors (b,) from derivatives (n, b) by the weight of each example."""
     if units.single and units.strata is None:
         weighted = slopes if units.heavy is None else slopes * units.heavy[:, None]

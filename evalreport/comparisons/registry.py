@@ -26,14 +26,9 @@ OfExamples = Literal[
     "trials",
     "overlap",
     "recalls",
-    "judged",
-    "clusters",
-    "examples_of_clusters",
-    "time_order",
+    "student",
     "autocovariances",
     "horizon",
-    "weights",
-    "suite",
     "placements",
     "replicates",
     "swaps",
@@ -51,11 +46,8 @@ OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 """All models at once: who is right where (n, k), or their ranks on the same blocks (``Ranked``)."""
 OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
 """About right and wrong answers, or labels, of single examples."""
-OF_UNITS: tuple[Needs, ...] = (
-    *("judged", "seeds", "suite", "clusters", "examples_of_clusters", "weights"),
-    "time_order",
-)
-"""About rows that people judged in part, several trainings, tasks, clusters, weighted examples or an order in time."""
+OF_UNITS: tuple[Needs, ...] = ("student", "seeds")
+"""The t of the sampling: weights, tasks, clusters, an order in time, rows that people judged in part, trainings."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
@@ -91,9 +83,9 @@ class Ranked:
         """Average rank of each model, (k,)."""
         if self.counts is None:
             return np.asarray(self.ranks.mean(axis=0))
-        return np.asarray(self.weighted(self.ranks).sum(axis=0) / self.blocks)
+        return np.asarray(self.by_blocks(self.ranks).sum(axis=0) / self.blocks)
 
-    def weighted(self, values: Floats) -> Floats:
+    def by_blocks(self, values: Floats) -> Floats:
         """Return values (m, k) times the number of blocks of each row."""
         return values if self.counts is None else values * self.counts[:, None]
 
@@ -308,22 +300,18 @@ def comparison_test(
 
     def _decorate(function: Function) -> Function:
         called = name or function.__name__
-        TESTS.add(
-            Test(
-                called,
-                label,
-                summary_of(function),
-                null_hypothesis or Message(f"test.null_hypothesis.{called}"),
-                assumptions or Message(f"test.assumptions.{called}"),
-                needs,
-                function,
-                source or Message(f"test.source.{called}"),
-                **fields,
-            )
-        )
+        texts = {"null_hypothesis": null_hypothesis, "assumptions": assumptions, "source": source}
+        given = {key: text for key, text in texts.items() if text is not None}
+        register(function, called, label, summary_of(function), needs, **given, **fields)
         return function
 
     return _decorate
+
+
+def register(function: Function, name: str, label: str, summary: str, needs: Needs, **fields: Any) -> None:
+    """Register a test; null hypothesis, assumptions and source are in the catalogue by its name unless given."""
+    texts = {key: Message(f"test.{key}.{name}") for key in ("null_hypothesis", "assumptions", "source")}
+    TESTS.add(Test(name, label, summary, needs=needs, function=function, **{**texts, **fields}))
 
 
 def tests_that_need(*needs: Needs) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from evalreport.engine.distributions import normal_quantile, root, t_quantile
 from evalreport.errors import UsageError
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.difference import Difference
+from evalreport.samplings.folds import over_folds
 
 POWER = 0.8
 
@@ -61,9 +62,7 @@ def detectable_difference(difference: Difference, alpha: float) -> float | None:
         discordant = (difference.agreement[1] + difference.agreement[2]) / n
         return detectable_accuracy_difference(n, discordant, alpha) if discordant > 0 else None
     error, freedom = difference.standard_error, difference.df
-    unlike = difference.sampling.weighted or (
-        not difference.sampling.independent and not difference.over_datasets
-    )
+    unlike = not {"equal_weights", "independent_or_datasets"} <= difference.sampling.meets
     if difference.crossed is not None:
         freedom = difference.crossed.df
     if unlike and freedom is not None:
@@ -80,7 +79,7 @@ def corrected_fold_error(difference: Difference) -> float | None:
         return None
     if np.isnan(fits.values).any() or math.isnan(fits.test_train_ratio):
         return None
-    return math.sqrt((1 / len(fits.values) + fits.test_train_ratio) * float(fits.values.var(ddof=1)))
+    return over_folds(fits).error
 
 
 def detectable_accuracy_difference(n: float, discordant: float, alpha: float, power: float = POWER) -> float:
@@ -121,7 +120,7 @@ def examples_needed(difference: Difference, alpha: float) -> int | None:
         z_alpha, z_power = _z(alpha, POWER)
         spread = z_alpha * math.sqrt(discordant) + z_power * math.sqrt(discordant - d * d)
         return math.ceil((spread / d) ** 2)
-    units = difference.sampling.n_units if difference.over_datasets else difference.sampling.n
+    units = difference.sampling.n_units if difference.over_datasets else difference.sampling.n_examples
     return math.ceil(units * (detectable / difference.value) ** 2)
 
 

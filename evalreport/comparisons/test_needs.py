@@ -22,6 +22,8 @@ def lacks(pair: Pair, test: str) -> Text | None:
         return Message("test_lacks.same_examples")
     if _other_seeds(pair) and needs not in ("replicates", "margin", *OF_UNITS):
         return Message("test_lacks.same_seeds")
+    if needs in OF_UNITS:
+        return interval_lacks(INTERVALS[test], pair.difference)
     return _WHAT_IS_MISSING[needs](pair)
 
 
@@ -32,10 +34,9 @@ def _other_seeds(pair: Pair) -> bool:
 
 def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | None:
     """Say why a test of independent, equally weighted examples does not hold, with the remedy; None where it may."""
-    if delta.sampling.tasks is not None:
+    if "one_task" not in delta.sampling.meets:
         return Message("test_lacks.one_task")
-    unlike = delta.sampling.weighted or not delta.sampling.independent
-    return Message(f"test_lacks.{elsewhere}") if unlike else None
+    return None if delta.sampling.alike else Message(f"test_lacks.{elsewhere}")
 
 
 def _no_agreement(pair: Pair) -> Text | None:
@@ -86,7 +87,7 @@ def _no_replicates(pair: Pair) -> Text | None:
     metric = pair.difference.metric
     if not metric.inference.replicates_hold:
         return metric.inference.no_interval or Message("test_lacks.varied_replicates")
-    if pair.difference.sampling.order is not None:
+    if "any_order" not in pair.difference.sampling.meets:
         return Message("test_lacks.no_order")
     if pair.difference.sampling.n_units < 2:
         return Message("test_lacks.several_examples")
@@ -94,13 +95,13 @@ def _no_replicates(pair: Pair) -> Text | None:
 
 
 def _no_swaps(pair: Pair) -> Text | None:
-    if pair.difference.sampling.order is not None:
+    if "any_order" not in pair.difference.sampling.meets:
         return Message("test_lacks.no_order")
     return _unless(pair.swapped, "swaps")
 
 
 def _no_horizon(pair: Pair) -> Text | None:
-    if pair.difference.sampling.order is None or pair.horizon < 2:
+    if "time_order" not in pair.difference.sampling.meets or pair.horizon < 2:
         return Message("test_lacks.horizon")
     return _unless(pair.by_example if pair.difference.metric.per_example is not None else None, "losses")
 
@@ -173,21 +174,14 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "trials": _no_trials,
     "overlap": _no_overlap,
     "recalls": _no_recalls,
-    "judged": lambda pair: interval_lacks(INTERVALS["ppi"], pair.difference),
-    "clusters": lambda pair: interval_lacks(INTERVALS["cr2_t"], pair.difference),
-    "examples_of_clusters": lambda pair: interval_lacks(INTERVALS["cluster_t"], pair.difference),
-    "time_order": lambda pair: interval_lacks(INTERVALS["hac_t"], pair.difference),
     "autocovariances": lambda pair: interval_lacks(INTERVALS["newey_west"], pair.difference),
     "horizon": _no_horizon,
-    "weights": lambda pair: interval_lacks(INTERVALS["weighted_t"], pair.difference),
-    "suite": lambda pair: interval_lacks(INTERVALS["suite_t"], pair.difference),
     "placements": _no_placements,
     "replicates": _no_replicates,
     "swaps": _no_swaps,
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,
     "halves": _no_halves,
-    "seeds": lambda pair: interval_lacks(INTERVALS["seeds_t"], pair.difference),
     "blocks": _no_blocks,
     "few_blocks": _no_few_blocks,
     "independent": _not_independent,

@@ -7,26 +7,30 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
-from evalreport.comparisons.registry import OF_LABELS, TESTS, Pair
+from evalreport.comparisons.registry import OF_LABELS, OF_UNITS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
-from evalreport.intervals.leaders import ORDERED, OWN_TEST_SETS, situation
-from evalreport.metrics.evidence import Judged, TwoProportions
+from evalreport.intervals.leaders import by_sampling, situation
+from evalreport.metrics.evidence import TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.samplings import ORDERED, OWN_TEST_SETS
 
-DRAWN: Mapping[str, Callable[[Pair], bool]] = {
-    "": lambda _: True,
-    "cross-validation": lambda pair: _of_fits(pair, "cross-validation"),
-    "repeated hold-out": lambda pair: _of_fits(pair, "repeated-holdout"),
-    "5x2 cross-validation": lambda pair: _of_fits(pair, "5x2cv"),
-    "data sets": lambda pair: _of_fits(pair, "datasets"),
-    "training seeds": lambda pair: pair.difference.of_seeds,
-    OWN_TEST_SETS: lambda pair: pair.independent,
-    "tasks": lambda pair: pair.difference.sampling.tasks is not None,
-    ORDERED: lambda pair: pair.difference.sampling.order is not None,
-    "clusters": lambda pair: pair.difference.sampling.clusters is not None,
-    "weighted examples": lambda pair: pair.difference.sampling.weighted,
+FITS: Mapping[str, str] = {
+    "cross-validation": "cross-validation",
+    "repeated-holdout": "repeated hold-out",
+    "5x2cv": "5x2 cross-validation",
+    "datasets": "data sets",
 }
-"""What is drawn, by the words of the table; empty: anything, which below the other rows is single examples."""
+"""Designs whose fits are tested, by the words of the table."""
+
+
+def drawn(pair: Pair) -> tuple[str, ...]:
+    """Return what is drawn, in the words of the table; empty: any, which below the other rows is single examples."""
+    words = [word for word in pair.difference.sampling.words if word not in FITS.values()]
+    if pair.design in FITS and _of_fits(pair, pair.design):
+        words.append(FITS[pair.design])
+    if pair.independent:
+        words.append(OWN_TEST_SETS)
+    return ("", *words)
 
 
 def _of_fits(pair: Pair, design: str) -> bool:
@@ -55,16 +59,17 @@ def without_spread(pair: Pair, test: str) -> bool:
     delta, needs = pair.difference, TESTS[test].needs
     if needs == "replicates":
         return delta.replicates is None or not len(delta.replicates_used)
-    if needs not in ("placements", "losses", "judged"):
+    if needs not in ("placements", "losses", "student"):
         return False
     error = delta.delong_error if needs == "placements" else delta.corrected_error
     apart = abs(delta.value) > NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
     return error is None or (apart and error <= NEGLIGIBLE * abs(delta.value))
 
 
-def its_interval_leads(pair: Pair, test: str) -> bool:
-    """Whether the interval of the same name leads."""
-    return pair.recommended_interval == test
+def of_sampling(pair: Pair) -> str | None:
+    """Return the t test of the sampling, where the interval of the same name leads; else None."""
+    leads = pair.recommended_interval
+    return leads if leads in TESTS and TESTS[leads].needs in OF_UNITS else None
 
 
 def applies(pair: Pair, test: str) -> bool:
@@ -79,16 +84,16 @@ class LeadingTest:
     Attributes
     ----------
     test
-        Its name, or a function that chooses it by the metric.
+        Its name, or a function that chooses it by the metric or the sampling; None: the row does not fit.
     drawn
-        What is drawn, a key of ``DRAWN``.
+        What is drawn, one of the words that ``drawn`` returns.
     of
         The type of the difference's evidence; ``object`` for any.
     where
         A further condition, of the pair and the test.
     """
 
-    test: str | Callable[[Pair], str]
+    test: str | Callable[[Pair], str | None]
     drawn: str = ""
     of: type = object
     where: Callable[[Pair, str], bool] | None = None
@@ -99,14 +104,8 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("corrected_resampled_t", "repeated hold-out"),
     LeadingTest("5x2cv_f", "5x2 cross-validation"),
     LeadingTest("wilcoxon", "data sets"),
-    LeadingTest("seeds_t", "training seeds", where=its_interval_leads),
-    LeadingTest("hac_t", ORDERED, where=its_interval_leads),
+    LeadingTest(of_sampling),
     LeadingTest("bootstrap_difference", ORDERED),
-    LeadingTest("weighted_t", "weighted examples", where=its_interval_leads),
-    LeadingTest("suite_t", "tasks", where=its_interval_leads),
-    LeadingTest("cluster_t", "clusters", where=its_interval_leads),
-    LeadingTest("cr2_t", "clusters", where=its_interval_leads),
-    LeadingTest("ppi", of=Judged, where=its_interval_leads),
     LeadingTest("two_proportions_z", OWN_TEST_SETS, TwoProportions),
     LeadingTest("bootstrap_difference", OWN_TEST_SETS),
     LeadingTest("bootstrap_difference", "weighted examples", where=applies),
@@ -125,33 +124,35 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     """Return the test that leads for a quantity in the layout of a pair."""
     if pair is None:
         return definition(quantity).inference.test
-    drawn = tuple(word for word, holds in DRAWN.items() if holds(pair))
     evidence: type = type(pair.difference.evidence)
-    for row in _rows_of(evidence, drawn):
+    for row in _rows_of(evidence, drawn(pair)):
         if not isinstance(row.test, str):
-            return row.test(pair)
-        if row.where is None or row.where(pair, row.test):
+            if (name := row.test(pair)) is not None:
+                return name
+        elif row.where is None or row.where(pair, row.test):
             return row.test
     raise AssertionError("the last row fits every pair")
 
 
 @cache
-def _rows_of(evidence: type, drawn: tuple[str, ...]) -> tuple[LeadingTest, ...]:
+def _rows_of(evidence: type, words: tuple[str, ...]) -> tuple[LeadingTest, ...]:
     """Return the rows of the table that are of a type of evidence and of the sampling."""
-    return tuple(row for row in LEADERS if row.drawn in drawn and issubclass(evidence, row.of))
+    return tuple(row for row in LEADERS if row.drawn in words and issubclass(evidence, row.of))
 
 
 def leads_for(name: str) -> str:
     """Say in which rows of the table a test leads, numbered from the top; empty where in none."""
     of_metrics = {metric.inference.test for metric in METRICS.values()}
-    found = []
+    rows = []
     for number, row in enumerate(LEADERS, start=1):
         text = f"{number} {situation(row.drawn, row.of, row.where)}"
         if row.test == name:
-            found.append(text)
-        elif not isinstance(row.test, str) and name in of_metrics:
-            found.append(f"{text}, by the metric")
-    return "; ".join(found)
+            rows.append(text)
+        elif row.test is of_metric and name in of_metrics:
+            rows.append(f"{text}, by the metric")
+    if TESTS[name].needs in OF_UNITS:
+        rows = by_sampling(name, [row.drawn if row.test is of_sampling else None for row in LEADERS])
+    return "; ".join(rows)
 
 
 BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")

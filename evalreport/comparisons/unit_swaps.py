@@ -31,8 +31,8 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.replicates import unit_columns
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.table_functions import table_function
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.samplings import Sampling
 
 MOST_ENUMERATED = 4_000
 """The most distinct outcomes for which swaps are enumerated exactly."""
@@ -42,7 +42,7 @@ AT_ONCE = 1 << 21
 
 
 def swap_patterns(
-    units: Units, n_swaps: int, seed: int, discordant: npt.NDArray[np.bool_] | None = None
+    units: Sampling, n_swaps: int, seed: int, discordant: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Iterator[Floats], Floats | None]:
     """Return blocks (b, units) of 0 and 1, which units change sides, and the patterns' probabilities if exact.
 
@@ -234,7 +234,7 @@ def _moved(
     one: sparse.csr_array,
     other: sparse.csr_array,
     studentised: tuple[int, ...] | None,
-    units: Units,
+    units: Sampling,
     n_swaps: int,
     seed: int,
 ) -> Moved:

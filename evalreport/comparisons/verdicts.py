@@ -245,14 +245,14 @@ def _detectable(decision: Decision, options: Options, alpha: float) -> Detectabl
         unit = "judged"
     elif options.cluster is not None and clusters:
         unit = "clusters"
-    present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n
+    present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n_examples
     if needed is None or needed <= present:
         return DetectableRecord(difference=least, unit=unit)
     if judged is not None:
-        gold = _rounded(max(round(needed * judged.gold / delta.sampling.n), 1))
+        gold = _rounded(max(round(needed * judged.gold / delta.sampling.n_examples), 1))
     twice = error_of_second_look(present, needed, error)
     if unit == "clusters" and clusters:
-        needed = math.ceil(needed * clusters / delta.sampling.n)
+        needed = math.ceil(needed * clusters / delta.sampling.n_examples)
     return DetectableRecord(
         difference=least, unit=unit, needed=_rounded(needed), gold=gold, second_look=twice
     )

@@ -6,6 +6,7 @@ call; rarer distributions are taken from there, where they are needed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -248,13 +249,13 @@ def tails(z: Floats) -> Floats:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """Return the quantile of Student's t."""
-    return float(special.stdtrit(df, p))
+    """Return the quantile of Student's t; with infinite degrees of freedom of the normal distribution."""
+    return normal_quantile(p) if math.isinf(df) else float(special.stdtrit(df, p))
 
 
 def t_tail(t: float, df: float) -> float:
-    """Return the probability that Student's t exceeds t."""
-    return float(special.stdtr(df, -t))
+    """Return the probability that Student's t exceeds t; with infinite degrees of freedom that a normal number does."""
+    return normal_tail(t) if math.isinf(df) else float(special.stdtr(df, -t))
 
 
 def chi2_tail(x: float, df: float) -> float:

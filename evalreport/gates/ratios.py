@@ -11,8 +11,8 @@ from evalreport.comparisons.pairs import why_not
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, parse
 from evalreport.gates.outcomes import metric_record, quantity_of, slice_of
-from evalreport.intervals.normal import student
 from evalreport.intervals.registry import Bounds
+from evalreport.intervals.student import around
 from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged
@@ -113,10 +113,10 @@ def _limits(a: Estimate, b: Estimate, *, together: bool, level: float, design: s
 
     def difference(k: float) -> Bounds:
         delta = _less_times(a, b, k, together=together)
-        return student(delta, delta.student, level)
+        return around(delta, delta.student, level)
 
     for side in (a, b):
-        alone = student(side, side.student, level)
+        alone = around(side, side.student, level)
         if alone.low is None:
             return alone
     if not a.standard_error and not b.standard_error:

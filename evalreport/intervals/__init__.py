@@ -10,6 +10,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     order_statistics,
     proportions,
     rankings,
+    student,
     time_order,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -37,5 +38,6 @@ __all__ = [
     "rankings",
     "recommended",
     "resolved",
+    "student",
     "time_order",
 ]

@@ -9,9 +9,9 @@ from evalreport.calibration.level import line_limits
 from evalreport.calibration.limits import Limits
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.squared_error import difference_limits, squared_error_limits
-from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
+from evalreport.intervals.proportions import ONE_CLUSTER, quantile
 from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.student import half_width
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedRisks
@@ -109,16 +109,12 @@ def debiased_squares(estimate: Estimate, level: float) -> Bounds:
 )
 def paired_influence(difference: Difference, level: float) -> Bounds:
     """Difference plus or minus z errors from the differences of the two models' influence values; clusters by t."""
-    if difference.sampling.clusters is not None:
-        error, df = difference.corrected_error, difference.df
-        if error is None or df is None:
-            return Bounds(None, None, ONE_CLUSTER)
-        half = error * t_quantile((1 + level) / 2, df)
-    else:
-        error = difference.corrected_error or 0.0
-        half = error * quantile(level)
-    if not error:
-        return Bounds(None, None, ALIKE if difference.sampling.clusters else Message("limits.no_change"))
+    sampling, error = difference.sampling, difference.student
+    if error is None and not sampling.independent:
+        return Bounds(None, None, sampling.alone)
+    if error is None or not error.error:
+        return Bounds(None, None, Message("limits.no_change") if sampling.independent else sampling.same)
+    half = quantile(level) * error.error if sampling.independent else half_width(error, level)
     return Bounds(difference.value - half, difference.value + half)
 
 

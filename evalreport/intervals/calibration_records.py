@@ -88,7 +88,7 @@ def calibration_records(
     units = sample.units
     if not describes_calibration(sample.quantities, options) or units.times is not None:
         return Calibration()
-    if units.order is not None:
+    if "any_order" not in units.meets:
         return Calibration()  # the test and the band take examples as independent; a warning says so
     events = list(_events(sample, grades))
     found = [*mapped(lambda event: _described(event, options, within), events)]
@@ -162,10 +162,9 @@ def _events(sample: Sample, grades: str | None) -> Iterator[_Event]:
 def _risks(sample: Sample, seen: ModelView, model: str, label: str | None) -> Risks:
     """Return the probabilities of a model's event, which its estimates may have described already."""
     units = sample.units
-    if units.weight is None:
-        for (name, quantity), estimate in sample.estimates.items():
-            if name == model and quantity.label == label and isinstance(estimate.evidence, Risks):
-                return estimate.evidence
+    for (name, quantity), estimate in sample.estimates.items():
+        if name == model and quantity.label == label and isinstance(estimate.evidence, Risks):
+            return estimate.evidence
     code = None if label is None else sample.predictions.labels.codes[label]
     own = seen if code is None else replace(seen, positive_code=code)
     return Risks(*forecast(own), units.weight, units.cluster)
@@ -247,7 +246,7 @@ def _record(event: _Event, curve: Curve, options: Options) -> CalibrationRecord:
 
 def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> CalibrationRecord:
     """Add the debiased error; null under weights, without limits in clusters."""
-    bins = None if risks.weight is not None else risks.bins
+    bins = risks.equal_bins
     if bins is None:
         return record
     record = replace(record, calibration_error=calibration_error(bins))

@@ -8,17 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.engine.counts import effective_clusters, margins_of
+from evalreport.engine.counts import margins_of
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
-    ALIKE,
-    ONE_CLUSTER,
     clopper_pearson_limits,
     difference_limits,
     wilson_limits,
 )
 from evalreport.intervals.registry import INTERVALS, Bounds, Value, missing, why_missing
-from evalreport.intervals.time_order import ALIKE_IN_TIME, FEW_IN_TIME
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
@@ -86,8 +83,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
-    sampling = estimate.sampling
-    n = sampling.n_units if sampling.n_effective is None else sampling.n_effective
+    n = estimate.sampling.effective_n
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
     if isinstance(estimate.evidence, Judged):
         units = min(units, estimate.evidence.gold)
@@ -98,44 +94,34 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
 
 def of_mean_over_positives(estimate: Estimate, ranking: Ranking, level: float) -> Bounds:
     """Return Wilson's interval with n = number of positives, for a mean over them that does not vary."""
-    weighed, n = estimate.sampling.n_effective, estimate.sampling.n
+    weighed, n = estimate.sampling.n_effective, estimate.sampling.n_examples
     positives = float(ranking.class_sizes[0]) * (1.0 if weighed is None else weighed / n)
     limits = wilson_limits(estimate.value * positives, positives, level)
     return Bounds(*limits, Message("limits.positives"))
 
 
-def of_alike_clusters(estimate: Estimate, level: float) -> Bounds:
-    """Return Clopper and Pearson's interval with n = G* where the value lies at an end of its range in every cluster.
+def of_same_units(estimate: Estimate, level: float) -> Bounds:
+    """Return Clopper and Pearson's interval of a value at an end of its range in every unit, where units are not alike.
 
-    G* is the effective number of clusters if their examples are wholly alike, as they are here. Nothing says how far
-    another value may be that does not vary between clusters: no limits, with the reason.
+    The trials are as many as the sampling says: of clusters G*, the effective number of clusters if their examples are
+    wholly alike, as they are here; in order of time the degrees of freedom that a standard error would have, and one.
+    Nothing says how far another value may be that does not vary between units: no limits, with the reason.
     """
-    if estimate.sampling.n_units < 2:
-        return Bounds(None, None, ONE_CLUSTER)
-    (low, high), found, sizes = estimate.range, estimate.evidence, estimate.sampling.sizes
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return Bounds(None, None, ALIKE)
-    assert sizes is not None
+    sampling, (low, high), trials = estimate.sampling, estimate.range, _trials_of_same(estimate)
+    if sampling.n_units < sampling.least_units:
+        return Bounds(None, None, sampling.alone)
+    if not trials or not (math.isfinite(low) and math.isfinite(high)):
+        return Bounds(None, None, sampling.same)
     share = (estimate.value - low) / (high - low)
-    trials = found.trials if isinstance(found, EffectiveProportion) else effective_clusters(sizes)
-    if not trials or min(share, 1 - share) > NEGLIGIBLE:
-        return Bounds(None, None, ALIKE)
+    if min(share, 1 - share) > NEGLIGIBLE:
+        return Bounds(None, None, sampling.same)
     least, most = clopper_pearson_limits(trials if share > NEGLIGIBLE else 0.0, trials, level)
-    return Bounds(low + (high - low) * least, low + (high - low) * most, Message("limits.alike_clusters"))
+    return Bounds(low + (high - low) * least, low + (high - low) * most, sampling.same_share)
 
 
-def of_alike_in_time(estimate: Estimate, level: float) -> Bounds:
-    """Return Clopper and Pearson's interval of a share that is the same on every example in order of time.
-
-    The trials are the degrees of freedom that a standard error would have, and one.
-    """
-    found = estimate.evidence
-    if estimate.student is None:
-        return Bounds(None, None, FEW_IN_TIME)
-    if not isinstance(found, EffectiveProportion) or min(estimate.value, 1 - estimate.value) > NEGLIGIBLE:
-        return Bounds(None, None, ALIKE_IN_TIME)
-    limits = clopper_pearson_limits(found.trials if estimate.value > NEGLIGIBLE else 0.0, found.trials, level)
-    return Bounds(*limits, Message("limits.alike_share_in_time"))
+def _trials_of_same(estimate: Estimate) -> float | None:
+    evidence = estimate.evidence
+    return evidence.trials if isinstance(evidence, EffectiveProportion) else estimate.sampling.trials_if_same
 
 
 DEFAULT_INTERVALS = ("normal", "bootstrap_percentile", "bootstrap_bca")
@@ -269,14 +255,11 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
         return replace(
             instead, reason=Message("limits.normal_instead", method=interval.method, reason=interval.reason)
         )
-    if estimate.sampling.tasks is not None:
-        return _of_no_width(interval)
-    if estimate.sampling.order is not None and estimate.derivative is None:
-        return _of_no_width(interval)
-    dependent = estimate.sampling.clusters is not None or estimate.sampling.order is not None
-    if dependent and not estimate.over_datasets:
-        of_alike = of_alike_clusters if estimate.sampling.order is None else of_alike_in_time
-        bounds = _on_own_scale(estimate, of_alike(estimate.of_base, level))
+    if not estimate.sampling.limits_if_same:
+        nothing_known = _trials_of_same(estimate) is None and estimate.influence is None
+        if estimate.sampling.same_share is None or nothing_known:
+            return _of_no_width(interval)
+        bounds = _on_own_scale(estimate, of_same_units(estimate.of_base, level))
         name = interval.method if bounds.low is None else "clopper_pearson"
         return _cut(name, level, bounds, estimate.range)
     found = _without_spread(estimate, level, of_classes=of_classes)
@@ -321,7 +304,7 @@ def _without_spread(estimate: Estimate, level: float, *, of_classes: bool) -> Bo
         )  # a few other examples may change it by any amount
     bounded = all(math.isfinite(limit) for limit in estimate.range)
     # Examples of one data set vary together: the number of data sets bounds what is known, too.
-    if bounded and (estimate.sampling.clusters is not None or not any(_wide(bounds) for bounds in found)):
+    if bounded and (estimate.over_datasets or not any(_wide(bounds) for bounds in found)):
         found.append(of_a_bounded_mean(estimate, level))
     if found:
         return max(found, key=_width)

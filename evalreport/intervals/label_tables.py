@@ -48,7 +48,7 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     """
     table = estimate.table
     assert table is not None
-    n = estimate.sampling.n
+    n = estimate.sampling.n_examples
     others = len(table.labels) - 1
     if n < 2 or others < 1 or not table.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))

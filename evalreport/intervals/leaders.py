@@ -13,7 +13,6 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
-    Judged,
     PairedLabels,
     PairedProportion,
     PairedRanking,
@@ -27,22 +26,25 @@ from evalreport.metrics.evidence import (
 )
 from evalreport.metrics.registry import METRICS
 from evalreport.registry import summary_of
+from evalreport.samplings import ORDERED, OWN_TEST_SETS, STUDENTS
 
-OWN_TEST_SETS, ORDERED = "test sets of their own", "examples in order of time"
-"""Words of the tables for two kinds of sampling."""
+UNLIKE = "units that are not alike"
+FOLDS = "folds"
+"""Words of the table beside those of the samplings."""
 
-DRAWN: Mapping[str, Callable[[Value], bool]] = {
-    "": lambda _: True,
-    "folds": lambda e: e.of_folds,
-    "training seeds": lambda e: e.of_seeds,
-    "data sets": lambda e: e.over_datasets,
-    OWN_TEST_SETS: lambda e: e.sampling.two_sets,
-    "tasks": lambda e: e.sampling.tasks is not None,
-    ORDERED: lambda e: e.sampling.order is not None,
-    "clusters": lambda e: e.sampling.clusters is not None,
-    "weighted examples": lambda e: e.sampling.weighted,
-}
-"""The sampling, in the words of the table; empty: any, which below the other rows means single examples."""
+
+def drawn(estimate: Value) -> tuple[str, ...]:
+    """Return what is drawn, in the words of the table; empty: any, which below the other rows is single examples."""
+    words = ["", *estimate.sampling.words]
+    words += [FOLDS] if estimate.of_folds else []
+    words += [] if estimate.sampling.alike else [UNLIKE]
+    return tuple(words)
+
+
+def of_sampling(estimate: Value) -> str | None:
+    """Return the t interval of the sampling that applies; None where there is none."""
+    names = (student.name for student in estimate.sampling.students)
+    return next((name for name in names if missing(INTERVALS[name], estimate) is None), None)
 
 
 def first_of_metric(estimate: Value) -> str:
@@ -102,26 +104,26 @@ class Leader:
     Attributes
     ----------
     interval
-        Its name, or a function that chooses it among those of the metric.
+        Its name, or a function that chooses it among those of the metric or the sampling; None: the row does not fit.
     drawn
-        What is drawn, a key of ``DRAWN``.
+        What is drawn, one of the words that ``drawn`` returns.
     of
         The type of evidence, or ``Estimate`` or ``Difference`` for any evidence of those; ``object`` for any.
     where
         A further condition.
     """
 
-    interval: str | Callable[[Value], str]
+    interval: str | Callable[[Value], str | None]
     drawn: str = ""
     of: type = object
     where: Callable[[Value], bool] | None = None
 
 
 LEADERS: tuple[Leader, ...] = (
-    Leader("corrected_t", "folds"),
+    Leader("corrected_t", FOLDS),
     Leader("seeds_t", "training seeds"),
     Leader("hodges_lehmann", "data sets", Difference),
-    Leader("hac_t", ORDERED),
+    Leader(of_sampling, ORDERED),
     Leader(general, ORDERED),
     Leader("newcombe_independent", of=TwoProportions),
     Leader(first_of_metric, of=Risks),
@@ -130,17 +132,10 @@ LEADERS: tuple[Leader, ...] = (
     Leader(of_difference, of=PairedScores, where=examples_alike),
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_wilson", "weighted examples", WeightedF1),
-    Leader("weighted_t", "weighted examples"),
-    Leader("suite_t", "tasks"),
     Leader("cluster_wilson", "clusters", Estimate),
-    Leader("cluster_t", "clusters"),
-    Leader("cr2_t", "clusters"),
-    Leader("ppi", of=Judged),
-    Leader("t", "data sets"),
+    Leader(of_sampling),
     Leader(general, OWN_TEST_SETS),
-    Leader(general, "weighted examples"),
-    Leader(general, "tasks"),
-    Leader(general, "clusters"),
+    Leader(general, UNLIKE),
     Leader("plus_two", of=PairedProportion),
     Leader("plus_two", of=PairedLabels),
     Leader("plus_two", of=PairedRanking),
@@ -155,27 +150,27 @@ LEADERS: tuple[Leader, ...] = (
 
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
-    drawn = tuple(word for word, holds in DRAWN.items() if holds(estimate))
     kinds: tuple[type, ...] = (type(estimate), type(estimate.evidence))
-    for row in _rows_of(kinds, drawn):
+    for row in _rows_of(kinds, drawn(estimate)):
         if row.where is not None and not row.where(estimate):
             continue
-        if not isinstance(row.interval, str):
-            return row.interval(estimate)
-        if missing(INTERVALS[row.interval], estimate) is None:
-            return row.interval
+        if isinstance(row.interval, str):
+            if missing(INTERVALS[row.interval], estimate) is None:
+                return row.interval
+        elif (name := row.interval(estimate)) is not None:
+            return name
     raise AssertionError("the last row fits every estimate")
 
 
 @cache
-def _rows_of(kinds: tuple[type, ...], drawn: tuple[str, ...]) -> tuple[Leader, ...]:
+def _rows_of(kinds: tuple[type, ...], words: tuple[str, ...]) -> tuple[Leader, ...]:
     """Return the rows of the table that are of a type of value or evidence, and of the sampling."""
     return tuple(
-        row for row in LEADERS if row.drawn in drawn and any(issubclass(kind, row.of) for kind in kinds)
+        row for row in LEADERS if row.drawn in words and any(issubclass(kind, row.of) for kind in kinds)
     )
 
 
-def situation(drawn: str, of: type, where: Callable[..., bool] | None) -> str:
+def situation(words: str, of: type, where: Callable[..., bool] | None) -> str:
     """Write one row of a table of leaders in words: sampling, evidence and condition.
 
     Examples
@@ -185,27 +180,42 @@ def situation(drawn: str, of: type, where: Callable[..., bool] | None) -> str:
     """
     evidence = "" if of is object else re.sub(r"(?<!^)(?=[A-Z])", " ", of.__name__).lower()
     condition = "" if where is None else summary_of(where).removeprefix("Whether ").rstrip(".")
-    return ", ".join(filter(None, (drawn, evidence, condition))) or "anything else"
+    return ", ".join(filter(None, (words, evidence, condition))) or "anything else"
 
 
 def leads_for(name: str) -> str:
     """Say in which rows of the table an interval leads, numbered from the top; empty where in none."""
     of_metrics = [metric.inference for metric in METRICS.values()]
-    chosen: Mapping[Callable[[Value], str], set[str]] = {
+    chosen: Mapping[Callable[[Value], str | None], set[str]] = {
         first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
         of_difference: {
             n for one in of_metrics if (n := one.difference_interval) and not INTERVALS[n].by_resampling
         },
         general: {*GENERAL},
     }
-    found = []
+    rows = []
     for number, row in enumerate(LEADERS, start=1):
         text = f"{number} {situation(row.drawn, row.of, row.where)}"
         if row.interval == name:
-            found.append(text)
-        elif not isinstance(row.interval, str) and name in chosen[row.interval]:
-            found.append(f"{text}, by the metric")
-    return "; ".join(found)
+            rows.append(text)
+        elif not isinstance(row.interval, str) and name in chosen.get(row.interval, ()):
+            rows.append(f"{text}, by the metric")
+    of_samplings = [row.drawn if row.interval is of_sampling else None for row in LEADERS]
+    named = any(row.interval == name for row in LEADERS)
+    return "; ".join(rows if named else [*by_sampling(name, of_samplings), *rows])
+
+
+def by_sampling(name: str, drawn_in_rows: Sequence[str | None]) -> list[str]:
+    """Say in which row of a table the t of a sampling leads.
+
+    Parameters
+    ----------
+    drawn_in_rows
+        What is drawn, of the rows that ask the sampling; None of the others.
+    """
+    words = [student.drawn for student in STUDENTS if student.name == name]
+    places = [k for k, drawn in enumerate(drawn_in_rows, start=1) if drawn == "" or drawn in words]
+    return [f"{places[0]} {word}" for word in words]
 
 
 def _until_general(intervals: Sequence[str]) -> list[str]:

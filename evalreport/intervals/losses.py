@@ -11,10 +11,10 @@ import math
 import numpy as np
 
 from evalreport.engine.distributions import log, powers, t_quantile
-from evalreport.intervals.normal import NO_SPREAD, NOT_SMOOTH
 from evalreport.intervals.proportions import ValueLimits
 from evalreport.intervals.rankings import mover
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.intervals.student import NO_SPREAD, NOT_SMOOTH
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import SquaredErrors
@@ -63,7 +63,7 @@ def _df(value: Estimate | Difference) -> float | None:
     """Return min(n - 1, 2 n / (kurtosis - 1)); n - 1 where the kurtosis is not known."""
     if value.df is None or value.kurtosis is None:
         return value.df
-    return _degrees(value.sampling.n, value.kurtosis)
+    return _degrees(value.sampling.n_examples, value.kurtosis)
 
 
 def _degrees(n: int, kurtosis: float) -> float:

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from evalreport.engine.distributions import root, sample_quantiles, t_quantile
+from evalreport.engine.distributions import root, sample_quantiles
 from evalreport.engine.ranks import LARGEST_EXACT, equalised, signed_rank_distribution, signed_rank_tail
-from evalreport.intervals.proportions import ALIKE, ONE_CLUSTER, quantile
+from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
+from evalreport.intervals.student import NO_SPREAD, NOT_SMOOTH, half_width
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
 from evalreport.metrics.difference import Difference
-from evalreport.metrics.estimate import Estimate, StudentError
-from evalreport.metrics.evidence import Judged, PairedRanking, Ranking
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import PairedRanking, Ranking
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings.folds import over_folds
 from evalreport.texts import Message
-
-NOT_SMOOTH = Bounds(None, None, Message("limits.not_smooth"))
-NO_SPREAD = Message("limits.no_spread")
 
 
 @interval(
@@ -34,103 +33,9 @@ def normal(estimate: Estimate | Difference, level: float) -> Bounds:
         return NOT_SMOOTH
     error = estimate.standard_error
     if error is None:
-        return Bounds(None, None, ONE_CLUSTER)
+        return Bounds(None, None, estimate.sampling.alone)
     half = quantile(level) * error
     return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if error == 0 else None)
-
-
-@interval(
-    "Student's t",
-    needs=("some_interval", "one_task", "equal_weights", "independent_or_datasets", "mean"),
-    source="Student (1908), Biometrika 6:1",
-)
-def t(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Mean plus or minus t standard errors, n - 1 degrees of freedom."""
-    return student(estimate, estimate.student, level)
-
-
-@interval(
-    "Student's t, weighted",
-    needs=("some_interval", "influence", "weights"),
-    source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",
-)
-def weighted_t(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Value plus or minus t standard errors under weights, one less than Kish's effective n degrees of freedom.
-
-    The error is from weighted influence values with the factor n / (n - 1). Of weighted clusters they are added up
-    by cluster, and there are G - 1 degrees of freedom.
-    """
-    return student(estimate, estimate.student, level)
-
-
-@interval(
-    "Student's t within tasks",
-    needs=("some_interval", "tasks", "influence", "no_gold"),
-    source="Cochran (1977), Sampling Techniques, sections 5.4 and 5.6; Satterthwaite (1946), Biometrics Bull 2:110",
-)
-def suite_t(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Mean over the fixed tasks of a suite plus or minus t errors, the examples drawn within each task.
-
-    The variances of the tasks add, each from the task's own examples (of clusters CR2), with Satterthwaite's degrees
-    of freedom; of metrics that are no mean by influence values. It says nothing about other tasks.
-    """
-    return student(estimate, estimate.student, level)
-
-
-def student(estimate: Estimate | Difference, found: StudentError | None, level: float) -> Bounds:
-    """Return the value plus or minus t errors; reasons where there is no error, and where it is 0."""
-    if estimate.influence is None:
-        return NOT_SMOOTH
-    of_tasks, clustered = estimate.sampling.tasks is not None, estimate.sampling.clusters is not None
-    if found is None:
-        alone = "one_of_a_task" if of_tasks else "one_cluster" if clustered else "one_example"
-        return Bounds(None, None, Message(f"limits.{alone}"))
-    if found.error == 0 and of_tasks:
-        return Bounds(None, None, Message("limits.alike_tasks"))
-    if found.error == 0 and clustered and not estimate.over_datasets:
-        return Bounds(None, None, ALIKE)
-    half = t_quantile((1 + level) / 2, found.df) * found.error
-    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if found.error == 0 else None)
-
-
-@interval(
-    "Prediction-powered (PPI++)",
-    of=Judged,
-    source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
-)
-def ppi(estimate: Estimate | Difference, level: float) -> Bounds:
-    """What people would have said on average, plus or minus z errors of the judge's outcomes and of people's.
-
-    Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
-    variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the mean of the tasks' estimates, whose
-    variances add (divisors n - 1), by t with Satterthwaite's degrees of freedom.
-    """
-    return student(estimate, estimate.student, level) if judged_by_t(estimate) else normal(estimate, level)
-
-
-def judged_by_t(estimate: Estimate | Difference) -> bool:
-    """Whether the mean of people's judgements has degrees of freedom: all rows judged, clusters or suites."""
-    found, sampling = estimate.evidence, estimate.sampling
-    assert isinstance(found, Judged)
-    return sampling.sizes is not None or sampling.tasks is not None or not found.rest
-
-
-@interval(
-    "Student's t over examples and training seeds",
-    needs=("seeds", "seed_influence"),
-    source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
-    " Bull 2:110",
-)  # fmt: skip
-def seeds_t(estimate: Estimate | Difference, level: float) -> Bounds:
-    """Mean over training seeds plus or minus t errors that hold other examples and training again.
-
-    Examples and seeds are crossed random effects, the degrees of freedom Satterthwaite's. Exact in its two-way
-    analysis of variance where the metric is a mean over examples, else by its influence values.
-    """
-    found = estimate.crossed
-    assert found is not None
-    half = t_quantile((1 + level) / 2, found.df) * found.error
-    return Bounds(estimate.value - half, estimate.value + half, NO_SPREAD if found.error == 0 else None)
 
 
 MOST_BY_CONVENTION = 0.05
@@ -145,7 +50,7 @@ MOST_BY_CONVENTION = 0.05
 def corrected_t(estimate: Estimate | Difference, level: float) -> Bounds:
     """Mean over folds plus or minus t errors whose variance has the factor 1/J + n_test/n_train for shared training."""
     assert estimate.fits is not None
-    values, ratio = estimate.fits.values, estimate.fits.test_train_ratio
+    values = estimate.fits.values
     if len(values) < 2 or np.isnan(values).any():
         if estimate.fits.n_test.max() <= 1:
             return Bounds(None, None, Message("limits.fold_of_one"))
@@ -153,9 +58,7 @@ def corrected_t(estimate: Estimate | Difference, level: float) -> Bounds:
     if estimate.fits.by_convention > MOST_BY_CONVENTION * len(values) and isinstance(estimate, Estimate):
         folds = estimate.fits.by_convention
         return Bounds(None, None, Message("limits.by_convention", folds=folds, total=len(values)))
-    error = math.sqrt((1 / len(values) + ratio) * float(values.var(ddof=1)))
-    half = t_quantile((1 + level) / 2, len(values) - 1) * error
-    centre = float(values.mean())
+    half, centre = half_width(over_folds(estimate.fits), level), float(values.mean())
     if isinstance(estimate, Estimate) and abs(estimate.value - centre) > half > 0:
         return Bounds(None, None, Message("limits.far_from_pooled"))
     return Bounds(centre - half, centre + half)
@@ -332,9 +235,7 @@ def cv_t(estimate: Estimate | Difference, level: float) -> Bounds:
     values = estimate.fits.values
     if len(values) < 2 or np.isnan(values).any():
         return Bounds(None, None, Message("limits.few_folds"))
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    half = t_quantile((1 + level) / 2, len(values) - 1) * error
-    centre = float(values.mean())
+    half, centre = half_width(over_folds(estimate.fits, overlap=False), level), float(values.mean())
     return Bounds(centre - half, centre + half, Message("limits.overlapping"))
 
 

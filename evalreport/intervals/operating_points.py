@@ -23,9 +23,9 @@ from evalreport.metrics.operating_points import (
 )
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
-from evalreport.metrics.units import Units
 from evalreport.numbers import digits_apart
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import Sampling
 from evalreport.schema.curves import EQUAL_ERRORS, CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.texts import Message, Text, parts
 
@@ -36,7 +36,7 @@ COVERAGES = (0.9, 0.8, 0.5)
 """Shares of the examples answered at which the risk is stated."""
 
 
-def band(resampled: CurveReplicates, units: Units, level: float) -> tuple[Floats, Floats] | None:
+def band(resampled: CurveReplicates, units: Sampling, level: float) -> tuple[Floats, Floats] | None:
     """Return pointwise limits (T,) of the true positive rate at each false positive rate of the grid.
 
     Bootstrap percentiles, widened where they are narrower than Wilson's interval of that rate among the positives:
@@ -61,7 +61,7 @@ def with_band(record: CurveRecord, grid: Floats, limits: tuple[Floats, Floats]) 
     return replace(record, low=low, high=high, band="pointwise")
 
 
-def with_bin_limits(record: CurveRecord, points: Points, units: Units, level: float) -> CurveRecord:
+def with_bin_limits(record: CurveRecord, points: Points, units: Sampling, level: float) -> CurveRecord:
     """Add Wilson's interval of the observed frequency to each bin; none where examples are not independent."""
     if points.count is None or points.successes is None or not units.plain:
         return record
@@ -72,7 +72,7 @@ def with_bin_limits(record: CurveRecord, points: Points, units: Units, level: fl
     return replace(record, low=low, high=high, band="pointwise")
 
 
-def rejection_summaries(given: Forecasts, units: Units, level: float) -> tuple[CurveSummaryRecord, ...]:
+def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tuple[CurveSummaryRecord, ...]:
     """Return the area under the accuracy-rejection curve, and the risk at fixed coverages with Wilson's interval."""
     if given.confidence is None:
         return ()
@@ -119,7 +119,7 @@ class Limits:
 def operating_points(
     resampled: CurveReplicates,
     criteria: Sequence[Criterion],
-    units: Units,
+    units: Sampling,
     *,
     level: float,
     eer: Estimate | None = None,
@@ -194,7 +194,7 @@ def _best(
     counts: ThresholdCounts,
     criterion: Criterion,
     optimism: Floats,
-    units: Units,
+    units: Sampling,
     level: float,
     cost_ratio: float | None,
 ) -> OperatingPointRecord:
@@ -248,7 +248,7 @@ def _rechosen(
     index: int,
     value: float,
     optimism: Floats,
-    units: Units,
+    units: Sampling,
     level: float,
 ) -> Limits:
     """Return an interval of this threshold's value on fresh examples.
@@ -303,7 +303,7 @@ def _equal_errors(counts: ThresholdCounts, eer: Estimate | None, level: float) -
 
 
 def _at_false_positive_rates(
-    resampled: CurveReplicates, units: Units, level: float
+    resampled: CurveReplicates, units: Sampling, level: float
 ) -> list[OperatingPointRecord]:
     counts, limits = resampled.counts, band(resampled, units, level)
     found = []
@@ -328,7 +328,7 @@ def _at_false_positive_rates(
 
 
 def _at_recall(
-    counts: ThresholdCounts, recall: float, replicates: Floats, units: Units, level: float
+    counts: ThresholdCounts, recall: float, replicates: Floats, units: Sampling, level: float
 ) -> OperatingPointRecord:
     index = int((counts.found >= recall * counts.positives * (1 - 1e-12)).argmax())
     tp, called = float(counts.found[index]), float(counts.found[index] + counts.wrong[index])

@@ -65,7 +65,6 @@ def _counts(estimate: Estimate) -> tuple[float, float] | None:
 
 
 NO_TRIALS = Bounds(None, None, Message("limits.no_trials"))
-ALIKE = Message("limits.alike")
 ONE_CLUSTER = Message("limits.one_cluster")
 
 
@@ -94,11 +93,11 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
     if not isinstance(found, EffectiveProportion):
         counts = _counts(estimate)
         return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
-    if estimate.sampling.clusters is None:
+    if estimate.sampling.single:
         return Bounds(*score_limits(p, found.trials, quantile(level)))
     error, df = estimate.corrected_error, estimate.df
     if not error or df is None:
-        return Bounds(None, None, ALIKE if error == 0 else ONE_CLUSTER)
+        return Bounds(None, None, estimate.sampling.same if error == 0 else estimate.sampling.alone)
     return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
 
 

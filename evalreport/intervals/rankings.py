@@ -86,7 +86,7 @@ def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     Wilson's limits with n = m, and the quantile of t with m - 1 for z. Of sums of scores the kurtosis is not known: the
     degrees of freedom are m - 1.
     """
-    m, n, kurtosis = _positives(estimate), estimate.sampling.n, estimate.kurtosis
+    m, n, kurtosis = _positives(estimate), estimate.sampling.n_examples, estimate.kurtosis
     if m < 2:
         return FEW_POSITIVES
     df = m - 1.0

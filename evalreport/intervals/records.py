@@ -43,7 +43,7 @@ def metric_records(
             slice=within,
             value=None if np.isnan(estimate.value) else float(estimate.value),
             standard_error=estimate.standard_error if estimate.defined else None,
-            n=estimate.sampling.n,
+            n=estimate.sampling.n_examples,
             reason=estimate.reason,
             intervals=intervals,
             formula=filled_in(estimate) if within is None else None,

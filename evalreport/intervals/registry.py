@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evalreport.calibration.risks import Risks
@@ -12,7 +13,6 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     AtThreshold,
-    Judged,
     Median,
     PairedLabels,
     PairedProportion,
@@ -124,32 +124,32 @@ def _rows(value: Value) -> int | None:
     return None if rows is None else rows.n
 
 
+OF_SAMPLINGS = (
+    "several_units", "no_gold", "gold", "clusters", "time_order", "weights", "tasks", "one_task", "equal_weights",
+    "independent", "independent_or_weighted", "independent_or_datasets", "one_set",
+)  # fmt: skip
+"""Needs that the sampling says it meets."""
+
+
+def _sampling_meets(need: str, _: IntervalMethod, value: Value) -> bool:
+    return need in value.sampling.meets
+
+
 NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "folds": lambda _, e: e.of_folds,
     "train_size": lambda _, e: e.fits is not None and not math.isnan(e.fits.test_train_ratio),
     "seeds": lambda _, e: e.of_seeds,
     "seed_influence": lambda _, e: e.crossed is not None,
+    **{need: partial(_sampling_meets, need) for need in OF_SAMPLINGS},
     "paired": lambda _, e: _rows(e) is not None,
     "few_blocks": lambda _, e: (_rows(e) or 0) <= MOST_BLOCKS,
     "some_interval": lambda _, e: not e.metric.inference.no_interval,
     "resampled": lambda _, e: e.metric.inference.resampled,
     "smooth": lambda m, e: e.metric.inference.smooth or m.name in e.metric.inference.intervals,
     "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
-    "several_units": lambda _, e: e.sampling.clusters != 1,
     "influence": lambda _, e: e.influence is not None,
-    "no_gold": lambda _, e: not isinstance(e.evidence, Judged),
-    "clusters": lambda _, e: e.sampling.clusters is not None and not e.over_datasets,
     "examples_of_clusters": lambda _, e: e.examples_known,
-    "time_order": lambda _, e: e.sampling.order is not None,
-    "weights": lambda _, e: e.sampling.weighted,
-    "tasks": lambda _, e: e.sampling.tasks is not None,
-    "one_task": lambda _, e: e.sampling.tasks is None,
-    "equal_weights": lambda _, e: not e.sampling.weighted,
-    "independent": lambda _, e: e.sampling.independent,
-    "independent_or_weighted": lambda _, e: e.sampling.independent or e.sampling.weighted,
-    "independent_or_datasets": lambda _, e: e.sampling.independent or e.over_datasets,
     "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
-    "one_set": lambda _, e: not (e.over_datasets or e.sampling.two_sets),
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
     "losses": lambda m, e: m.name in e.metric.inference.intervals,
     "of_this_metric": lambda m, e: (
@@ -174,7 +174,6 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
-    Judged: "gold",
     AtThreshold: "many_examples",
     Median: "many_examples",
     PairedLabels: "paired_labels",

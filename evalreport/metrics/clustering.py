@@ -21,10 +21,9 @@ from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.evidence import Groups
 from evalreport.metrics.metric import Contingency, Metric
 from evalreport.metrics.registry import Quantity, affine, contingency, definition
-from evalreport.metrics.sampling import Influence, Sampling
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence, Sampling
 from evalreport.texts import Message
 
 ROUNDING = 1e-13
@@ -314,7 +313,7 @@ def _starts(ordered: Indices) -> Indices:
 
 
 def clustering_estimates(
-    predictions: Predictions, units: Units, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
+    predictions: Predictions, units: Sampling, quantities: Sequence[Quantity], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
     """Estimate every agreement of groups of every model, all from one set of draws.
 
@@ -347,7 +346,7 @@ def clustering_estimates(
 
 
 def _drawn(
-    tables: Mapping[str, GroupTable], units: Units, n_resamples: int, seed: int
+    tables: Mapping[str, GroupTable], units: Sampling, n_resamples: int, seed: int
 ) -> tuple[dict[str, sparse.csr_array], Iterator[Floats]]:
     """Return which cells one draw of each atom adds to, (atoms, cells) by model, and blocks of draws (b, atoms)."""
     if not units.plain:
@@ -377,7 +376,7 @@ def _values(quantity: Quantity, sums: Floats) -> Floats:
 
 
 def _estimate(
-    predictions: Predictions, units: Units, model: str, table: GroupTable, quantity: Quantity, sums: Floats
+    predictions: Predictions, units: Sampling, model: str, table: GroupTable, quantity: Quantity, sums: Floats
 ) -> Estimate:
     metric = definition(quantity)
     undefined = bool(np.isnan(metric.computation.function(Overlap(*sums))))
@@ -392,7 +391,7 @@ def _estimate(
         influence = Influence(
             slopes,
             np.broadcast_to(1.0, len(slopes)),
-            by_example=None if units.cluster is None else lambda: by_example,
+            by_example=(lambda: by_example) if units.knows_examples else None,
         )
     return Estimate(
         model=model,
@@ -400,9 +399,7 @@ def _estimate(
         value=float(_values(quantity, sums)),
         reason=reason,
         range=value_range(metric, predictions),
-        sampling=Sampling(
-            n=predictions.n_examples, sizes=units.sizes, times=units.times, n_effective=units.n_effective
-        ),
+        sampling=units,
         evidence=Groups(),
         influence=influence,
     )

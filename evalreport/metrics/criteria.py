@@ -32,11 +32,11 @@ from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Quantity, definition, register
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.table_functions import TableFunctions
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling
 from evalreport.schema.metrics import BaselineRecord, MetricRecord
 from evalreport.texts import Message, Text
 
@@ -325,7 +325,7 @@ def expected_table(true: Floats, shares: Floats) -> Floats:
     return np.outer(true, shares)
 
 
-def _rules(predictions: Predictions, units: Units) -> Iterator[Baseline]:
+def _rules(predictions: Predictions, units: Sampling) -> Iterator[Baseline]:
     if predictions.y_true is None or not len(predictions.y_true) or predictions.task == "clustering":
         return
     if predictions.task == "regression":
@@ -350,7 +350,7 @@ class _Answers:
 
     baseline: Baseline
     predictions: Predictions
-    units: Units
+    units: Sampling
     _states: dict[Function, object] = field(default_factory=dict)
 
     def value(self, quantity: Quantity) -> tuple[float, Text | None]:

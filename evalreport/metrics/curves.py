@@ -266,7 +266,7 @@ def reliability(given: Forecasts) -> Points:
 
     Two classes: the positive class's probability; several: the largest one, and whether that class is the true one.
     """
-    bins, weight = bin_of(given.p), 1.0 if given.weights is None else given.weights
+    bins, weight = bin_of(given.p), given.weights
     count, forecast, true = (
         np.bincount(bins, weights=weight * values, minlength=BINS).astype(np.float64)
         for values in (np.broadcast_to(1.0, len(given.p)), given.p, given.came_true)

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import in_parts
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.metrics.estimate import Estimate, Sampled, StudentError
+from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import (
     Evidence,
     Judged,
@@ -30,8 +30,8 @@ from evalreport.metrics.evidence import (
 )
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import Influence, TwoTestSets
 from evalreport.texts import Message, Text, parts
 
 
@@ -90,15 +90,9 @@ class Difference(Sampled):
         return self.evidence.table if isinstance(self.evidence, PairedProportion) else None
 
     @property
-    def _seeded(self) -> tuple[Sampled, ...]:
-        return (self.a, self.b) if self.fits is None else (self,)
-
-    @property
-    def _by_side(self) -> bool:
-        """Whether the errors of two test sets are not of like examples, so that their variances are added."""
-        sampling = self.sampling
-        of_examples = sampling.sizes is None and not sampling.weighted and sampling.order is None
-        return sampling.two_sets and not of_examples
+    def sides(self) -> tuple[Sampled, ...]:
+        """The values that are subtracted."""
+        return self.a, self.b
 
     @property
     def examples_known(self) -> bool:
@@ -106,16 +100,6 @@ class Difference(Sampled):
         if self.sampling.two_sets:
             return self.a.examples_known and self.b.examples_known
         return super().examples_known
-
-    @cached_property
-    def student(self) -> StudentError | None:
-        """As of a single value; of two test sets with clusters or weights Welch's."""
-        return _welch(self.a.student, self.b.student) if self._by_side else super().student
-
-    @cached_property
-    def robust(self) -> StudentError | None:
-        """As of a single value; of two test sets with clusters or weights Welch's."""
-        return _welch(self.a.robust, self.b.robust) if self._by_side else super().robust
 
     @property
     def of_base(self) -> Difference:
@@ -139,16 +123,6 @@ class Difference(Sampled):
             evidence=scaled(self.evidence, 1 / scale.slope),
             fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
         )
-
-
-def _welch(first: StudentError | None, second: StudentError | None) -> StudentError | None:
-    """Return the root of the added variances, with Welch's degrees of freedom."""
-    if first is None or second is None:
-        return None
-    error = float(np.hypot(first.error, second.error))
-    if error == 0:
-        return StudentError(0.0, min(first.df, second.df))
-    return StudentError(error, error**4 / (first.error**4 / first.df + second.error**4 / second.df))
 
 
 def paired_difference(a: Estimate, b: Estimate) -> Difference:
@@ -235,25 +209,13 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
         evidence = TwoProportions(first, second)
     elif isinstance(first, Judged) and isinstance(second, Judged):
         evidence = Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
-    clustered = a.sampling.sizes is not None or b.sampling.sizes is not None
-    weights = (a.sampling.n_effective, b.sampling.n_effective)
     return Difference(
         a=a,
         b=b,
         value=a.value - b.value,
         range=(low - high, high - low),
-        sampling=replace(
-            a.sampling,
-            n=a.sampling.n + b.sampling.n,
-            sizes=np.concatenate([_sizes(a.sampling), _sizes(b.sampling)]) if clustered else None,
-            n_effective=None if None in weights else sum(n for n in weights if n is not None),
-            two_sets=True,
-        ),
+        sampling=TwoTestSets.of(a.sampling, b.sampling),
         evidence=evidence,
         influence=influence,
         replicates=_replicates(a, b),
     )
-
-
-def _sizes(sampling: Sampling) -> Floats:
-    return np.ones(sampling.n) if sampling.sizes is None else sampling.sizes

@@ -7,14 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
-from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters, freedom_within
-from evalreport.engine.distributions import dot, parts_of
-from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
+from evalreport.engine.distributions import parts_of
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Evidence,
-    Judged,
     OverDatasets,
     PairedRanking,
     Proportion,
@@ -27,19 +23,11 @@ from evalreport.metrics.evidence import (
 )
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.sampling import Fits, Influence, Sampling
-from evalreport.metrics.seeds import Crossed, SeedTerm, crossed, seed_term
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Examples, Fits, Influence, Sampling, StudentError
+from evalreport.samplings.seeds import Crossed, over_seeds
 from evalreport.texts import Text
-
-
-@dataclass(frozen=True, slots=True)
-class StudentError:
-    """A standard error and its degrees of freedom."""
-
-    error: float
-    df: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,40 +77,26 @@ class Sampled:
     @cached_property
     def of_seeds(self) -> bool:
         """Whether the value is a mean over training seeds, or a difference of such means."""
-        return all(side.fits is not None and side.fits.kind == "seeds" for side in self._seeded)
+        trained: tuple[Sampled, ...] = (self,) if self.fits is not None else self.sides
+        return all(side.fits is not None and side.fits.kind == "seeds" for side in trained)
 
     @property
-    def _seeded(self) -> tuple[Sampled, ...]:
-        """The values whose seeds vary independently: a difference with common seeds is one."""
+    def sides(self) -> tuple[Sampled, ...]:
+        """The two values of a difference, else the value itself."""
         return (self,)
 
     @cached_property
     def crossed(self) -> Crossed | None:
-        """The error over examples and training seeds; None in other designs, and where it cannot be had.
-
-        A model with one seed adds no term: what training it again would change is then not included.
-        """
-        of_examples = self.robust
-        if not self.of_seeds or of_examples is None:
-            return None
-        terms: list[SeedTerm | None] = []
-        for side in self._seeded:
-            assert side.fits is not None
-            if side.influence is None or side.influence.by_fit is None or np.isnan(side.fits.values).any():
-                return None
-            several = len(side.fits.values) > 1
-            terms.append(seed_term(side.fits.values, side.influence.by_fit()) if several else None)
-        return crossed(of_examples.error**2, of_examples.df, terms)
+        """The error over examples and training seeds; None in other designs, and where it cannot be had."""
+        return over_seeds(self)
 
     @property
     def standard_error(self) -> float | None:
-        """Influence values with divisor n; of clusters, under weights and in suites that of Student's t.
+        """Influence values with divisor n; where units are not alike that of Student's t.
 
         With training seeds the error over examples and seeds.
         """
-        if self.crossed is not None:
-            return self.crossed.error
-        return self._error(1.0) if self.sampling.alike else self.corrected_error
+        return self.sampling.standard_error(self) if self.crossed is None else self.crossed.error
 
     @property
     def corrected_error(self) -> float | None:
@@ -136,82 +110,24 @@ class Sampled:
 
     @cached_property
     def student(self) -> StudentError | None:
-        """The error of Student's t: of clusters as ``engine.cluster_variance``, in time as ``engine.time_order``.
-
-        Else as ``robust``.
-        """
-        if self.sampling.order is not None:
-            return self._student_in_time
-        if self.of_clusters is None:
-            return self.robust
-        error = self._rounded(float(np.sqrt(self.of_clusters.variance)))
-        return StudentError(error, self.of_clusters.df)
-
-    @property
-    def in_time(self) -> Floats | None:
-        """The derivatives by the weight of each example, in order of time; None where they are not known."""
-        order, derivative = self.sampling.order, self.derivative
-        return None if order is None or derivative is None else derivative[order]
-
-    @property
-    def _student_in_time(self) -> StudentError | None:
-        derivative = self.in_time
-        if derivative is None or len(derivative) < LEAST_IN_TIME:
-            return None
-        sums = cosine_sums(derivative)
-        return StudentError(self._rounded(float(np.sqrt(dot(sums, sums)))), float(len(sums)))
+        """The error of Student's t, as the sampling gives it."""
+        return self.sampling.error(self)
 
     @cached_property
-    def of_clusters(self) -> ClusterVariance | None:
-        """The variance over clusters whose examples count the same; None in other samplings."""
-        sampling, influence = self.sampling, self.influence
-        if influence is None or influence.by_example is None:
-            return None
-        if sampling.sizes is None or sampling.weighted or sampling.tasks is not None or sampling.two_sets:
-            return None
-        derivative = influence.by_example()
-        times = 1.0 if sampling.times is None else sampling.times
-        squares = float((times * derivative**2).sum())
-        return variance_of_clusters(influence.values, sampling.sizes, squares)
+    def robust(self) -> StudentError | None:
+        """The error from influence values alone: of clusters CR2; None where there is none."""
+        return self.sampling.robust(self)
 
     @property
     def examples_known(self) -> bool:
         """Whether the influence of the single examples of each cluster is known."""
         return self.influence is not None and self.influence.by_example is not None
 
-    @cached_property
-    def robust(self) -> StudentError | None:
-        """The error from influence values with divisor n - 1, of clusters CR2; None where there is none.
+    def error_by(self, factors: Floats | float) -> float | None:
+        """Return the root of the summed squared derivatives, each times its factor; None where there are none."""
+        return None if self.influence is None else self.rounded(self.influence.error(factors))
 
-        The degrees of freedom are Satterthwaite's of clusters and tasks, n_eff - 1 under weights, else n - 1, of
-        weighted clusters G - 1.
-        """
-        freedom = self._freedom
-        error = None if freedom is None else self._error(freedom.factors)
-        return None if freedom is None or error is None else StudentError(error, freedom.df)
-
-    @cached_property
-    def _freedom(self) -> Freedom | None:
-        sampling, judged = self.sampling, isinstance(self.evidence, Judged)
-        if sampling.tasks is not None:
-            # What people judged or not of a cluster does not make its size: contributions add up by cluster.
-            sizes = None if judged else sampling.sizes
-            return (
-                None
-                if self.influence is None
-                else freedom_within(sampling.tasks, self.influence.values, sizes)
-            )
-        if sampling.sizes is not None and not sampling.weighted and not judged:
-            return freedom_of_clusters(sampling.sizes)
-        by_weight = sampling.n_effective if sampling.sizes is None else None
-        return freedom(sampling.n_units, by_weight - 1 if by_weight else None)
-
-    def _error(self, factors: Floats | float) -> float | None:
-        if self.influence is None:
-            return None
-        return self._rounded(self.influence.error(factors))
-
-    def _rounded(self, error: float) -> float:
+    def rounded(self, error: float) -> float:
         """Return an error, 0 where derivatives cancel up to rounding, which is no spread."""
         scale = abs(self.value) if np.isinf(self.range[1]) else 1.0
         return error if error > 1e-13 * scale else 0.0
@@ -220,7 +136,8 @@ class Sampled:
     def acceleration(self) -> float | None:
         """Skewness of the influence values over 6 (Efron 1987); None where they are 0, dependent, or sums alone."""
         sampling = self.sampling
-        if self.influence is None or sampling.only_sums or sampling.order is not None or not self._error(1.0):
+        one_by_one = not sampling.only_sums and "any_order" in sampling.meets
+        if self.influence is None or not one_by_one or not self.error_by(1.0):
             return None
         _, squares, cubes, _ = self.influence.powers
         return float(cubes / squares**1.5) / 6
@@ -228,10 +145,10 @@ class Sampled:
     @cached_property
     def kurtosis(self) -> float | None:
         """Kurtosis of the influence values (divisor n), at least 1; None where all are 0, or known by sums alone."""
-        if self.influence is None or self.sampling.only_sums or not self._error(1.0):
+        if self.influence is None or self.sampling.only_sums or not self.error_by(1.0):
             return None
         _, squares, _, fourths = self.influence.powers
-        return max(self.sampling.n * fourths / squares**2, 1.0)
+        return max(self.sampling.n_examples * fourths / squares**2, 1.0)
 
     @cached_property
     def delong_error(self) -> float | None:
@@ -382,6 +299,6 @@ def undefined(predictions: Predictions, key: tuple[str, Quantity], reason: Text 
         value=np.nan,
         reason=reason,
         range=value_limits,
-        sampling=Sampling(n=predictions.n_examples),
+        sampling=Examples(predictions.n_examples),
         evidence=Undefined(),
     )

@@ -8,9 +8,9 @@ from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, wi
 from evalreport.metrics.label_estimates import Resampled, everything
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import units_of
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import sampling_of
 
 
 def estimate_models(
@@ -48,12 +48,12 @@ def estimate_table(
     seed: int,
 ) -> Sample:
     """Estimate every quantity of every model of one table, on all rows and on every single fit."""
-    units = units_of(
+    units = sampling_of(
         predictions,
         cluster=options.cluster,
         weight=options.weight,
         fixed_class_counts=options.fixed_class_counts,
-        by_time=options.order is not None,
+        order=options.order,
     )
     sample = estimate_all(
         predictions,

@@ -15,18 +15,18 @@ from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import OverDatasets
 from evalreport.metrics.label_estimates import LabelTables
+from evalreport.metrics.layout import FOLDED, Layout, Parts
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.replicates import UnitColumns
 from evalreport.metrics.row_data import RowData, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
-from evalreport.metrics.sampling import Fits, Influence
 from evalreport.metrics.table_functions import TableFunctions
-from evalreport.metrics.units import FOLDED, Layout, Parts
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Notes, Predictions
+from evalreport.samplings import DataSets, Fits, Influence
 
 Key = tuple[str, Quantity]
 
@@ -209,7 +209,7 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
         fits=fits,
         influence=Influence(np.where(defined, (values - mean) / m, 0.0), np.ones(len(values))),
         replicates=replicates,
-        sampling=replace(estimate.sampling, sizes=defined.astype(np.float64), n_effective=None),
+        sampling=DataSets(len(values), examples=estimate.sampling.n_examples, defined=defined),
         evidence=OverDatasets(estimate.table),
     )
 

@@ -11,13 +11,13 @@ import numpy as np
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Judged, Undefined
+from evalreport.metrics.layout import Layout
 from evalreport.metrics.metric import Judgements
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
-from evalreport.metrics.sampling import Influence, Sampling
-from evalreport.metrics.units import Layout, Units
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Influence, JudgedAnswers, Sampling
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -25,8 +25,6 @@ Value = TypeVar("Value", Estimate, Difference)
 
 LEAST_GOLD = 10
 """With fewer rows that a person judged (of a suite: in a task) there is no estimate."""
-LEAST_ROWS = 2
-"""Of fewer nothing is known of how they vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def mean_gold(judge: Floats, gold: Floats) -> Rectified:
 
 
 def judged_estimates(
-    predictions: Predictions, units: Units, layout: Layout, quantities: Sequence[Quantity]
+    predictions: Predictions, units: Sampling, layout: Layout, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the family ``judged`` of every model that people judged answers of."""
     found = {}
@@ -110,7 +108,7 @@ def judged_estimates(
 
 
 def _estimate(
-    predictions: Predictions, units: Units, layout: Layout, key: Key, model: ModelOutputs
+    predictions: Predictions, units: Sampling, layout: Layout, key: Key, model: ModelOutputs
 ) -> Estimate:
     assert model.gold is not None
     assert model.outcome is not None
@@ -124,7 +122,7 @@ def _estimate(
         quantity=key[1],
         value=np.nan,
         range=value_range(definition(key[1]), predictions),
-        sampling=Sampling(n=predictions.n_examples, sizes=units.sizes),
+        sampling=_judged(units, model.gold),
         evidence=Undefined(),
     )
     found = _filled(plain, units, layout, model.outcome, model.gold)
@@ -151,7 +149,7 @@ def fewest_of_a_task(predictions: Predictions, gold: Floats) -> tuple[str, int] 
     return tasks.categories[least], int(counts[least])
 
 
-def task_weights(units: Units, layout: Layout) -> Floats:
+def task_weights(units: Sampling, layout: Layout) -> Floats:
     """Return how much each row counts in a mean, (n,), summing to 1: of a suite as ``--average`` says."""
     if units.task is None or layout.pooled.count == 1:
         return np.full(units.n, 1 / units.n)
@@ -159,7 +157,7 @@ def task_weights(units: Units, layout: Layout) -> Floats:
     return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)
 
 
-def _filled(estimate: Value, units: Units, layout: Layout, judge: Floats, gold: Floats) -> Value:
+def _filled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats) -> Value:
     """Return an estimate or a difference with its value and influence from the judge's outcomes and people's.
 
     Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own.
@@ -180,24 +178,16 @@ def _filled(estimate: Value, units: Units, layout: Layout, judge: Floats, gold: 
         estimate,
         value=value if np.isfinite(by_unit).all() and np.isfinite(value) else np.nan,
         influence=Influence(by_unit, np.ones(len(by_unit))),
-        sampling=replace(estimate.sampling, tasks=None if units.task is None else _strata(units, gold)),
+        sampling=_judged(units, gold),
         evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )
 
 
-def _strata(units: Units, gold: Floats) -> Indices:
-    """Return the strata of a suite's units: of clusters the tasks, else each task with and without gold.
-
-    A single row of a task without gold contributes nothing, and is put beside the others.
-    """
-    assert units.task is not None
-    assert units.tasks is not None
-    if units.cluster is not None:
-        return units.tasks
-    rest = np.isnan(gold)
-    alone = np.bincount(units.task, weights=rest)[units.task] < LEAST_ROWS
-    strata = np.unique(2 * units.task + (rest & ~alone), return_inverse=True)[1]
-    return np.asarray(strata.ravel(), dtype=np.int64)
+def _judged(units: Sampling, gold: Floats) -> JudgedAnswers:
+    """Return the sampling of rows that a judge graded, with those that people judged."""
+    return JudgedAnswers(
+        units.n, units.cluster, task=units.task, examples=units.n_examples, people=~np.isnan(gold)
+    )
 
 
 def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
@@ -208,7 +198,7 @@ def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
 
 
 def judged_difference(
-    delta: Difference, predictions: Predictions, units: Units, layout: Layout
+    delta: Difference, predictions: Predictions, units: Sampling, layout: Layout
 ) -> Difference | Message:
     """Return the difference of two models on the same rows as one estimate of the rows' differences.
 

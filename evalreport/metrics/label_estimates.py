@@ -22,13 +22,13 @@ from evalreport.engine.distributions import Array, slopes_at, slopes_by_each, ze
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.evidence import AtCounts, EffectiveProportion, Proportion, Table, WeightedF1
+from evalreport.metrics.layout import Parts
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
-from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.metrics.table_functions import TableFunctions, by_margins, class_code
-from evalreport.metrics.units import Parts, Units, within
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence, Sampling, within
 
 Key = tuple[str, Quantity]
 
@@ -67,7 +67,7 @@ class LabelTables:
     """
 
     models: tuple[str, ...]
-    units: Units
+    units: Sampling
     parts: int
     cells: Cells | None
     columns: tuple[sparse.csr_array, ...]
@@ -76,7 +76,7 @@ class LabelTables:
     last: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, predictions: Predictions, units: Units, parts: Parts) -> LabelTables | None:
+    def of(cls, predictions: Predictions, units: Sampling, parts: Parts) -> LabelTables | None:
         """Count the predictions of the models that give labels; None where no model does."""
         given = [m for m in predictions.models if m.y_pred is not None]
         if not given or predictions.y_true is None or not predictions.classes:
@@ -97,8 +97,8 @@ class LabelTables:
         )
         columns = tuple(units.gather(table) for table in rows)
         tables = tuple(counted(true, labels, units.base, k) for labels in predicted)
-        kept = () if units.cluster is None or units.attempts else rows
-        return cls(names, units, parts.count, None, columns, kept, tables)
+        by_row = rows if units.knows_examples else ()
+        return cls(names, units, parts.count, None, columns, by_row, tables)
 
     @property
     def n_classes(self) -> int:
@@ -183,7 +183,7 @@ def counted(true: Codes, predicted: Codes, weights: Floats, n_classes: int) -> F
 
 def label_estimates(
     predictions: Predictions,
-    units: Units,
+    units: Sampling,
     parts: Parts,
     quantities: Sequence[Quantity],
     n_resamples: int,
@@ -239,7 +239,6 @@ class _OfModel:
     predictions: Predictions
     tables: LabelTables
     model: int
-    sampling: Sampling
     at: TableFunctions
     margins: Floats
     held: tuple[int, ...]
@@ -250,9 +249,8 @@ class _OfModel:
         """Take one model's counts."""
         counts = tables.tables[model]
         held = tuple(k for k in range(len(predictions.classes)) if counts[k].any())
-        sampling = tables.units.sampling(predictions.n_examples)
         at = TableFunctions(tables.point(model), predictions)
-        return cls(predictions, tables, model, sampling, at, margins_of(counts), held)
+        return cls(predictions, tables, model, at, margins_of(counts), held)
 
     def estimate(self, quantity: Quantity) -> Estimate:
         """Estimate a quantity, without replicates."""
@@ -269,7 +267,7 @@ class _OfModel:
             value=value,
             reason=metric.scale.undefined if np.isnan(values).any() else None,
             range=(low, high),
-            sampling=self.sampling,
+            sampling=tables.units,
             evidence=self._evidence(quantity, value),
             influence=Influence(
                 # Of single classes there may be very many, and few are compared.
@@ -325,18 +323,15 @@ class _OfModel:
                 return table
             successes, trials = (float(count[0]) for count in shares(*self._counted(quantity)))
             return Proportion(successes, trials, table)
-        if tables.cells is not None and tables.cells.weight is not None:
-            found_f1 = self._weighted_f1(quantity, table)
-            if found_f1 is not None:
-                return found_f1
-        by_weight = units.weight is not None or (units.cluster is not None and value in (0, 1))
-        if units.order is not None and shares is not None:
-            assert units.trials_effective is not None
-            return EffectiveProportion(units.trials_effective, table)
-        if units.task is not None or shares is None or not by_weight:
-            return table
-        of_trials = self._influence_of(quantity, lambda *counted: shares(*counted)[1])
-        return EffectiveProportion(units.effective(of_trials, tables.units_an_atom), table)
+        weighted_f1 = self._weighted_f1(quantity, table)
+        if weighted_f1 is not None or shares is None:
+            return weighted_f1 or table
+        counted_trials = units.trials_of_share(
+            value,
+            lambda: self._influence_of(quantity, lambda *counted: shares(*counted)[1]),
+            tables.units_an_atom,
+        )
+        return table if counted_trials is None else EffectiveProportion(counted_trials, table)
 
     def _counted(self, quantity: Quantity) -> tuple[Array, ...]:
         """Return what a proportion is counted from, (parts,) each: TP, FP, FN, TN of the class, else right and n."""
@@ -370,9 +365,7 @@ class _OfModel:
         """
         computation, units, cells = definition(quantity).computation, self.tables.units, self.tables.cells
         below = computation.monotone_of if isinstance(computation, ClassCounts) else None
-        assert cells is not None
-        assert cells.weight is not None
-        if below is None or quantity.average is not None or units.n_effective is None:
+        if below is None or quantity.average is not None or units.n_effective is None or cells is None:
             return None
         base = METRICS[below[0]].computation
         assert isinstance(base, ClassCounts)
@@ -391,7 +384,7 @@ class _OfModel:
         )
         times, jaccard = cells.counts, right / total
         kish_number = total**2 / float((times * of_total**2).sum())
-        n = float(times[cells.weight > 0].sum())
+        n = float(times[cells.weighed > 0].sum())
         squares = float((times * ((of_right - jaccard * of_total) / total) ** 2).sum())
         trials = kish_number
         if 0 < jaccard < 1 and n > 1:

@@ -26,9 +26,9 @@ from evalreport.metrics.threshold_counts import (
     tpr_at,
     visible_points,
 )
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
+from evalreport.samplings import Sampling
 from evalreport.schema.curves import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
@@ -175,7 +175,7 @@ class CurveReplicates:
 
 def curve_replicates(
     rankings: Sequence[ThresholdCounts],
-    units: Units,
+    units: Sampling,
     criteria: Sequence[Criterion],
     *,
     n_resamples: int,

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from evalreport.metrics.registry import JUDGED, PRIMARY
-from evalreport.metrics.units import units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_of
 from evalreport.texts import Message, Text
 
 UNEVEN = 0.8
@@ -106,7 +106,7 @@ def _ranks(predictions: Predictions, model: ModelOutputs) -> bool:
 def class_shares(predictions: Predictions, options: Options) -> Floats:
     """Return the share of each class (K,), by weight where there are weights."""
     assert predictions.y_true is not None
-    units = units_of(predictions, cluster=None, weight=options.weight)
+    units = sampling_of(predictions, cluster=None, weight=options.weight)
     k = len(predictions.classes)
     counts = np.bincount(predictions.y_true, weights=units.heavy, minlength=k).astype(float)
     total = counts.sum()

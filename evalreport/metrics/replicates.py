@@ -13,12 +13,12 @@ from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, mean_of_parts
-from evalreport.metrics.sampling import Influence
-from evalreport.metrics.units import Layout, Parts, Units
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.samplings import Influence, Sampling
 
 Key = tuple[str, Quantity]
 
@@ -43,7 +43,7 @@ def drawn_in_groups(data: RowData, rarest: float | None) -> bool:
     """
     units, layout = data.units, data.layout
     one_evaluation = layout.pooled.count == layout.ranked.count == 1
-    alike = units.strata is None and units.task is None and units.order is None
+    alike = units.strata is None and {"one_task", "any_order"} <= units.meets
     enough = units.count >= LEAST_UNITS and (rarest is None or rarest >= LEAST_OF_A_CLASS)
     return units.n > MOST_DRAWN and one_evaluation and alike and enough
 
@@ -198,7 +198,7 @@ class UnitColumns:
     columns: Columns
 
     @classmethod
-    def of(cls, columns: Columns, units: Units, layout: Layout) -> UnitColumns:
+    def of(cls, columns: Columns, units: Sampling, layout: Layout) -> UnitColumns:
         """Add the columns (n, p) up by unit and part."""
         parts = layout.pooled
         alone = units.plain and parts.count == 1 and isinstance(columns, tuple)
@@ -212,7 +212,7 @@ class UnitColumns:
         return sums.reshape(len(sums), self.parts, -1)
 
 
-def unit_columns(columns: Columns, units: Units, layout: Layout) -> sparse.csr_array:
+def unit_columns(columns: Columns, units: Sampling, layout: Layout) -> sparse.csr_array:
     """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
     table = sparse_rows(np.column_stack(columns)) if isinstance(columns, tuple) else sparse.csr_array(columns)
     single = units.plain and layout.pooled.count == 1

@@ -9,9 +9,10 @@ import numpy as np
 
 from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order
+from evalreport.metrics.layout import Layout
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.units import Layout, Units
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings import Sampling
 
 Key = tuple[str, Quantity]
 
@@ -30,7 +31,7 @@ class RowData:
         model -> its sorted scores, an order for each ranked part.
     """
 
-    units: Units
+    units: Sampling
     layout: Layout
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[object, ...]]

@@ -22,13 +22,13 @@ from evalreport.metrics.evidence import (
     Scores,
     SquaredErrors,
 )
+from evalreport.metrics.layout import Layout, Parts, by_seed
 from evalreport.metrics.metric import Chosen, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
-from evalreport.metrics.sampling import Influence
-from evalreport.metrics.units import Layout, Parts, by_seed
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence
 from evalreport.texts import Message, Text
 
 Key = tuple[str, Quantity]
@@ -92,8 +92,8 @@ def _estimate(
     if derivative is not None:
         by_unit = units.influence(derivative)
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
-        whole = units.cluster is None or units.attempts or definition(key[1]).needs == "passes"
-        by_example = None if whole else lambda: derivative
+        apart = units.knows_examples and definition(key[1]).needs != "passes"
+        by_example = (lambda: derivative) if apart else None
         influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit, by_example)
     low, high = value_range(definition(key[1]), predictions)
     return Estimate(
@@ -101,7 +101,7 @@ def _estimate(
         quantity=key[1],
         value=min(max(value, low), high),  # sums of weights are rounded, so that a perfect model may exceed 1
         range=(low, high),
-        sampling=units.sampling(predictions.n_examples),
+        sampling=units,
         evidence=evidence,
         influence=influence,
     )
@@ -112,12 +112,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not all_finite(columns):
         return undefined(predictions, key, metric.scale.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
-    weight = data.units.weight
     for j, rows in enumerate(_rows_of(parts)):
         part = columns
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
-        sums = column_totals(None if weight is None else weight[rows], part)
+        sums = column_totals(data.units.weight_of(rows), part)
         values[j] = metric.computation.function(sums)
         if metric.inference.smooth:
             derivative[rows] = combined(part, gradient(metric.computation.function, sums) / parts.count)
@@ -148,9 +147,8 @@ def _of_ranks(
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
-    weight = data.units.weight
     groups = [
-        group_weights(None if weight is None else weight[rows], order)
+        group_weights(data.units.weight_of(rows), order)
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     found = {}

@@ -18,6 +18,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
 from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, Resampled, everything, label_estimates
+from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
@@ -25,10 +26,10 @@ from evalreport.metrics.replicates import drawn_in_groups, with_replicates
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.row_estimates import rarest, row_estimates
 from evalreport.metrics.summed import summed_estimates
-from evalreport.metrics.units import Layout, Units, layout_of
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -57,7 +58,7 @@ class Sample:
     rows: RowData
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Sampling:
         """What is drawn as one, and what each example weighs."""
         return self.rows.units
 
@@ -90,7 +91,7 @@ class Sample:
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count these models' answers by true class; None unless examples are independent and equally weighted."""
         cells = None if self.tables is None else self.tables.cells
-        if self.tables is None or cells is None or cells.weight is not None:
+        if self.tables is None or cells is None or not self.units.plain:
             return None
         return self.tables.cells_of(tuple(models))
 
@@ -104,7 +105,7 @@ def estimate_all(
     predictions: Predictions,
     quantities: Sequence[Quantity],
     *,
-    units: Units,
+    units: Sampling,
     n_resamples: int,
     seed: int,
     average: AverageOverTasks = "tasks",
@@ -129,7 +130,7 @@ def estimate_all(
         Whether many rows are drawn for the metrics that have no influence values.
     """
     layout = layout_of(predictions, average=average)
-    if units.weight is not None and not units.weight.any():
+    if units.n and not units.base.any():
         keys, why = product((m.name for m in predictions.models), quantities), Message("undefined.weightless")
         lost = {key: undefined(predictions, key, why) for key in keys}
         return Sample(predictions, tuple(quantities), lost, None, RowData(units, layout, {}, {}, {}))
@@ -170,7 +171,7 @@ def _of_one(layout: Layout) -> bool:
 
 
 def prepare_rows(
-    predictions: Predictions, quantities: Sequence[Quantity], units: Units, layout: Layout
+    predictions: Predictions, quantities: Sequence[Quantity], units: Sampling, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     rows = RowData(units, layout, {}, {}, {})

@@ -17,10 +17,10 @@ from evalreport.metrics.registry import (
     of_family,
     slopes_of_ranks,
 )
-from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence, Sums
 
 Key = tuple[str, Quantity]
 
@@ -53,7 +53,7 @@ def summed_estimates(
                 quantity=quantity,
                 value=float(definition(quantity).computation.function(of_model)),
                 range=value_range(definition(quantity), predictions),
-                sampling=Sampling(n=predictions.n_examples, only_sums=True),
+                sampling=Sums(predictions.n_examples),
                 evidence=Rows(),
             )
             for model, of_model in gaps.items()
@@ -83,7 +83,7 @@ def summed_estimates(
                 quantity=quantity,
                 value=float(values[k]),
                 range=limits,
-                sampling=Sampling(n=predictions.n_examples, only_sums=True),
+                sampling=Sums(predictions.n_examples),
                 evidence=Mean()
                 if base.name in losses
                 else Ranking(positives, sums.class_sizes, float(min(sums.class_sizes))),

@@ -15,10 +15,10 @@ from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.replicates import MOST_DRAWN
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.samplings import Sampling
 
 MOST_CLASSES = 50
 """Curves of each class against the rest are computed for up to this many classes."""
@@ -215,7 +215,7 @@ class Forecasts:
     confidence, right
         (n,) probability that the model gives to its own answer, and whether the answer is right; None without one.
     weights
-        (n,) example weights; None: every example weighs 1.
+        (n,) what each example counts as.
     """
 
     model: str
@@ -223,7 +223,7 @@ class Forecasts:
     came_true: Mask
     confidence: Floats | None
     right: Mask | None
-    weights: Floats | None
+    weights: Floats
 
     @cached_property
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
@@ -256,7 +256,7 @@ def forecasts(sample: Sample) -> Iterator[Forecasts]:
             confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
             right = answer == seen.true
         yield Forecasts(
-            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.heavy
+            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.base
         )
 
 
@@ -385,7 +385,7 @@ def coarse(counts: ThresholdCounts) -> Coarse:
 
 
 def replicates(
-    cut: Sequence[Coarse], units: Units, n_resamples: int, *, seed: int
+    cut: Sequence[Coarse], units: Sampling, n_resamples: int, *, seed: int
 ) -> Iterator[tuple[int, list[Callable[[], Replicate]]]]:
     """Yield the size of each block of replicates, and for each ranking the function that makes them.
 
@@ -405,7 +405,7 @@ def replicates(
         yield len(multiplicities), [partial(_of_units, table, drawn) for table in columns]
 
 
-def _columns(one: Coarse, units: Units) -> sparse.csr_array:
+def _columns(one: Coarse, units: Sampling) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
     assert one.counts.order is not None
     bins = one.bins
@@ -419,7 +419,7 @@ def _of_units(table: sparse.csr_array, drawn: Floats) -> Replicate:
     return _added_up(np.asarray(table @ drawn))
 
 
-def _drawn(cells: Floats, units: Units, size: int, seed: int, block: int) -> Replicate:
+def _drawn(cells: Floats, units: Sampling, size: int, seed: int, block: int) -> Replicate:
     # Streams by purpose, not by model: another name moves no draw.
     generator = stream(seed, "bootstrap curves", block)
     half = len(cells) // 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +75,8 @@ def resample_command(
 
 def _with_flags(plan: Plan, flags: JsonObject) -> Plan:
     """Return the plan with the given flags, checked again."""
+    from msgspec.structs import replace
+
     from evalreport.refit.plans import settle
 
     given = {name: value for name, value in flags.items() if value is not None}

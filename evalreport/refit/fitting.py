@@ -12,170 +12,31 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from evalreport.predictions.arrays import Floats, Mask, Values
-from evalreport.refit.building import build, count_parameters, in_one_line, vc_dimension
+from evalreport.predictions.arrays import Floats, Values
+from evalreport.refit.building import build, in_one_line
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
+from evalreport.refit.model_sizes import count_parameters, vc_dimension
 from evalreport.refit.plans import Estimator, Model, Selection, Table
 from evalreport.refit.splits import inner_folds
-
-_here = threading.local()
-
-
-@contextmanager
-def messages() -> Iterator[list[str]]:
-    """Yield a list that collects the warnings of this thread as texts, inside ``listening``."""
-    before, _here.texts = getattr(_here, "texts", None), []
-    try:
-        yield _here.texts
-    finally:
-        _here.texts = before
-
-
-@contextmanager
-def listening() -> Iterator[None]:
-    """Collect warnings by thread, which ``warnings.catch_warnings`` alone does not."""
-    with warnings.catch_warnings():
-        _listen()
-        yield
-
-
-def _listen() -> None:
-    usual = warnings.showwarning
-
-    def hear(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-        texts = getattr(_here, "texts", None)
-        if texts is None:
-            usual(message, category, *rest, **named)
-        else:
-            first = (str(message).strip().splitlines() or [""])[0]
-            texts.append(f"{category.__name__}: {first[:200]}")
-
-    if getattr(usual, "hears_fits", False):
-        return
-    hear.hears_fits = True  # type: ignore[attr-defined]
-    warnings.simplefilter("always")
-    warnings.showwarning = hear
-
-
-def one_thread() -> None:
-    """Limit BLAS and OpenMP to one thread, since the last bits of a sum depend on the number of threads.
-
-    OpenMP keeps the limit for each thread, and newly imported libraries need it again.
-    """
-    from threadpoolctl import threadpool_limits
-
-    if getattr(_here, "modules", 0) != len(sys.modules):
-        threadpool_limits(1)
-        _here.modules = len(sys.modules)
-
-
-Train = Callable[[Table, Rows], Model]
-Validated = tuple[tuple[Model, Rows], ...]
-"""Fitted models, each with the rows that it was validated on."""
-_SMALLEST = 1e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """How candidates of a grid are compared: the inner folds and the loss.
+    """How candidates of a grid are compared: the inner folds, their seed and the loss."""
 
-    Attributes
-    ----------
-    grid
-        Parameter -> candidates.
-    seed
-        The seed of the inner folds, the same for every estimator.
-    """
-
-    grid: Mapping[str, tuple[object, ...]]
     folds: int
     select: Selection
     stratify: bool
     seed: int
-
-
-def candidates(grid: Mapping[str, tuple[object, ...]]) -> Iterator[dict[str, object]]:
-    """Yield every combination of a grid, the last parameter varying fastest.
-
-    Examples
-    --------
-    >>> list(candidates({"a": (1, 2), "b": (3,)}))
-    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
-    """
-    for values in product(*grid.values()):
-        yield dict(zip(grid, values, strict=True))
-
-
-def search(examples: Examples, how: Search, rows: Rows, train: Train) -> tuple[dict[str, object], Validated]:
-    """Return the best candidate, and its fitted models with their validation rows.
-
-    Parameters
-    ----------
-    rows
-        (m,) training rows of the fit.
-    train
-        Fits a candidate on rows.
-
-    Returns
-    -------
-    chosen, inner
-        The candidate with the smallest mean loss over all validation rows, the first of equal ones; its models.
-    """
-    folds = inner_folds(examples, rows, folds=how.folds, seed=how.seed, stratify=how.stratify)
-    best: tuple[float, dict[str, object], Validated] | None = None
-    for candidate in candidates(how.grid):
-        inner = tuple((train(candidate, rows[kept]), np.unique(rows[out])) for kept, out in folds)
-        losses = np.concatenate([_losses(model, examples, out, how.select) for model, out in inner])
-        loss = float(losses.mean())
-        if best is None or loss < best[0]:
-            best = (loss, candidate, inner)
-    assert best is not None
-    return best[1], best[2]
-
-
-def _losses(model: Model, examples: Examples, rows: Rows, select: Selection) -> Floats:
-    """Return the loss of each row."""
-    features = rows_of(examples.features, rows)
-    return np.asarray(_LOSSES[select](model, features, examples.target[rows]), dtype=np.float64)
-
-
-def _log_losses(model: Model, features: Features, target: Values) -> Floats:
-    proba = np.asarray(model.predict_proba(features), dtype=np.float64)
-    place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
-    own = [proba[row, place[label]] if label in place else 0.0 for row, label in enumerate(target.tolist())]
-    return np.asarray(-np.log(np.maximum(own, _SMALLEST)))
-
-
-def _predicted(model: Model, features: Features, target: Values) -> Values:
-    return np.asarray(model.predict(features)).reshape(len(target))
-
-
-def _wrong(model: Model, features: Features, target: Values) -> Mask:
-    return np.asarray(_predicted(model, features, target) != target)
-
-
-def _absolute_errors(model: Model, features: Features, target: Values) -> Floats:
-    return np.asarray(np.abs(_predicted(model, features, target).astype(np.float64) - target))
-
-
-def _squared_errors(model: Model, features: Features, target: Values) -> Floats:
-    return np.asarray(_absolute_errors(model, features, target) ** 2)
-
-
-_LOSSES: Mapping[Selection, Callable[[Model, Features, Values], Values]] = {
-    "accuracy": _wrong,
-    "log_loss": _log_losses,
-    "mse": _squared_errors,
-    "mae": _absolute_errors,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,39 +66,20 @@ class Job:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """A fitted model's predictions of some rows.
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The result of one task: the predictions, and the estimator's warnings.
 
     Attributes
     ----------
-    rows
-        (m,) rows of the examples.
-    y_pred
-        (m,) float64 values, or int64 positions in the classes.
-    proba
-        (m, classes) float64 probabilities; None: the model gives none.
-    score
-        (m,) float64 decision function, greater is more positive; None: there is none, or probabilities instead.
+    table
+        Columns ``row`` (of the examples), ``part``, ``y_pred`` (a number, or a label as written); ``inner_fold`` of
+        validation; ``p_<label>`` or else ``score``; ``params``, ``n_parameters`` and ``vc_dimension`` where they are
+        needed and known.
     """
 
-    part: str
-    inner_fold: int
-    rows: Rows
-    y_pred: Values
-    proba: Floats | None
-    score: Floats | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """The result of one task."""
-
-    blocks: tuple[Predicted, ...]
-    params: str | None = None
-    n_parameters: float | None = None
-    vc_dimension: float | None = None
-    messages: tuple[str, ...] = field(default=())
+    table: pa.Table
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,49 +90,150 @@ class Failure:
     traceback: str
 
 
-def perform(examples: Examples, job: Job) -> Fitted | Failure:
-    """Do one task; an exception of the user's code is returned as a failure, so that the other tasks continue."""
-    one_thread()
-    try:
-        with messages() as texts:
-            fitted = _fitted(examples, job)
-        return replace(fitted, messages=tuple(dict.fromkeys(texts)))
-    except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
-        return Failure(in_one_line(error), "".join(traceback.format_exception(error)))
-
-
-Done = tuple[int, Fitted | Failure]
+Done: TypeAlias = tuple[int, Fitted | Failure]
 """The position of a task among the others, and its result."""
 
 
-def in_worker(place: int, examples: Examples, job: Job) -> Done:
-    """Do one task in a worker process."""
-    _listen()
-    return place, perform(examples, job)
+def perform(place: int, examples: Examples, job: Job) -> Done:
+    """Do one task; an exception of the user's code is returned as a failure, so that the other tasks continue."""
+    _one_thread()
+    listen()
+    try:
+        with _messages() as texts:
+            table = _predictions(examples, job)
+        return place, Fitted(table, tuple(dict.fromkeys(texts)))
+    except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
+        return place, Failure(in_one_line(error), "".join(traceback.format_exception(error)))
 
 
-def _fitted(examples: Examples, job: Job) -> Fitted:
+_here = threading.local()
+
+
+def _one_thread() -> None:
+    """Limit BLAS and OpenMP to one thread, since the last bits of a sum depend on the number of threads.
+
+    OpenMP keeps the limit for each thread, and newly imported libraries need it again. It takes 20 ms.
+    """
+    from threadpoolctl import threadpool_limits
+
+    if getattr(_here, "modules", 0) != len(sys.modules):
+        threadpool_limits(1)
+        _here.modules = len(sys.modules)
+
+
+@contextmanager
+def _messages() -> Iterator[list[str]]:
+    """Yield a list that collects the warnings of this thread as texts."""
+    _here.texts = []
+    try:
+        yield _here.texts
+    finally:
+        _here.texts = None
+
+
+def listen() -> None:
+    """Collect warnings by thread from now on, which ``warnings.catch_warnings`` alone does not."""
+    usual = warnings.showwarning
+
+    def hear(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+        texts = getattr(_here, "texts", None)
+        if texts is None:
+            usual(message, category, *rest, **named)
+        else:
+            first = (str(message).strip().splitlines() or [""])[0]
+            texts.append(f"{category.__name__}: {first[:200]}")
+
+    if not getattr(usual, "hears_fits", False):
+        hear.hears_fits = True  # type: ignore[attr-defined]
+        warnings.simplefilter("always")
+        warnings.showwarning = hear
+
+
+def _predictions(examples: Examples, job: Job) -> pa.Table:
+    """Fit the estimator of a job, after a search if it has a grid, and predict."""
     chosen = dict(job.chosen)
-    inner: Validated = ()
+    tables = []
     if job.estimator.grid:
-        best, inner = search(
-            examples, job.search, job.train, lambda c, rows: _model(examples, job, {**chosen, **c}, rows)
-        )
+        best, validated = _search(examples, job)
         chosen |= best
+        for fold, (model, rows) in enumerate(validated, start=1):
+            tables.append(_predicted(model, examples, rows, part="validation", inner_fold=fold))
     model = _model(examples, job, chosen, job.train)
-    blocks = [
-        _predict(validated, examples, rows, part="validation", inner_fold=fold)
-        for fold, (validated, rows) in enumerate(inner, start=1)
-    ]
     if job.train_predictions:
-        blocks.append(_predict(model, examples, np.unique(job.train), part="train"))
-    blocks.append(_predict(model, examples, job.test, part=job.part))
-    return Fitted(
-        blocks=tuple(blocks),
-        params=json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str) if chosen else None,
-        n_parameters=count_parameters(model, examples.features, job.train, len(examples.classes)),
-        vc_dimension=vc_dimension(model) if examples.classes else None,
-    )
+        tables.append(_predicted(model, examples, np.unique(job.train), part="train"))
+    tables.append(_predicted(model, examples, job.test, part=job.part))
+    table = pa.concat_tables(tables, promote_options="default").combine_chunks()
+    facts: dict[str, str | float | None] = {}
+    if chosen:
+        facts["params"] = json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str)
+    # Criteria need the training error beside these; the number of parameters is also an axis of complexity.
+    with_training = job.train_predictions or job.part == "train"
+    if with_training or job.chosen:
+        n_classes = len(examples.classes)
+        facts["n_parameters"] = count_parameters(model, examples.features, job.train, n_classes)
+    if with_training and examples.classes:
+        facts["vc_dimension"] = vc_dimension(model)
+    for name, value in facts.items():
+        if value is not None:
+            table = table.append_column(name, pa.repeat(value, len(table)))
+    return table
+
+
+Validated: TypeAlias = tuple[tuple[Model, Rows], ...]
+"""Fitted models, each with the rows that it was validated on."""
+
+
+def _search(examples: Examples, job: Job) -> tuple[dict[str, object], Validated]:
+    """Return the candidate with the least mean loss over all validation rows, the first of equals; its models."""
+    how = job.search
+    folds = inner_folds(examples, job.train, folds=how.folds, seed=how.seed, stratify=how.stratify)
+    best: tuple[float, dict[str, object], Validated] | None = None
+    for candidate in candidates(job.estimator.grid):
+        inner = tuple(
+            (_model(examples, job, {**job.chosen, **candidate}, job.train[kept]), np.unique(job.train[out]))
+            for kept, out in folds
+        )
+        losses = [
+            _LOSSES[how.select](model, rows_of(examples.features, rows), examples.target[rows])
+            for model, rows in inner
+        ]
+        loss = float(np.concatenate(losses).mean())
+        if best is None or loss < best[0]:
+            best = (loss, candidate, inner)
+    assert best is not None
+    return best[1], best[2]
+
+
+def candidates(grid: Mapping[str, Sequence[object]]) -> Iterator[dict[str, object]]:
+    """Yield every combination of a grid, the last parameter varying fastest.
+
+    Examples
+    --------
+    >>> list(candidates({"a": (1, 2), "b": (3,)}))
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    for values in product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def _log_losses(model: Model, features: Features, target: Values) -> Floats:
+    proba = np.asarray(model.predict_proba(features), dtype=np.float64)
+    place = {label: column for column, label in enumerate(np.asarray(model.classes_).tolist())}
+    rows = enumerate(target.tolist())
+    return -np.log([max(proba[row, place[label]] if label in place else 0.0, 1e-15) for row, label in rows])
+
+
+def _errors(model: Model, features: Features, target: Values) -> Floats:
+    return np.asarray(model.predict(features), dtype=np.float64).reshape(len(target)) - target
+
+
+_LOSSES: Mapping[Selection, Callable[[Model, Features, Values], Values]] = {
+    "accuracy": lambda model, features, target: np.asarray(model.predict(features)).ravel() != target,
+    "log_loss": _log_losses,
+    "mse": lambda model, features, target: _errors(model, features, target) ** 2,
+    "mae": lambda model, features, target: np.abs(_errors(model, features, target)),
+}
+"""The loss of each row."""
 
 
 def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
@@ -300,30 +243,35 @@ def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
     return model if fitted is None else fitted
 
 
-def _predict(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> Predicted:
-    features = rows_of(examples.features, rows)
-    predicted = _one_column(model.predict(features), len(rows))
+def _predicted(model: Model, examples: Examples, rows: Rows, *, part: str, inner_fold: int = 0) -> pa.Table:
+    """Return a model's predictions of some rows."""
+    n, features = len(rows), rows_of(examples.features, rows)
+    columns = {"row": pa.array(rows, pa.int32()), "part": pa.repeat(part, n)}
+    if inner_fold:
+        columns["inner_fold"] = pa.repeat(pa.scalar(inner_fold, pa.int32()), n)
+    predicted = _one_column(model.predict(features), n)
     if examples.labels is None:
         numbers = predicted.astype(np.float64)
         if not np.isfinite(numbers).all():
             raise ValueError("predict returned a value that is not a finite number")
-        return Predicted(part=part, inner_fold=inner_fold, rows=rows, y_pred=numbers, proba=None, score=None)
-    codes = _codes(predicted, examples)
-    proba = _probabilities(model, features, examples, len(rows))
-    score = None if proba is not None else _decision(model, features, examples, len(rows))
-    return Predicted(part=part, inner_fold=inner_fold, rows=rows, y_pred=codes, proba=proba, score=score)
+        return pa.table({**columns, "y_pred": numbers})
+    columns["y_pred"] = pa.array(examples.classes, pa.string()).take(pa.array(_codes(predicted, examples)))
+    if hasattr(model, "predict_proba"):
+        proba = _probabilities(model, features, examples, n)
+        columns |= {f"p_{label}": pa.array(proba[:, code]) for code, label in enumerate(examples.classes)}
+    elif examples.positive is not None and hasattr(model, "decision_function"):
+        columns["score"] = pa.array(_decision(model, features, examples, n))
+    return pa.table(columns)
 
 
 def _one_column(values: npt.ArrayLike, n: int) -> Values:
     array = np.asarray(values)
-    if array.shape == (n, 1):
-        array = array[:, 0]
-    if array.shape != (n,):
+    if array.shape not in ((n,), (n, 1)):
         raise ValueError(f"predict returned an array of shape {array.shape} for {n} examples")
-    return array
+    return array.reshape(n)
 
 
-def _codes(labels: Values, examples: Examples) -> Rows:
+def _codes(labels: npt.ArrayLike, examples: Examples) -> Rows:
     """Return each label's position among the classes.
 
     Raises
@@ -333,47 +281,35 @@ def _codes(labels: Values, examples: Examples) -> Rows:
     """
     assert examples.labels is not None
     place = {value: code for code, value in enumerate(examples.labels.values.tolist())}
-    for label in np.unique(labels).tolist():
+    texts = np.asarray(labels).tolist()
+    for label in texts:
         if label not in place:
             raise ValueError(f"predict returned the label {label!r}, which the target does not hold")
-    return np.array([place[label] for label in labels.tolist()], dtype=np.int64)
+    return np.array([place[label] for label in texts], dtype=np.int64)
 
 
-def _probabilities(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
+def _probabilities(model: Model, features: Features, examples: Examples, n: int) -> Floats:
     """Return the probabilities of all classes, 0 for classes that the training rows lack."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    given = np.asarray(model.predict_proba(features), dtype=np.float64)
-    known = _columns(model, examples, given.shape)
-    if given.shape != (n, len(known)):
-        raise ValueError(f"predict_proba returned an array of shape {given.shape} for {n} examples")
-    if not np.isfinite(given).all() or given.min(initial=0.0) < 0 or given.max(initial=0.0) > 1 + 1e-9:
+    stated = np.asarray(model.predict_proba(features), dtype=np.float64)
+    if hasattr(model, "classes_"):
+        codes = _codes(model.classes_, examples)
+    elif stated.shape[1:] == (len(examples.classes),):
+        codes = np.arange(len(examples.classes))
+    else:
+        raise ValueError("the estimator gives probabilities but does not say of which classes (classes_)")
+    if stated.shape != (n, len(codes)):
+        raise ValueError(f"predict_proba returned an array of shape {stated.shape} for {n} examples")
+    if not np.isfinite(stated).all() or stated.min(initial=0.0) < 0 or stated.max(initial=0.0) > 1 + 1e-9:
         raise ValueError("predict_proba returned a value that is not a probability")
     proba = np.zeros((n, len(examples.classes)))
-    proba[:, known] = np.minimum(given, 1.0)
+    proba[:, codes] = np.minimum(stated, 1.0)
     return proba
 
 
-def _columns(model: Model, examples: Examples, shape: Sequence[int]) -> Rows:
-    classes = getattr(model, "classes_", None)
-    if classes is not None:
-        return _codes(np.asarray(classes), examples)
-    if len(shape) == 2 and shape[1] == len(examples.classes):
-        return np.arange(len(examples.classes))
-    raise ValueError("the estimator gives probabilities but does not say of which classes (classes_)")
-
-
-def _decision(model: Model, features: Features, examples: Examples, n: int) -> Floats | None:
+def _decision(model: Model, features: Features, examples: Examples, n: int) -> Floats:
     """Return a binary decision function with the sign for which greater means the positive class."""
-    if examples.positive is None or not hasattr(model, "decision_function"):
-        return None
-    given = np.asarray(model.decision_function(features), dtype=np.float64)
-    if given.shape not in ((n,), (n, 1)) or not np.isfinite(given).all():
+    values = np.asarray(model.decision_function(features), dtype=np.float64)
+    if values.shape not in ((n,), (n, 1)) or not np.isfinite(values).all():
         raise ValueError(f"decision_function returned no {n} finite numbers")
-    classes = getattr(model, "classes_", None)
-    last = (
-        examples.classes[-1]
-        if classes is None
-        else examples.classes[_codes(np.asarray(classes), examples)[-1]]
-    )
-    return given.reshape(n) if last == examples.positive else -given.reshape(n)
+    last = _codes(model.classes_, examples)[-1] if hasattr(model, "classes_") else -1
+    return values.reshape(n) if examples.classes[last] == examples.positive else -values.reshape(n)

@@ -6,29 +6,31 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import Kind, publish
 from evalreport.metrics import METRICS
-from evalreport.refit.backends import Task, check_models, models_of, perform_all, tasks_of, versions
+from evalreport.refit.backends import perform_all
 from evalreport.refit.building import check_buildable, require_refit
 from evalreport.refit.examples import Examples, guessed_positive, read_examples
 from evalreport.refit.fitting import Failure, Fitted
-from evalreport.refit.plans import Plan, describe, read_plan, settle
+from evalreport.refit.guards import guards
+from evalreport.refit.journal import Journal, journal_path, open_journal
+from evalreport.refit.plans import Plan, describe, read_plan, settle, variants
 from evalreport.refit.prediction_tables import (
     WRITTEN_FORMATS,
-    Journal,
     check_columns,
-    journal_path,
-    open_journal,
     prediction_table,
     table_bytes,
     warnings_of,
 )
-from evalreport.refit.splits import fits_of, guards
+from evalreport.refit.splits import fits_of
+from evalreport.refit.tasks import Task, tasks_of, versions
 from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.reading import dotted
 from evalreport.texts import Message, say
@@ -114,7 +116,6 @@ def resample(
     _check_output(output)
     examples = read_examples(settled.data, settled.folder)
     check_columns(examples)
-    check_models(settled)
     settled = _with_selection(settled, examples)
     for line in (*examples.notes, _own_code(settled)):
         announce(str(line))
@@ -126,7 +127,7 @@ def resample(
         announce(f"{warning.level}: {warning.text} [{warning.code}]")
     tasks = tasks_of(settled, examples, fits)
     with open_journal(journal_path(output)) as journal:
-        reused = sum(task.key in journal.found for task in tasks)
+        reused = sum(task.key in journal.fits for task in tasks)
         if reused:
             announce(say("resample.reused", n=reused, total=len(tasks)))
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
@@ -172,7 +173,7 @@ def _carry_out(
     plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
 ) -> list[Fitted | Failure]:
     """Do the tasks that are not in the journal, and add each to it when it is done."""
-    outcomes: list[Fitted | Failure | None] = [journal.found.get(task.key) for task in tasks]
+    outcomes: list[Fitted | Failure | None] = [journal.fits.get(task.key) for task in tasks]
     waiting = [place for place, outcome in enumerate(outcomes) if outcome is None]
     done = len(tasks) - len(waiting)
     if waiting:
@@ -226,7 +227,7 @@ def _write(
     return Resampled(
         predictions=places["predictions"] if results else None,
         record=places["record"] if results else None,
-        models=models_of(plan),
+        models=tuple(dict.fromkeys(v.model for estimator in plan.estimators for v in variants(estimator))),
         n_rows=n_rows,
         n_fits=len(tasks),
         n_reused=reused,
@@ -258,9 +259,9 @@ def _failure(task: Task, failure: Failure) -> FitFailure:
     fit: dict[str, float] = dict(task.fit.keys)
     if task.fit.sized:
         fit["train_size"] = len(task.fit.train)
-    if task.complexity is not None:
-        fit["complexity"] = task.complexity
-    return FitFailure(model=task.model, fit=fit, error=failure.error, traceback=failure.traceback)
+    if task.variant.complexity is not None:
+        fit["complexity"] = task.variant.complexity
+    return FitFailure(model=task.variant.model, fit=fit, error=failure.error, traceback=failure.traceback)
 
 
 def _failures_text(failures: Sequence[FitFailure]) -> bytes:
@@ -282,7 +283,7 @@ def _about_plan(plan: Plan, examples: Examples) -> dict[str, object]:
             "file": plan.data.file.name,
             "sha256": examples.sha256,
             "n": examples.n,
-            "features": len(examples.feature_names),
+            "features": examples.features.shape[1],
             "task": examples.task,
             "classes": list(examples.classes),
             "positive": examples.positive,

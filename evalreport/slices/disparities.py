@@ -172,7 +172,7 @@ def _row(side: Side, level: float, tested: Tested, options: Options) -> Disparit
         method=difference.method,
         test=tested.test,
         p_value=tested.p_value,
-        n=0 if side.estimate is None else side.estimate.sampling.n,
+        n=0 if side.estimate is None else side.estimate.sampling.n_examples,
         reason=side.small or difference.reason or (ratio.reason if divisible else None),
     )
     p = tested.p_adjusted

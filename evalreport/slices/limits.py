@@ -16,13 +16,11 @@ from scipy import special
 from evalreport.comparisons.registry import probability
 from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
-from evalreport.engine.time_order import LEAST_IN_TIME, cosine_sums
 from evalreport.intervals.proportions import difference_limits, wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.units import Units
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message, Text
 
@@ -121,20 +119,20 @@ def shares_of_rest(
     units, n_units = unit_codes(whole, of_all)
     mine = _in_units(part, own, units[positions[0]], n_units)
     theirs = _in_units(rest, other, units[positions[1]], n_units)
-    if whole.units.order is not None:
-        return _in_time(whole.units.order, mine, theirs)
+    sums = [whole.units.series_sums(derivative) for derivative in (mine, theirs)]
+    if sums[0] is not None and sums[1] is not None:
+        return _in_series(sums[0], sums[1])
     sides = _sides(whole, of_all, positions)
     return _summed(sides, mine, theirs * sides.roots[1])
 
 
-def _in_time(order: Indices, mine: Floats, theirs: Floats) -> Shares | None:
+def _in_series(first: Floats, second: Floats) -> Shares | None:
     """Sum squares and products of two values of one series in time: of their cosine series, as ``hac_t`` does.
 
     The examples of the slice are neighbours of the others, so that the two values depend on each other.
     """
-    if len(order) < LEAST_IN_TIME:
+    if not len(first):
         return None
-    first, second = (cosine_sums(derivative[order]) for derivative in (mine, theirs))
     df = float(len(first))
     return Shares(dot(first, first), dot(first, second), dot(second, second), 0.0, df, df, apart=False)
 
@@ -163,14 +161,14 @@ class _Sides:
 
 def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]) -> _Sides:
     units, n_units = unit_codes(whole, estimate)
-    base, drawn = whole.units.base, whole.units
+    base, sampling = whole.units.base, whole.units
     inside, outside = (
         np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in positions
     )
     if estimate.over_datasets:
         inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
-        drawn = Units(n_units)
-    freedoms = [drawn.freedom(size) for size in (inside, outside)]
+        sampling = estimate.sampling
+    freedoms = [sampling.freedom(size) for size in (inside, outside)]
     first, second = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in freedoms)
     df, df_outside = (None if f is None else f.df for f in freedoms)
     apart = not bool(((inside > 0) & (outside > 0)).any())
@@ -214,7 +212,7 @@ def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) ->
 def by_row(sample: Sample, estimate: Estimate) -> Floats:
     """Return the derivatives of a label metric by row, (n,): rows of one true and predicted class share theirs."""
     slopes = _matrix(sample, estimate)[_labels(sample, estimate)]
-    return np.asarray(slopes if sample.units.weight is None else slopes * sample.units.weight)
+    return np.asarray(slopes * sample.units.weights)
 
 
 def _labels(sample: Sample, estimate: Estimate) -> tuple[Codes, Codes]:
@@ -244,7 +242,7 @@ def _matrix(sample: Sample, estimate: Estimate) -> Floats:
     assert estimate.derivative is not None
     cells, found = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
     predicted = cells.predicted[tables.models.index(estimate.model)]
-    weight = np.ones(len(cells.true)) if cells.weight is None else cells.weight
+    weight = cells.weighed / cells.counts
     some = weight > 0
     found[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
     return found
@@ -258,7 +256,7 @@ def _of_tables(
 ) -> Shares:
     """Sum over the cells of the tables of a slice and of the others; ``positions`` are their rows in ``whole``."""
     slopes = [_matrix(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
-    if whole.units.weight is None:
+    if whole.units.plain:
         sizes = [_counts(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
         freedoms = [freedom(sample.predictions.n_examples) for sample in samples]
     else:
@@ -275,9 +273,8 @@ def _of_tables(
 def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
     """Return the summed squares of some examples' weights by (true, predicted), and their degrees of freedom."""
     units = whole.units
-    assert units.weight is not None
     assert estimate.table is not None
-    weight, times = units.weight[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
+    weight, times = units.weights[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
     true, predicted = (codes[rows] for codes in _labels(whole, estimate))
     n = int(times[weight > 0].sum())
     return counted(true, predicted, times * weight**2, len(estimate.table.counts)), freedom(

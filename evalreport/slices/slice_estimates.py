@@ -204,8 +204,8 @@ def too_small(
         datasets = len(np.unique(part.keys["dataset"].values))
         if datasets < LEAST_DATASETS:
             return Message("too_small.datasets", n=datasets, least=LEAST_DATASETS)
-    elif estimate.sampling.n < LEAST_EXAMPLES and not by_margins:
-        return Message("too_small.examples", n=estimate.sampling.n, least=LEAST_EXAMPLES)
+    elif estimate.sampling.n_examples < LEAST_EXAMPLES and not by_margins:
+        return Message("too_small.examples", n=estimate.sampling.n_examples, least=LEAST_EXAMPLES)
     elif (clusters := estimate.sampling.clusters) is not None and clusters < LEAST_CLUSTERS:
         return Message("too_small.clusters", n=clusters, least=LEAST_CLUSTERS)
     missing = _missing_class(estimate, part, table)
@@ -280,7 +280,11 @@ class Side:
     @property
     def large(self) -> bool:
         """Whether the slice is judged and has enough examples for its rank among the others to mean something."""
-        return self.small is None and self.estimate is not None and self.estimate.sampling.n >= LEAST_EXAMPLES
+        return (
+            self.small is None
+            and self.estimate is not None
+            and self.estimate.sampling.n_examples >= LEAST_EXAMPLES
+        )
 
     @property
     def compared(self) -> bool:

@@ -242,7 +242,7 @@ def _plain(estimate: Estimate) -> bool:
     What few people say has a warning of its own, by how many rows they judged.
     """
     alone = not isinstance(estimate.evidence, Judged) and estimate.fits is None
-    return alone and estimate.sampling.independent and not estimate.sampling.weighted
+    return alone and {"independent", "equal_weights"} <= estimate.sampling.meets
 
 
 def _rarest(sample: Sample) -> int | None:
@@ -318,4 +318,4 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
 def _is_near_an_end(estimate: Estimate) -> bool:
     if not estimate.defined or estimate.range != (0.0, 1.0) or isinstance(estimate.evidence, Proportion):
         return False
-    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n < FEW_PASSES
+    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n_examples < FEW_PASSES

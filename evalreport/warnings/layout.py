@@ -19,12 +19,13 @@ from evalreport.intervals.calibration_records import describes_calibration
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import task_weights
+from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import FOLDED, POOLED_BY, Parts, parts_by, units_of
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.time_order import no_series
+from evalreport.samplings import sampling_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences
@@ -158,15 +159,13 @@ def _divided_clusters(sample: Sample, cluster: Indices) -> int:
 @check("unequal_weights")
 def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of weights so unequal that they are worth few examples."""
-    effective, n = sample.n_effective, sample.predictions.n_examples
-    if options.weight is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
+    column, effective, n = options.weight, sample.n_effective, sample.predictions.n_examples
+    if column is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
         return
-    text = Message(
-        "warning.unequal_weights", column=options.weight, n=n, effective=_tenths(effective), decimals=1
-    )
+    text = Message("warning.unequal_weights", column=column, n=n, effective=_tenths(effective), decimals=1)
     if effective < FEW_EFFECTIVE:
         text = sentences(text, Message("measured.of_weights", enough=FEW_EFFECTIVE))
-    yield WarningRecord(code="unequal_weights", text=text, about=(options.weight,))
+    yield WarningRecord(code="unequal_weights", text=text, about=(column,))
 
 
 def _tenths(effective: float) -> float:
@@ -196,7 +195,7 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
 def calibration_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Say that calibration is not tested where examples are in order of time: its test takes them as independent."""
     forecasts = any(model.proba is not None for model in sample.predictions.models)
-    if sample.units.order is not None and forecasts and describes_calibration(sample.quantities, options):
+    if "time_order" in sample.units.meets and forecasts and describes_calibration(sample.quantities, options):
         yield warning("calibration_not_tested", about=("time",))
 
 
@@ -206,10 +205,10 @@ def widening(sample: Sample, options: Options) -> float | None:
     The largest ratio among the models' values and their differences; None where it cannot be computed.
     """
     predictions = sample.predictions
-    if options.weight is not None or not sample.quantities or no_series(predictions) is not None:
+    if not sample.units.plain or not sample.quantities or no_series(predictions) is not None:
         return None
     try:
-        units = units_of(predictions, cluster=None, weight=None, by_time=True)
+        units = sampling_of(predictions, cluster=None, weight=None, order="time")
     except UsageError:
         return None
     quantity = sample.quantities[0]

@@ -95,7 +95,7 @@ def discordant_pairs(
             continue
         _, b, c, _ = comparison.pair.difference.agreement
         about = (comparison.a, comparison.b)
-        n = comparison.pair.difference.sampling.n
+        n = comparison.pair.difference.sampling.n_examples
         if b + c == 0:
             yield warning("identical_answers", about=about, models=about, most=3 / n)
         elif b + c < 5:

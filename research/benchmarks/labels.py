@@ -15,8 +15,8 @@ from evalreport.intervals import limits
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.benchmarks.data import binary_models, labels, truth
 from research.benchmarks.timing import Row, Timed, best_of, scaled
 
@@ -59,7 +59,7 @@ def resampling(*, quick: bool) -> Iterator[Row]:
 def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], replicates: int) -> None:
     """Estimate and give percentile limits of every model and of every pair, as a run does."""
     names = [model.name for model in predictions.models]
-    units = Units(predictions.n)
+    units = sampling_by(predictions.n)
     sample = estimate_all(predictions, quantities, units=units, n_resamples=replicates, seed=0)
     for quantity in quantities:
         found = [sample.estimates[name, quantity] for name in names]
@@ -183,7 +183,9 @@ def one_model(n: int) -> Predictions:
 def bca_of_f1(predictions: Predictions, replicates: int) -> None:
     """Compute our interval from the arrays on."""
     quantity = Quantity("f1")
-    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=replicates, seed=0)
+    sample = estimate_all(
+        predictions, [quantity], units=sampling_by(predictions.n), n_resamples=replicates, seed=0
+    )
     found = limits(sample.estimates["model0", quantity], "bootstrap_bca", 0.95)
     assert found.low is not None
 

@@ -13,8 +13,8 @@ from evalreport.intervals import limits
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import sampling_by
 from research.benchmarks.data import binary_models, probabilities, truth
 from research.benchmarks.labels import all_intervals
 from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
@@ -74,7 +74,7 @@ def our_delong(predictions: Predictions) -> None:
     from evalreport.comparisons.registry import TESTS, Pair
 
     quantity = Quantity("roc_auc")
-    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=0, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(predictions.n), n_resamples=0, seed=0)
     a, b = (sample.estimates[model.name, quantity] for model in predictions.models)
     pair = Pair(a=a, b=b, difference=paired_difference(a, b))
     assert TESTS["delong"].function(pair).p_value is not None

@@ -21,7 +21,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion, agreement
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Fits, Sampling
+from evalreport.samplings import Fits, sampling_by
 from research.studies.learners import LEARNERS, Masks
 
 Floats = npt.NDArray[np.float64]
@@ -110,7 +110,7 @@ def pair_of(right: Masks, test: Masks, layout: str, per_repeat: int) -> Pair:
     place = np.arange(len(test))
     fits = Fits(values[0] - values[1], place // per_repeat, place % per_repeat, n_test, N - n_test)
     pooled = np.stack([side[test] for side in right], axis=1).astype(np.float64)
-    n, sampling = len(pooled), Sampling(n=len(pooled))
+    n, sampling = len(pooled), sampling_by(n=len(pooled))
     a, b = (
         Estimate(
             model="a",

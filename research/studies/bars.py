@@ -20,8 +20,8 @@ from evalreport.gates.outcomes import judging_interval
 from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval, MetricRecord
 from research.studies.cells import Cell
 from research.studies.designs import labelled, predictions_on
@@ -108,7 +108,7 @@ def counted(cell: Bar, generator: np.random.Generator, number: int) -> Mapping[s
     """Say whether the gate passes, or fails, where the true value is the bar."""
     predictions, quantity = draw(cell, generator), Quantity(cell.metric)
     if not cell.name.startswith("difference"):
-        sample = estimate_all(predictions, [quantity], units=Units(cell.n), n_resamples=2, seed=number)
+        sample = estimate_all(predictions, [quantity], units=sampling_by(cell.n), n_resamples=2, seed=number)
         limits = leading(sample.estimates["a", quantity], 0.95)
         outcome = outcome_of(">=", cell.bar, low=_known(limits.low), high=_known(limits.high))
         return {"passes": outcome == "pass", "fails": outcome == "fail", "contradicts": False}

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from evalreport.engine.counts import margins_of
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.table_functions import table_function
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import Sampling, sampling_by
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
-Draw = Callable[[np.random.Generator, int], tuple[Predictions, Units]]
+Draw = Callable[[np.random.Generator, int], tuple[Predictions, Sampling]]
 Kind = Literal["value", "difference"]
 Truth = tuple[Kind, str, Quantity]
 """What is estimated: ("value", model, quantity), or ("difference", "a", quantity) of a against b."""
@@ -93,10 +93,10 @@ def label_design(
     """Return a design in which label counts are multinomial with the given chances (K, K, K)."""
     k = len(chances)
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         codes = np.repeat(np.arange(k**3), generator.multinomial(n, chances.ravel()))
         true, a, b = (part.astype(np.int32) for part in np.unravel_index(codes, (k, k, k)))
-        return labelled(true, {"a": a, "b": b}, k), Units(n)
+        return labelled(true, {"a": a, "b": b}, k), sampling_by(n)
 
     example, _ = draw(np.random.default_rng(0), 1)
     tables = {"a": chances.sum(2), "b": chances.sum(1)}
@@ -178,7 +178,7 @@ OF_CLUSTERS = ("accuracy", "f1", "mcc")
 def cluster_design() -> Design:
     """Return clusters of ten examples that are right together: intraclass correlation 0.2, accuracy 0.8."""
 
-    def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Sampling]:
         # Beta(4 p, 4 (1 - p)) has the intraclass correlation 1 / (1 + 4).
         cluster = np.repeat(np.arange(n_clusters), IN_A_CLUSTER)
         return _answers_in_clusters(generator, cluster, {"a": generator.beta(3.2, 0.8, n_clusters)})
@@ -192,7 +192,7 @@ def unequal_clusters(name: str, accuracy: float, correlation: float) -> Design:
     shares = {"a": accuracy, "b": accuracy - 0.05}
     concentration = 1 / correlation - 1
 
-    def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Sampling]:
         sizes = np.round(np.geomspace(LARGEST, SMALLEST, n_clusters)).astype(np.int64)
         chances = {
             model: generator.beta(concentration * p, concentration * (1 - p), n_clusters)
@@ -207,7 +207,7 @@ def unequal_clusters(name: str, accuracy: float, correlation: float) -> Design:
 
 def _answers_in_clusters(
     generator: np.random.Generator, cluster: npt.NDArray[np.int64], chances: Mapping[str, Floats]
-) -> tuple[Predictions, Units]:
+) -> tuple[Predictions, Sampling]:
     """Draw answers that are right with the chance of the model in the example's cluster."""
     n = len(cluster)
     true = (generator.random(n) < 0.5).astype(np.int32)
@@ -215,7 +215,7 @@ def _answers_in_clusters(
     for model, by_cluster in chances.items():
         right = generator.random(n) < by_cluster[cluster]
         said[model] = np.where(right, true, 1 - true).astype(np.int32)
-    return labelled(true, said, 2), Units(n, cluster)
+    return labelled(true, said, 2), sampling_by(n, cluster)
 
 
 def _truths_in_clusters(shares: Mapping[str, float]) -> dict[Truth, float]:
@@ -239,9 +239,9 @@ def weight_design() -> Design:
     """Return the balanced binary population, each example with a log-normal weight that says nothing of it."""
     plain = binary_designs()[0]
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         predictions, _ = plain.draw(generator, n)
-        return predictions, Units(n, weight=np.exp(generator.normal(size=n)))
+        return predictions, sampling_by(n, weight=np.exp(generator.normal(size=n)))
 
     text = f"{plain.text}; weights log-normal with sigma 1, so that n examples count as about n / e"
     # Of this table: accuracy = prevalence TPR + (1 - prevalence) (1 - FPR).

@@ -10,9 +10,9 @@ from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.studies.enumeration import paired_estimate
 
 ALPHA = 0.05
@@ -83,7 +83,9 @@ def f1_size(n: int, prevalence: float, *, replications: int, n_resamples: int, s
             models=tuple(ModelOutputs(name, y_pred=y) for name, y in zip("ab", said, strict=True)),
             labels=Labels(classes=("0", "1"), positive="1"),
         )
-        sample = estimate_all(predictions, [quantity], units=Units(n), n_resamples=n_resamples, seed=number)
+        sample = estimate_all(
+            predictions, [quantity], units=sampling_by(n), n_resamples=n_resamples, seed=number
+        )
         (comparison,) = compare(sample, [quantity], Options(resamples=n_resamples, seed=number))
         for test in OF_F1:
             pair = comparison.pair

@@ -17,7 +17,7 @@ from evalreport.metrics.difference import Difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Influence, Sampling
+from evalreport.samplings import Influence, sampling_by
 from research.studies.tally import LEADING, Tally, count
 
 Floats = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ def proportion_estimate(successes: int, trials: int) -> Estimate:
     at = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
     return Estimate(
         model="model", quantity=Quantity("accuracy"), value=value, range=(0.0, 1.0),
-        sampling=Sampling(n=n),
+        sampling=sampling_by(n=n),
         evidence=Proportion(float(successes), float(n)),
         influence=Influence(
             np.array([1 - value, -value]) / n, np.array([successes, n - successes], dtype=np.float64)
@@ -95,7 +95,7 @@ def paired_estimate(both: int, first: int, second: int, neither: int) -> Differe
     assert differences.counts is not None
     return Difference(
         a=_bare_estimate(both + first, n), b=_bare_estimate(both + second, n), value=value, range=(-1.0, 1.0),
-        sampling=Sampling(n=n),
+        sampling=sampling_by(n=n),
         evidence=PairedProportion(float(both), float(first), float(second), float(neither), differences),
         influence=Influence(np.array([1 - value, -1 - value, -value]) / n, differences.counts),
     )  # fmt: skip
@@ -199,7 +199,7 @@ def _bare_estimate(successes: int, n: int) -> Estimate:
     value = successes / n
     return Estimate(
         model="model", quantity=Quantity("accuracy"), value=value, range=(0.0, 1.0),
-        sampling=Sampling(n=n),
+        sampling=sampling_by(n=n),
         evidence=Proportion(float(successes), float(n)),
         influence=Influence(
             np.array([1 - value, -value]) / n, np.array([successes, n - successes], dtype=np.float64)

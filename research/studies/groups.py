@@ -23,8 +23,8 @@ from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
+from evalreport.samplings import sampling_by
 
 SEED, RESAMPLES, LEVEL, TRUTH_SETS = 20261128, 2_000, 0.95, 200
 METHODS = ("bootstrap_percentile", "bootstrap_bca")
@@ -72,7 +72,7 @@ def sample_of(design: Design, seed: int, metrics: Sequence[str], n_resamples: in
         }
     predictions = load(columns, options=Options(task="binary" if design.positives else "regression"))
     # One stratum for all: rows are drawn at any size.
-    units = Units(design.n, strata=np.zeros(design.n, np.int64)) if rows else Units(design.n)
+    units = sampling_by(design.n, strata=np.zeros(design.n, np.int64)) if rows else sampling_by(design.n)
     quantities = [Quantity(name) for name in metrics]
     return estimate_all(predictions, quantities, units=units, n_resamples=n_resamples, seed=seed)
 
@@ -120,14 +120,16 @@ def closed(design: Design) -> Iterator[dict[str, object]]:
         for name in names:
             estimate = sample.estimates["a", Quantity(name)]
             interval = limits(estimate, AT_CUTS[name], LEVEL)
-            found[name].append((estimate.value, interval.low, interval.high))
+            # With fewer than 50 positives the rows are drawn.
+            if interval.low is not None and interval.high is not None:
+                found[name].append((estimate.value, interval.low, interval.high))
     for name, rows in found.items():
         value, low, high = np.array(rows).T
         held = float(((low <= value.mean()) & (value.mean() <= high)).mean())
         yield {
-            "design": design.name, "n": design.n, "sets": TRUTH_SETS, "metric": name, "of": "value",
+            "design": design.name, "n": design.n, "sets": len(rows), "metric": name, "of": "value",
             "method": AT_CUTS[name], "groups": round(held, 4), "rows": "", "difference": "",
-            "error": round((held * (1 - held) / TRUTH_SETS) ** 0.5, 4),
+            "error": round((held * (1 - held) / len(rows)) ** 0.5, 4),
         }  # fmt: skip
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
 from research.studies.cells import Cell
 from research.studies.designs import Design, Kind, binary_designs, predictions_on, several_designs
@@ -80,7 +80,7 @@ def population(name: str) -> Design:
 def counted(cell: Held, generator: np.random.Generator, number: int) -> Mapping[str, float]:
     """Say whether the interval holds the true value."""
     if cell.design == HEAVY:
-        predictions, units, truth = heavy(generator, cell.n), Units(cell.n), float(np.sqrt(3.0))
+        predictions, units, truth = heavy(generator, cell.n), sampling_by(cell.n), float(np.sqrt(3.0))
     else:
         design = population(cell.design)
         predictions, units = design.draw(generator, cell.n)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import norm
 
 from evalreport.metrics.registry import JUDGED, Quantity
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling
 from research.studies.designs import Design, Floats, Truth
 
 SIZES = (10, 20, 30, 50, 100, 200, 500)
@@ -48,7 +48,7 @@ def outcomes_of(
 
 
 def _design(sensitivity: float, specificity: float) -> Design:
-    def draw(generator: np.random.Generator, gold: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, gold: int) -> tuple[Predictions, Sampling]:
         drawn = outcomes_of(generator, gold, (sensitivity, specificity))
         models = [ModelOutputs(name, outcome=said, gold=known) for name, (said, known) in drawn.items()]
         n = len(drawn["a"][0])
@@ -59,7 +59,7 @@ def _design(sensitivity: float, specificity: float) -> Design:
             example=np.arange(n),
             y_true=None,
             models=tuple(models),
-        ), Units(n)
+        ), drawn(n)
 
     quantity = Quantity(JUDGED)
     truths: dict[Truth, float] = {

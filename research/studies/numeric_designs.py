@@ -11,8 +11,8 @@ from scipy import integrate, special, stats
 
 from evalreport.metrics.ranking import MOST_FALSE_POSITIVES, average_precision, partial_auc, pr_auc
 from evalreport.metrics.registry import METRICS, Quantity
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.designs import SIZES, Design, Truth, predictions_on
 
 Floats = npt.NDArray[np.float64]
@@ -46,10 +46,10 @@ def fixed_count_design(positives: int, negatives: int, area: float) -> Design:
     d = {"a": separation(area), "b": separation(area - 0.05)}
     true = np.repeat([True, False], [positives, negatives])
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         scores = _scores(generator, true, d)
         models = tuple(ModelOutputs(name, score=score) for name, score in scores.items())
-        return predictions_on("binary", true.astype(np.int32), models, 2), Units(n)
+        return predictions_on("binary", true.astype(np.int32), models, 2), sampling_by(n)
 
     auc = Quantity("roc_auc")
     truths: dict[Truth, float] = {("value", "a", auc): area, ("difference", "a", auc): 0.05}
@@ -73,13 +73,13 @@ def probability_design(
         offset = np.log(prevalence / (1 - prevalence)) - d[model] ** 2 / 2
         return np.asarray(slope[model] * (d[model] * score + offset))
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         true = generator.random(n) < prevalence
         models = []
         for name, score in _scores(generator, true, d).items():
             p = 1 / (1 + np.exp(-logits(name, score)))
             models.append(ModelOutputs(name, score=score, proba=np.column_stack([1 - p, p])))
-        return predictions_on("binary", true.astype(np.int32), tuple(models), 2), Units(n)
+        return predictions_on("binary", true.astype(np.int32), tuple(models), 2), sampling_by(n)
 
     truths: dict[Truth, float] = {}
     areas = {"a": area, "b": area - 0.05}
@@ -108,13 +108,13 @@ def levels_design(levels: int, prevalence: float, area: float, n: int) -> Design
     d = {"a": separation(area), "b": separation(area - 0.05)}
     cuts = np.linspace(*RATED, levels - 1)
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         true = generator.random(n) < prevalence
         models = tuple(
             ModelOutputs(name, score=np.searchsorted(cuts, score).astype(np.float64))
             for name, score in _scores(generator, true, d).items()
         )
-        return predictions_on("binary", true.astype(np.int32), models, 2), Units(n)
+        return predictions_on("binary", true.astype(np.int32), models, 2), sampling_by(n)
 
     edges = np.concatenate([[np.inf], cuts[::-1], [-np.inf]])
     truths: dict[Truth, float] = {}
@@ -249,7 +249,7 @@ def regression_design(
 ) -> Design:
     """Return a design with the first model's errors of mean 0, standard deviation ``NOISE`` and a mean ``absolute``."""
 
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         noise, own = errors(generator, n), errors(generator, n)
         true = generator.normal(size=n) + noise
         shared = generator.random(n) < 0.5
@@ -257,7 +257,7 @@ def regression_design(
             ModelOutputs("a", y_pred=true - noise),
             ModelOutputs("b", y_pred=true - WORSE * np.where(shared, noise, own)),
         )
-        return predictions_on("regression", true, models), Units(n)
+        return predictions_on("regression", true, models), sampling_by(n)
 
     square = NOISE**2
     spread = 1 + square

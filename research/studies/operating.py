@@ -13,9 +13,9 @@ from scipy import stats
 
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.studies.cells import Cell
 from research.studies.designs import predictions_on
 from research.studies.pair_decision import decide_pair
@@ -128,7 +128,9 @@ def counted(
 ) -> Mapping[str, float]:
     """Say whether the tests reject at 0.05."""
     quantity = Quantity(cell.metric)
-    sample = estimate_all(draw(generator, cell), [quantity], units=Units(cell.n), n_resamples=2, seed=number)
+    sample = estimate_all(
+        draw(generator, cell), [quantity], units=sampling_by(cell.n), n_resamples=2, seed=number
+    )
     _, p_values = decide_pair(sample, quantity, Options(resamples=2, seed=number), beside=beside)
     return {test: p is not None and p <= ALPHA for test, p in p_values.items()}
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 
 from evalreport.metrics.registry import PRIMARY, Quantity
-from evalreport.metrics.units import Units
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.designs import Design, Truth
 
 OUTCOME = Quantity(PRIMARY["outcome"])
@@ -59,7 +59,7 @@ def task_sizes(tasks: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int6
 
 def suite_of(
     generator: np.random.Generator, tasks: int, *, clusters: bool, behind: float = BEHIND
-) -> tuple[Predictions, Units]:
+) -> tuple[Predictions, Sampling]:
     """Draw a suite of tasks of unlike size, on each of which the second model is ``behind`` less often right."""
     sizes, levels = task_sizes(tasks, MOST_CLUSTERS if clusters else MOST), np.linspace(*LEVELS, tasks)
     units = int(sizes.sum())
@@ -79,13 +79,13 @@ def suite_of(
     predictions = _test_set(
         tuple(ModelOutputs(name, outcome=values) for name, values in models.items()), keys={TASK: column}
     )
-    return predictions, Units(n, cluster if clusters else None, task=task)
+    return predictions, sampling_by(n, cluster if clusters else None, task=task)
 
 
 def _suite(name: str, *, clusters: bool) -> Design:
     most = MOST_CLUSTERS if clusters else MOST
 
-    def draw(generator: np.random.Generator, tasks: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, tasks: int) -> tuple[Predictions, Sampling]:
         return suite_of(generator, tasks, clusters=clusters)
 
     truths: dict[Truth, float] = {
@@ -113,14 +113,14 @@ def passes_of(
 
 
 def _attempts(attempts: int) -> Design:
-    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Units]:
+    def draw(generator: np.random.Generator, n: int) -> tuple[Predictions, Sampling]:
         models = []
         for name, count in passes_of(generator, n, attempts).items():
             passed = count.astype(np.float64)
             spread = passed * (1 - passed / attempts)
             tried = Attempts(np.full(n, float(attempts)), spread, passed) if attempts > 1 else None
             models.append(ModelOutputs(name, outcome=passed / attempts, attempts=tried))
-        return _test_set(tuple(models)), Units(n)
+        return _test_set(tuple(models)), sampling_by(n)
 
     chance = {name: _mean_chance(centre) for name, centre in CENTRES.items()}
     truths: dict[Truth, float] = {("value", "a", OUTCOME): chance["a"]}

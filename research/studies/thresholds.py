@@ -19,7 +19,7 @@ from evalreport.engine.ranks import descending_order
 from evalreport.intervals.operating_points import RECHOSEN, band, operating_points
 from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, curve_replicates
 from evalreport.metrics.threshold_counts import count_thresholds
-from evalreport.metrics.units import Units
+from evalreport.samplings import sampling_by
 from evalreport.schema.curves import OperatingPointRecord
 
 LEVEL = 0.95
@@ -42,7 +42,7 @@ DESIGNS = (Design(20, 80, 1.5), Design(100, 100, 1.5), Design(50, 950, 2.0), Des
 def study(design: Design, sets: int) -> dict[str, float]:
     """Return the share of data sets in which each kind of limits holds the truth."""
     chosen_by = criteria((), COST_RATIO)
-    units = Units(design.positives + design.negatives)
+    units = sampling_by(design.positives + design.negatives)
     held: dict[str, list[bool]] = defaultdict(list)
     truth = np.repeat([True, False], [design.positives, design.negatives])
     for seed in range(sets):

@@ -26,8 +26,8 @@ from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def draw(generator: np.random.Generator, correlation: float, n: int) -> list[tup
 def counted(correlation: float, n: int, number: int, seed: int) -> dict[str, Counter[str]]:
     """Say of one data set what each metric's intervals hold."""
     generator = np.random.default_rng([seed, zlib.crc32(f"{correlation}/{n}".encode()), number])
-    units, found = Units(n, order=np.arange(n)), {}
+    units, found = sampling_by(n, order=np.arange(n)), {}
     for predictions, quantity in draw(generator, correlation, n):
         sample = estimate_all(predictions, (quantity,), units=units, n_resamples=1, seed=0)
         first, second = (sample.estimates[name, quantity] for name in "ab")

@@ -16,9 +16,9 @@ from evalreport.gates.judgement import outcome_of
 from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.cells import Cell
 from research.studies.designs import LARGEST, SMALLEST, labelled
 from research.studies.pair_decision import LEADING, decide_pair
@@ -86,7 +86,7 @@ def _misses(low: float | None, high: float | None, truth: float) -> bool:
     return low is None or high is None or not low <= truth <= high
 
 
-def _equivalent(cell: Unequal, predictions: Predictions, units: Units, seed: int) -> bool:
+def _equivalent(cell: Unequal, predictions: Predictions, units: Sampling, seed: int) -> bool:
     clusters, weights = units.cluster, units.weight
     assert predictions.y_true is not None
     column = {"w": weights.tolist()} if clusters is None and weights is not None else {}
@@ -109,7 +109,7 @@ def _equivalent(cell: Unequal, predictions: Predictions, units: Units, seed: int
     return results.verdicts[0].verdict == "equivalent"
 
 
-def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Units]:
+def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Sampling]:
     """Draw a test set and its units: errors do not depend on the class, so that F1 equals accuracy."""
     shares = (ACCURACY, ACCURACY - cell.ahead)
     group = weight = None
@@ -127,4 +127,4 @@ def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Un
         name: ((generator.random(n) < chance) == true).astype(np.int32)
         for name, chance in zip("ab", chances, strict=True)
     }
-    return labelled(true.astype(np.int32), said, 2), Units(n, group, weight=weight)
+    return labelled(true.astype(np.int32), said, 2), sampling_by(n, group, weight=weight)

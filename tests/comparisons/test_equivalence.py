@@ -14,7 +14,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Paired, Rows
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Influence, Sampling
+from evalreport.samplings import Influence, sampling_by
 from tests.samples.pairs import labels, row, run, values
 
 
@@ -65,7 +65,7 @@ def test_bca_runs_off_to_the_extreme_replicate_and_never_comes_back() -> None:
     replicates = np.linspace(-1, 1, 199) ** 3
     one = np.zeros(50)
     one[0] = 0.1
-    influence, sampling = Influence(one, np.ones(50)), Sampling(n=50)
+    influence, sampling = Influence(one, np.ones(50)), sampling_by(n=50)
     first = Estimate(
         model="m", quantity=Quantity("f1"), value=0.5, range=(0, 1), sampling=sampling, evidence=Rows()
     )

@@ -18,7 +18,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Mean, PairedMean
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Sampling
+from evalreport.samplings import sampling_by
 from evalreport.schema.comparisons import ComparisonRecord
 from tests.reference.second_round import agrees, each
 
@@ -70,7 +70,7 @@ def test_the_distribution_is_that_of_all_signs(seed: int) -> None:
 
 def limits_of(differences: np.ndarray, level: float = 0.95) -> tuple[float | None, float | None]:
     """Return the Hodges-Lehmann limits of differences."""
-    sampling = Sampling(n=len(differences))
+    sampling = sampling_by(n=len(differences))
     estimate = Estimate(
         model="a", quantity=Quantity("mae"), value=0.0, range=(0, 9), sampling=sampling, evidence=Mean()
     )

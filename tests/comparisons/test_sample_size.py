@@ -21,7 +21,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Evidence, Paired, PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Fits, Sampling
+from evalreport.samplings import Fits, sampling_by
 from tests.samples.pairs import labels, run
 
 FIGURES = [(1000, 0.05, 2.0), (1000, 0.1, 2.8), (1000, 0.2, 4.0), (100, 0.1, 8.8), (5000, 0.1, 1.25)]
@@ -118,7 +118,7 @@ def test_a_value_that_is_0_by_convention_is_compared() -> None:
 
 def _difference(value: float, n: int, evidence: Evidence, fits: Fits | None = None) -> Difference:
     """Return a difference of two accuracies."""
-    sampling = Sampling(n=n)
+    sampling = sampling_by(n=n)
     accuracy = Estimate(
         model="m",
         quantity=Quantity("accuracy"),

@@ -11,7 +11,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Paired, Proportion
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Fits, Sampling
+from evalreport.samplings import Fits, sampling_by
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_five_by_two_needs_ten_values_of_five_by_two_folds(
     if folds is not None:
         codes, sizes = np.arange(folds), np.full(folds, 20.0)
         fits = Fits(np.linspace(0.1, 0.3, folds), codes // 2, codes % 2, sizes, sizes)
-    sampling = Sampling(n=40)
+    sampling = sampling_by(n=40)
     estimate = Estimate(
         model="m",
         quantity=Quantity("accuracy"),

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 import evalreport
 from evalreport.comparisons.permutation import Draws, _of_patterns
 from evalreport.comparisons.unit_swaps import Products, _normal_part, _unit_squares, sums_by_bits
-from evalreport.metrics.units import Units
+from evalreport.samplings import sampling_by
 from tests.samples.pairs import Source, ids, row, run, scores, values
 from tests.samples.swaps import Value, auc, enumerated
 
@@ -211,15 +211,15 @@ def test_drawn_swaps_find_the_p_of_single_units(metric: str) -> None:
 @pytest.mark.parametrize(("observed", "all_drawn"), [(0.2, False), (4.0, True)])
 def test_drawing_ends_only_where_nothing_can_be_decided(observed: float, all_drawn: bool) -> None:
     """Swaps of rows end after the first ones where p is far above the level; a small p rests on all of them."""
-    units = Units(500)
+    units = sampling_by(500)
 
     def of_block(swapped: np.ndarray) -> tuple[np.ndarray, None]:
         first = (swapped - 0.5).sum(axis=1) / np.sqrt(125)
         return np.where(swapped.any(axis=1), first, observed), None
 
     found = _of_patterns(units, np.full(500, True), Draws(20_000, 1_000, 0.05, 1), of_block)
-    drawn = len(found.differences)
-    assert drawn == 20_000 if all_drawn else 1_000 <= drawn < 3_000
+    swaps = len(found.differences)
+    assert swaps == 20_000 if all_drawn else 1_000 <= swaps < 3_000
 
 
 def test_a_large_family_can_be_decided_on_what_has_no_influence_values() -> None:

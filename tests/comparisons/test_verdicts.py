@@ -14,8 +14,8 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Mean, Paired
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Influence, Sampling
 from evalreport.options import Options
+from evalreport.samplings import Influence, sampling_by
 from evalreport.schema.metrics import Interval
 from tests.samples.pairs import labels, row, run, values
 
@@ -25,7 +25,7 @@ def decision(metric: str, low: float, high: float, *, decided: bool, sign: int =
     turn = 1 if metric == "accuracy" else -1
     limits = sorted([turn * low, turn * high])
     d = turn * sign * 0.05
-    sampling = Sampling(n=200)
+    sampling = sampling_by(n=200)
     estimate = Estimate(
         model="a", quantity=Quantity(metric), value=d, range=(-9.0, 9.0), sampling=sampling, evidence=Mean()
     )

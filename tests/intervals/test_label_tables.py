@@ -21,8 +21,8 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
+from evalreport.samplings import sampling_by
 from evalreport.schema.lookups import with_recommended_interval
 from research.studies.designs import labelled
 from tests.reference.third_round import each
@@ -44,7 +44,7 @@ def estimate_of(counts: Numbers, quantity: Quantity) -> Estimate | Difference:
         for axis in np.unravel_index(np.repeat(np.arange(table.size), table.ravel()), table.shape)
     )
     predictions = labelled(true, dict(zip("ab", said, strict=False)), len(table))
-    sample = estimate_all(predictions, [quantity], units=Units(len(true)), n_resamples=2, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(len(true)), n_resamples=2, seed=0)
     if len(said) == 1:
         return sample.estimates["a", quantity]
     (comparison,) = compare(sample, [quantity], Options(resamples=2))

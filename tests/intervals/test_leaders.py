@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from evalreport.intervals import INTERVALS, limits, recommended
-from evalreport.intervals.leaders import DRAWN, LEADERS
+from evalreport.intervals.leaders import FOLDS, LEADERS, UNLIKE
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import WORDS, Sampling, sampling_by
 from research.studies.designs import labelled, predictions_on
 
 
-def estimated(predictions: Predictions, quantity: Quantity, units: Units | None = None) -> Estimate:
+def estimated(predictions: Predictions, quantity: Quantity, units: Sampling | None = None) -> Estimate:
     """Estimate one quantity of the only model."""
-    units = units or Units(predictions.n)
+    units = units or sampling_by(predictions.n)
     sample = estimate_all(predictions, [quantity], units=units, n_resamples=50, seed=0)
     return sample.estimates["a", quantity]
 
@@ -66,7 +66,7 @@ def test_signed_means_and_clusters_keep_their_intervals() -> None:
     """A mean of signed errors leads with t; whole clusters lead with theirs, whatever the losses."""
     errors = np.random.default_rng(7).normal(size=60)
     assert recommended(estimated(with_errors(errors), Quantity("bias_error"))) == "t"
-    clusters = Units(60, np.repeat(np.arange(12), 5))
+    clusters = sampling_by(60, np.repeat(np.arange(12), 5))
     for metric in ("mae", "rmse"):
         estimate = estimated(with_errors(errors), Quantity(metric), clusters)
         assert recommended(estimate) == "cluster_t"
@@ -96,8 +96,8 @@ def test_functions_of_the_confusion_table_lead_by_plus_four(classes: int) -> Non
 def test_clusters_and_weights_do_not_lead_by_made_up_examples() -> None:
     """Made-up examples are single ones that count the same: of clusters and weights the own intervals lead."""
     predictions = classified([[70, 3, 2], [6, 12, 2], [1, 1, 3]])
-    clusters = Units(100, np.repeat(np.arange(20), 5))
-    weights = Units(100, weight=np.linspace(1, 2, 100))
+    clusters = sampling_by(100, np.repeat(np.arange(20), 5))
+    weights = sampling_by(100, weight=np.linspace(1, 2, 100))
     for quantity in (Quantity("balanced_accuracy"), Quantity("f1", average="macro")):
         assert recommended(estimated(predictions, quantity, clusters)) == "cluster_wilson"
         assert recommended(estimated(predictions, quantity, weights)) == "weighted_t"
@@ -111,4 +111,4 @@ def test_clusters_and_weights_do_not_lead_by_made_up_examples() -> None:
 def test_every_row_of_the_table_names_an_interval_and_what_is_drawn() -> None:
     """A misspelled interval or condition would only be seen on data that the row is for."""
     assert {row.interval for row in LEADERS if isinstance(row.interval, str)} <= set(INTERVALS)
-    assert {row.drawn for row in LEADERS} == set(DRAWN)
+    assert {row.drawn for row in LEADERS} <= {"", FOLDS, UNLIKE, *WORDS}

@@ -18,16 +18,16 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 from tests.reference.third_round import assert_agrees, each
 
 
 def estimated(predictions: Predictions, quantity: Quantity) -> Estimate:
     """Estimate one quantity of the only model."""
-    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=50, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(predictions.n), n_resamples=50, seed=0)
     return sample.estimates["a", quantity]
 
 
@@ -41,7 +41,7 @@ def with_errors(*errors: Any, truth: Any = None) -> Predictions:
 def difference_of(predictions: Predictions, metric: str) -> Difference:
     """Return a - b as a comparison sets it up."""
     quantity = Quantity(metric)
-    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=2, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(predictions.n), n_resamples=2, seed=0)
     (comparison,) = compare(sample, [quantity], Options(resamples=2))
     assert isinstance(comparison.found, Pair)
     return comparison.found.difference

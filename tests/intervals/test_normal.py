@@ -13,8 +13,8 @@ from evalreport.intervals import limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 
 Floats = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ RESAMPLES = 10_000
 
 def estimated(predictions: Predictions, metric: str, *, n_resamples: int = RESAMPLES) -> Estimate:
     """Estimate one metric of the only model."""
-    units = Units(predictions.n)
+    units = sampling_by(predictions.n)
     quantity = Quantity(metric)
     sample = estimate_all(predictions, [quantity], units=units, n_resamples=n_resamples, seed=4)
     return sample.estimates["a", quantity]

@@ -9,7 +9,7 @@ from evalreport.intervals.operating_points import band
 from evalreport.metrics import threshold_counts
 from evalreport.metrics.operating_points import FIXED_FPR, curve_replicates, grid_of
 from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
-from evalreport.metrics.units import Units
+from evalreport.samplings import sampling_by
 from tests.samples.curves import counts_along, evaluated, rows, two_normals
 
 
@@ -21,7 +21,7 @@ def roc_of(results, model="m"):
 def test_replicates_are_those_of_the_rows():
     """TPR at fixed FPRs under the very multiplicities that every metric is resampled by, row by row."""
     truth, scores = two_normals(60, seed=1)
-    one, units = counts_along(np.round(scores, 1), truth), Units(60)
+    one, units = counts_along(np.round(scores, 1), truth), sampling_by(60)
     grid = grid_of(one)
     drawn = replicates([coarse(one)], units, 20, seed=7)
     found = np.concatenate([tpr_at(made(), grid) for _, [made] in drawn])
@@ -57,7 +57,7 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     A standard deviation of 1,000 replicates has a relative error of 2.2 %, the ratio of two 3.2 %.
     """
     truth, scores = two_normals(2000, seed=4)
-    one, units = counts_along(scores, truth), Units(2000)
+    one, units = counts_along(scores, truth), sampling_by(2000)
     grid = np.array(FIXED_FPR)
 
     def spread(most_drawn: int) -> np.ndarray:
@@ -115,8 +115,8 @@ def test_too_few_replicates_make_no_band():
     """Limits at 2.5 % from twenty replicates would be noise: none are given."""
     truth, scores = two_normals(50, seed=1)
     one = counts_along(scores, truth)
-    (resampled,) = curve_replicates([one], Units(50), (), n_resamples=20, seed=0)
-    assert band(resampled, Units(50), 0.95) is None
+    (resampled,) = curve_replicates([one], sampling_by(50), (), n_resamples=20, seed=0)
+    assert band(resampled, sampling_by(50), 0.95) is None
     curve = roc_of(evaluated({"m": rows(truth, score=scores)}, resamples=20))
     assert curve.low is curve.high is curve.band is None
 

@@ -18,9 +18,9 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs
+from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 from tests.reference.third_round import assert_agrees, each
 
@@ -32,7 +32,7 @@ def estimate_of(true: Any, quantity: Quantity, *scores: Any) -> Estimate | Diffe
     """Estimate of one model's scores, or of the difference of two."""
     models = [ModelOutputs(name, score=np.asarray(s, float)) for name, s in zip("ab", scores, strict=False)]
     predictions = predictions_on("binary", np.asarray(true, np.int32), tuple(models), 2)
-    sample = estimate_all(predictions, [quantity], units=Units(predictions.n), n_resamples=2, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(predictions.n), n_resamples=2, seed=0)
     if len(models) == 1:
         return sample.estimates["a", quantity]
     (comparison,) = compare(sample, [quantity], Options(resamples=2))
@@ -219,7 +219,7 @@ def test_areas_of_parts_lead_on_plain_rows_alone() -> None:
     true = (rng.random(80) < 0.4).astype(np.int32)
     models = tuple(ModelOutputs(name, score=rng.normal(size=80) + true) for name in "ab")
     predictions = predictions_on("binary", true, models, 2)
-    for units in (Units(80, np.arange(80) // 4), Units(80, weight=1 + rng.random(80))):
+    for units in (sampling_by(80, np.arange(80) // 4), sampling_by(80, weight=1 + rng.random(80))):
         sample = estimate_all(predictions, [AP, PR, PARTIAL], units=units, n_resamples=20, seed=0)
         assert len({recommended(sample.estimates["a", quantity]) for quantity in (AP, PR, PARTIAL)}) == 1
 
@@ -233,7 +233,7 @@ def test_one_class_against_the_rest_is_the_area_of_two_classes(code: int) -> Non
     proba = odds / odds.sum(axis=1, keepdims=True)
     predictions = predictions_on("multiclass", true, (ModelOutputs("a", proba=proba),), 3)
     quantity = Quantity("roc_auc_ovr", label=predictions.classes[code])
-    sample = estimate_all(predictions, [quantity], units=Units(400), n_resamples=2, seed=0)
+    sample = estimate_all(predictions, [quantity], units=sampling_by(400), n_resamples=2, seed=0)
     found = sample.estimates["a", quantity]
     of_two = estimate_of(true == code, AUC, proba[:, code])
     assert isinstance(of_two, Estimate)

@@ -15,8 +15,8 @@ from evalreport.errors import InputError
 from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from evalreport.schema.results import Results, to_json
 from tests.metrics.test_judged import joined
 from tests.reference.second_round import records_of
@@ -229,7 +229,7 @@ def test_the_interval_of_a_suite_holds_what_people_say() -> None:
     random, held = np.random.default_rng(11), 0
     task = np.repeat(np.arange(3), 200)
     level, known = np.array([0.4, 0.6, 0.8])[task], np.arange(600) % 200 < 40
-    units = Units(600, task=task)
+    units = sampling_by(600, task=task)
     for _ in range(300):
         right = random.random(600) < level
         judge = (random.random(600) < np.where(right, 0.9, 0.3)).astype(float)

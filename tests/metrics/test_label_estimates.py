@@ -6,9 +6,10 @@ import pytest
 from evalreport.loading.load import load
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.label_estimates import LabelTables
+from evalreport.metrics.layout import layout_of
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.units import layout_of, units_of
 from evalreport.options import Options
+from evalreport.samplings import sampling_of
 
 
 @pytest.mark.parametrize("largest", [4, 60])
@@ -30,7 +31,7 @@ def test_weighted_cells_are_drawn_as_their_examples(largest: int) -> None:
         },
         options=Options(weight="w"),
     )
-    units = units_of(predictions, cluster=None, weight="w")
+    units = sampling_of(predictions, cluster=None, weight="w")
     tables = LabelTables.of(predictions, units, layout_of(predictions).pooled)
     assert tables is not None
     assert tables.cells is not None

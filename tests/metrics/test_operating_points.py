@@ -14,7 +14,7 @@ from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.operating_points import best_index, criteria, curve_replicates
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.metrics.threshold_counts import counts_at
-from evalreport.metrics.units import Units
+from evalreport.samplings import sampling_by
 from tests.samples.curves import counts_along, evaluated, rows, two_models, two_normals
 
 ROUNDING = 1e-12
@@ -167,7 +167,7 @@ def test_the_interval_holds_about_as_often_as_it_says():
         truth = np.repeat([True, False], 50)
         scores = random.normal(size=100) + 1.5 * truth
         (resampled,) = curve_replicates(
-            [counts_along(scores, truth)], Units(100), chosen_by, n_resamples=400, seed=seed
+            [counts_along(scores, truth)], sampling_by(100), chosen_by, n_resamples=400, seed=seed
         )
         counts = counts_at(resampled.counts.found, resampled.counts.wrong)
         index, _ = best_index(chosen_by[0].value(counts), greater_is_better=True)

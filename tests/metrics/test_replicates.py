@@ -9,9 +9,9 @@ from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.replicates import MOST_DRAWN, group_sums, groups_of
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.samplings import sampling_by, sampling_of
 
 METRICS = ("roc_auc", "average_precision", "partial_auc", "pr_auc", "log_loss", "brier")
 AT_CUTS = ("eer", "recall_at_10", "f1_at_10", "r_precision")
@@ -41,7 +41,7 @@ def models(n: int, share: float = 0.3) -> Predictions:
 def sampled(predictions: Predictions, metrics=METRICS, n_resamples: int = 2_000, **options) -> Sample:
     """Estimate metrics with replicates."""
     quantities = [Quantity(name) for name in metrics]
-    units = options.pop("units", Units(predictions.n))
+    units = options.pop("units", sampling_by(predictions.n))
     return estimate_all(predictions, quantities, units=units, n_resamples=n_resamples, seed=1, **options)
 
 
@@ -82,7 +82,7 @@ def test_groups_keep_each_standard_error_and_that_of_differences() -> None:
 def test_groups_give_the_limits_of_drawn_rows() -> None:
     """Quantiles of both ways of drawing differ by less than 5 Monte Carlo errors of two, 0.08 standard errors each."""
     predictions = models(MANY)
-    below = Units(MANY, order=None, strata=np.zeros(MANY, dtype=np.int64))  # one stratum: rows are drawn
+    below = sampling_by(MANY, strata=np.zeros(MANY, dtype=np.int64))  # one stratum: rows are drawn
     grouped, by_rows = sampled(predictions), sampled(predictions, units=below)
     for name in METRICS:
         one, other = (s.estimates["model", Quantity(name)] for s in (grouped, by_rows))
@@ -121,7 +121,7 @@ def test_replicates_of_folds_that_are_the_value_are_equal_to_it() -> None:
         "fold": np.arange(24) % 4,
     }
     predictions = load({"a": columns}, options=Options())
-    units = units_of(predictions, cluster=None, weight=None)
+    units = sampling_of(predictions, cluster=None, weight=None)
     for name in ("roc_auc", "average_precision", "pr_auc", "partial_auc"):
         sample = estimate_all(predictions, [Quantity(name)], units=units, n_resamples=2_000, seed=1)
         estimate = sample.estimates["a", Quantity(name)]

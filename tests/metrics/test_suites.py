@@ -18,7 +18,7 @@ from evalreport.intervals import INTERVALS
 from evalreport.loading.load import load
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import units_of
+from evalreport.samplings import sampling_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import to_json
@@ -192,7 +192,7 @@ def test_the_stratified_interval_holds_and_the_pooled_one_is_another() -> None:
         y = (generator.random(len(tasks)) < chance).astype(float)
         predictions = load({"a": {"id": list(range(len(y))), "task": tasks, "outcome": y}})
         quantity = Quantity("mean_outcome")
-        units = units_of(predictions, cluster=None, weight=None)
+        units = sampling_of(predictions, cluster=None, weight=None)
         estimate = estimate_all(predictions, [quantity], units=units, n_resamples=0, seed=0).estimates[
             "a", quantity
         ]

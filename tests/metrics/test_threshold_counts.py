@@ -15,7 +15,7 @@ import evalreport
 from evalreport.loading.load import load
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.threshold_counts import ThresholdCounts, all_threshold_counts, counts_at, hull_corners
-from evalreport.metrics.units import units_of
+from evalreport.samplings import sampling_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -45,7 +45,7 @@ def of_dataset(request: pytest.FixtureRequest) -> tuple[str, dict[str, Threshold
     """Every model's counts at its thresholds, of one data set."""
     file, positive = FILES[request.param]
     predictions = load(DATA / "predictions" / file, options=evalreport.Options(positive=positive))
-    units = units_of(predictions, cluster=None, weight=None)
+    units = sampling_of(predictions, cluster=None, weight=None)
     sample = estimate_all(predictions, (), units=units, n_resamples=1, seed=0)
     return request.param, {one.model: one for one in all_threshold_counts(sample)}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.refit.prediction_tables import journal_path
+from evalreport.refit.journal import journal_path
 from evalreport.refit.resampling import resample
 from tests.refit.conftest import BAYES
 from tests.samples.refits import bytes_of, make_journal

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.refit.prediction_tables import journal_path, open_journal
+from evalreport.refit.journal import journal_path, open_journal
 from evalreport.refit.resampling import resample
 from tests.refit.conftest import BAYES, TREE
 from tests.samples.refits import bytes_of, make_journal

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import evalreport as er
@@ -45,7 +45,7 @@ def test_a_plan_in_python_is_the_plan_in_the_file(folder: Path, plan: Write):
     scheme = Scheme(name="bootstrap", replicates=4, stratify=True)
     own = Plan(data=source, scheme=scheme, estimators=(tree,), folder=folder, seed=4)
     of_file = read_plan(path)
-    assert dataclasses.replace(of_file, scheme=scheme) == own
+    assert msgspec.structs.replace(of_file, scheme=scheme) == own
     one, two = (er.resample(p, output=folder / f"out{i}") for i, p in enumerate((own, str(path))))
     assert one.models == ("tree (max_depth=1)", "tree (max_depth=2)")
     assert one.predictions is not None
@@ -87,7 +87,7 @@ def test_python_plans_are_checked_as_files_are(folder: Path):
             Plan(data=source, scheme=Scheme(name="cv"), estimators=(tree,), folder=folder),
             output=folder / "out",
         )
-    with pytest.raises(UsageError, match="jobs must be a whole number of at least 1, not 0"):
+    with pytest.raises(UsageError, match="jobs = 0: expected `int` >= 1"):
         er.resample(
             Plan(data=source, scheme=Scheme(name="kfold"), estimators=(tree,), folder=folder, jobs=0),
             output=folder / "out",

@@ -173,10 +173,18 @@ def test_copies_of_a_row_stay_on_one_side_of_an_inner_split(folder: Path):
 @pytest.mark.parametrize(
     "name, fields, message",
     [
-        ("kfold", {"folds": 61}, "61 folds need at least 61 examples, but there are 60"),
-        ("stratified-kfold", {"folds": 21}, "the class 'yes' has 20 members, fewer than 21 folds"),
+        ("kfold", {"folds": 61}, "n_splits=61 greater than the number of samples: n_samples=60"),
+        (
+            "stratified-kfold",
+            {"folds": 21},
+            "least populated class in y has only 20 members, which is less than n_splits=21",
+        ),
         ("learning-curve", {"sizes": (41,)}, "41 training examples, but the training part has 40"),
-        ("holdout", {"test": 0.999}, "leaves none to train on"),
+        (
+            "holdout",
+            {"test": 0.999},
+            "the scheme holdout cannot divide the 60 examples: .* train set will be empty",
+        ),
         ("kfold", {"folds": 2, "gap": 3}, "the scheme kfold has no 'gap'"),
     ],
 )
@@ -188,5 +196,5 @@ def test_too_few_examples_are_refused_by_name(folder: Path, name, fields, messag
 
 def test_too_few_groups_are_refused(examples: Examples):
     """Six wards cannot make ten folds."""
-    with pytest.raises(UsageError, match="10 folds need at least 10 groups, but there are 6"):
+    with pytest.raises(UsageError, match="n_splits=10 greater than the number of groups: 6"):
         divided(examples, "kfold")

@@ -10,9 +10,9 @@ import pytest
 import evalreport as er
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.units import Units
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Sampling, sampling_by
 from research.studies import bars, held, operating, unequal
 from research.studies.pair_decision import LEADING, decide_pair
 
@@ -20,13 +20,13 @@ POINTS = {cell.name: cell for cell in operating.CELLS}
 UNEQUAL = {cell.name: cell for cell in unequal.CELLS}
 
 
-def drawn(part: str, name: str) -> tuple[Predictions, Units, str]:
+def data_of(part: str, name: str) -> tuple[Predictions, Sampling, str]:
     """Return a data set of a cell, its units and its metric."""
     generator = np.random.default_rng(5)
     if part == "unequal":
         return *unequal.draw(UNEQUAL[name], generator), UNEQUAL[name].metric
     cell = POINTS[name]
-    return operating.draw(generator, cell), Units(cell.n), cell.metric
+    return operating.draw(generator, cell), sampling_by(cell.n), cell.metric
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def drawn(part: str, name: str) -> tuple[Predictions, Units, str]:
 )
 def test_a_decision_from_arrays_is_that_of_a_run(part: str, name: str) -> None:
     """Same p-value and same limits of the verdict, to rounding: a run sorts the rows and sums in another order."""
-    predictions, units, metric = drawn(part, name)
+    predictions, units, metric = data_of(part, name)
     options, quantity = Options(resamples=2, seed=1), Quantity(metric)
     sample = estimate_all(predictions, [quantity], units=units, n_resamples=2, seed=1)
     decision, p_values = decide_pair(sample, quantity, options)

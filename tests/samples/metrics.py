@@ -13,8 +13,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.quantities import available
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.metrics.units import Units
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import sampling_by
 
 Rows = dict[str, Any]
 
@@ -75,7 +75,7 @@ def weighted(
     quantities: Sequence[Quantity] | None = None,
 ) -> Sample:
     """Estimate every quantity, or those given, under example weights."""
-    units = Units(predictions.n, None, np.asarray(weights, dtype=np.float64))
+    units = sampling_by(predictions.n, None, np.asarray(weights, dtype=np.float64))
     chosen = available(predictions) if quantities is None else quantities
     return estimate_all(predictions, chosen, units=units, n_resamples=resamples, seed=0)
 
@@ -83,7 +83,7 @@ def weighted(
 def estimates_of(task: str, rows: Rows) -> Mapping[Quantity, Estimate]:
     """Return one model's estimates by quantity, every example counting one."""
     predictions = predictions_of(task, rows)
-    units = Units(predictions.n)
+    units = sampling_by(predictions.n)
     sample = estimate_all(predictions, available(predictions), units=units, n_resamples=2, seed=0)
     return by_quantity(sample)
 

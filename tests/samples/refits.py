@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
-from evalreport.refit.prediction_tables import journal_path
+from evalreport.refit.journal import journal_path
 from evalreport.refit.resampling import resample
 
 

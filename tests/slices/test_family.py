@@ -13,8 +13,8 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sampling import Sampling
 from evalreport.options import Options
+from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Slice
 from evalreport.slices.disparities import NO_OUTCOME, large_enough, test_family
 from evalreport.slices.limits import Successes, fisher, smallest_fisher, testable
@@ -54,7 +54,7 @@ def sides(successes: Any, sizes: Any) -> list[Side]:
             quantity=QUANTITY,
             value=x / m,
             range=(0.0, 1.0),
-            sampling=Sampling(n=int(m)),
+            sampling=sampling_by(n=int(m)),
             evidence=Proportion(float(x), float(m)),
         )
         both = Successes(float(x), float(m), float(total - x), float(n - m))

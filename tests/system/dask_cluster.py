@@ -24,6 +24,7 @@ class Cluster:
     address: str
     workers: list[subprocess.Popen[str]]
     log: Path
+    scheduler: subprocess.Popen[str]
 
 
 def _start(log: Path, *words: str) -> subprocess.Popen[str]:
@@ -66,8 +67,8 @@ def dask_cluster(tmp_path: Path) -> Iterator[Cluster]:
         address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
     log = tmp_path / "scheduler.log"
     port = address.rsplit(":", 1)[1]
-    cluster = Cluster(address, [], log)
     scheduler = _start(log, "dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+    cluster = Cluster(address, [], log, scheduler)
     try:
         _wait_for(log, "Scheduler at")
         for number in (1, 2):

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from .dask_cluster import Cluster, add_worker
+from evalreport.refit.examples import read_examples
+from evalreport.refit.plans import read_plan
+from evalreport.refit.splits import fits_of
+
+from .dask_cluster import Cluster, add_worker, dask_cluster
 from .programs import evalreport
 
 pytestmark = pytest.mark.system
@@ -25,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 class SlowTree(DecisionTreeClassifier):
     def fit(self, X, y):
-        time.sleep(0.1)
+        time.sleep(0.3)
         return super().fit(X, y)
 """
 PLAN = f"""
@@ -74,7 +78,7 @@ def test_workers_killed_half_way_change_no_byte(cluster: Cluster, plan: Path):
     )
     journal = plan.parent / ".on-cluster.fits"
     deadline = time.monotonic() + 60
-    # A finished fit takes over 500 bytes: some are done, most are not.
+    # A finished fit takes some 3,000 bytes: a few are done, most are not.
     while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > 10_000):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
@@ -95,6 +99,47 @@ def test_workers_killed_half_way_change_no_byte(cluster: Cluster, plan: Path):
     assert digests(plan.parent / "on-cluster") == digests(plan.parent / "here")
     # The run did not just end before: the scheduler saw the workers go.
     assert cluster.log.read_text().count("Remove worker") >= len(first)
+
+
+def test_a_fit_that_kills_its_worker_is_a_failed_fit(tmp_path: Path, plan: Path, monkeypatch):
+    """Its run ends, where joblib alone would wait for it forever; what waited on the same worker may fail too."""
+    # By default Dask tries a task on four workers.
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+    (plan.parent / "slow_tree_of_the_user.py").write_text(
+        "import os\nfrom sklearn.tree import DecisionTreeClassifier\n\n"
+        "class SlowTree(DecisionTreeClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        if float(X[:, 0].sum()) == DEADLY: os._exit(1)\n"
+        "        return super().fit(X, y)\n"
+    )
+    module = plan.parent / "slow_tree_of_the_user.py"
+    plan.write_text(PLAN.replace(f"replicates = {REPLICATES}", "replicates = 6"))
+    examples = read_examples(read_plan(plan).data, plan.parent)
+    third = fits_of(examples, read_plan(plan).scheme, 0)[2]
+    module.write_text(module.read_text() + f"\nDEADLY = {float(examples.features[third.train, 0].sum())}\n")
+    with dask_cluster(tmp_path) as cluster:
+        done = evalreport("resample", plan, "-o", "out", "--scheduler", cluster.address, cwd=plan.parent)
+    assert done.returncode == 4, done.stderr
+    assert "failed: slow tree (replicate 3): KilledWorker" in done.stderr
+    assert "of 12 fits failed" in done.stderr
+
+
+def test_a_lost_scheduler_ends_the_run_and_keeps_what_was_finished(cluster: Cluster, plan: Path):
+    """SIGKILL in the middle: exit code 2 and what to do; the journal of the finished fits stays."""
+    command = [sys.executable, "-m", "evalreport", "resample", str(plan), "-o", "out", "-q",
+               "--scheduler", cluster.address]  # fmt: skip
+    process = subprocess.Popen(command, cwd=plan.parent, stderr=subprocess.PIPE, text=True)
+    journal = plan.parent / ".out.fits"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > 10_000):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    assert "the Dask scheduler was lost; the fits that were finished are kept" in said
+    assert "Traceback" not in said
+    assert journal.stat().st_size > 10_000
 
 
 def test_no_scheduler_is_one_message(plan: Path):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalreport.comparisons.judges import OUTCOME, Fields
-from evalreport.intervals.normal import ppi
 from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
 from evalreport.questions.judges.compute import Judges
+from evalreport.samplings.judged import PPI
 from evalreport.schema.judges import JudgeEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
@@ -100,7 +100,7 @@ def _how_few(kind: str, n: int) -> Fields:
     """Return the least number for an estimate, or how often intervals of n outcomes were measured to hold."""
     if n < LEAST_GOLD:
         return {"least": LEAST_GOLD}
-    short = shortfall_of(kind, JUDGED, ppi.__name__, n=n)
+    short = shortfall_of(kind, JUDGED, PPI.name, n=n)
     return {} if short is None else {"low": short.lowest, "high": short.highest}
 
 

@@ -1,11 +1,82 @@
-"""Variance of a mean over training seeds: examples and seeds as crossed random effects."""
+"""Training seeds: each of several trainings predicts the same examples."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evalreport.predictions.arrays import Floats
+from evalreport.samplings.clusters import Clusters
+from evalreport.samplings.sampling import Student, StudentError, Value
+
+SEEDS_T = Student(
+    name="seeds_t",
+    drawn="training seeds",
+    label="t over examples and training seeds",
+    interval="Mean over training seeds plus or minus t errors that hold other examples and training again.",
+    test="Difference of the means over seeds by its error over other examples and training again.",
+    needs=("seeds", "seed_influence"),
+    source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
+    " Bull 2:110",
+    beside=("permutation",),
+    error=lambda value: student_over_seeds(value),
+    over_fits=True,
+    details=lambda value: between_seeds(value),
+)
+
+
+class Seeds(Clusters):
+    """Examples are drawn, or clusters of them, and trainings: two crossed random effects.
+
+    The error holds for other examples and for training again. Exact in its two-way analysis of variance where the
+    metric is a mean over examples, else by its influence values. Where it cannot be had, an example with its
+    predictions of all trainings is a cluster.
+    """
+
+    @property
+    def students(self) -> tuple[Student, ...]:
+        """The t over examples and seeds, then that of clusters."""
+        return (SEEDS_T, *super().students)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Training seeds, and clusters."""
+        return ("training seeds", *super().words)
+
+
+def over_seeds(value: Value) -> Crossed | None:
+    """Return the error over examples and training seeds; None in other designs, and where it cannot be had.
+
+    A difference with common seeds is one series of trainings, else each side is one. A model with one seed adds no
+    term: what training it again would change is then not included.
+    """
+    trained = (value,) if value.fits is not None else value.sides
+    terms: list[SeedTerm | None] = []
+    for side in trained:
+        if side.fits is None or side.fits.kind != "seeds":
+            return None
+        if side.influence is None or side.influence.by_fit is None or np.isnan(side.fits.values).any():
+            return None
+        several = len(side.fits.values) > 1
+        terms.append(seed_term(side.fits.values, side.influence.by_fit()) if several else None)
+    of_examples = value.sampling.robust(value)
+    return None if of_examples is None else crossed(of_examples.error**2, of_examples.df, terms)
+
+
+def student_over_seeds(value: Value) -> StudentError | None:
+    """Return that error with its degrees of freedom."""
+    both = over_seeds(value)
+    return None if both is None else StudentError(both.error, both.df)
+
+
+def between_seeds(value: Value) -> dict[str, float]:
+    """Return the variance between the trainings of a difference, or of each side."""
+    both = over_seeds(value)
+    assert both is not None
+    names = ("between_seeds",) if len(both.terms) == 1 else ("between_seeds_a", "between_seeds_b")
+    return {n: term.between_seeds for n, term in zip(names, both.terms, strict=True) if term is not None}
 
 
 @dataclass(frozen=True, slots=True)

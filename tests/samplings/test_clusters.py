@@ -20,9 +20,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import EffectiveProportion, Evidence, Mean
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.sampling import Influence, Sampling
-from evalreport.metrics.units import Units, units_of
 from evalreport.options import Options
+from evalreport.samplings import Influence, Sampling, sampling_by, sampling_of
 from tests.reference.second_round import agrees, each, records_of
 from tests.samples.pairs import Source, ids, labels, outcomes, row, run, values
 
@@ -96,10 +95,10 @@ def test_clusters_are_judged_by_bell_and_mccaffreys_matrices() -> None:
     assert (verdict.low, verdict.high) == pytest.approx((leading.low, leading.high), rel=1e-12)
 
 
-def estimates(columns: Source, metric: str, mu0: float, task: str) -> tuple[Estimate | Difference, Units]:
+def estimates(columns: Source, metric: str, mu0: float, task: str) -> tuple[Estimate | Difference, Sampling]:
     """Return the estimate that a record of the reference is about, against ``mu0``, and its units."""
     predictions = load(columns, options=Options(task=task, cluster="g", positive="1"))  # type: ignore[arg-type]
-    units = units_of(predictions, cluster="g", weight=None)
+    units = sampling_of(predictions, cluster="g", weight=None)
     quantity = Quantity(metric)
     sample = estimate_all(predictions, [quantity], units=units, n_resamples=1, seed=0)
     first = sample.estimates["a", quantity]
@@ -347,14 +346,14 @@ def held(method: str, estimates: Iterator[Estimate], truth: float) -> float:
     )
 
 
-def estimate_of(value: float, derivative: Floats, evidence: Evidence, **sampling: Any) -> Estimate:
+def estimate_of(value: float, derivative: Floats, evidence: Evidence, sampling: Sampling) -> Estimate:
     """Return a number with its influence by unit, for intervals that do not ask whether it is a difference."""
     return Estimate(
         model="m",
         quantity=Quantity("accuracy"),
         value=value,
         range=(-1.0, 1.0),
-        sampling=Sampling(**{"n": 1000, **sampling}),
+        sampling=sampling,
         evidence=evidence,
         influence=Influence(derivative, np.ones(len(derivative))),
     )
@@ -369,6 +368,7 @@ def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: 
     random = np.random.default_rng(40 + clusters)
     sizes = np.round(np.geomspace(400, 10, clusters))
     n = sizes.sum()
+    sampling = sampling_by(int(n), np.repeat(np.arange(clusters), sizes.astype(int)))
 
     def answers() -> Floats:
         return random.binomial(sizes.astype(int), random.beta(0.7 * 19, 0.3 * 19, clusters)).astype(float)
@@ -377,7 +377,7 @@ def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: 
         for _ in range(SETS):
             right = answers() - (answers() if difference else 0)
             value = float(right.sum() / n)
-            yield estimate_of(value, (right - sizes * value) / n, Mean(), sizes=sizes)
+            yield estimate_of(value, (right - sizes * value) / n, Mean(), sampling)
 
     assert held("cr2_t", estimates(False), 0.7) >= least - 0.008
     assert held("cr2_t", estimates(True), 0.0) >= least - 0.008
@@ -397,7 +397,7 @@ def test_effective_numbers_hold_under_log_normal_weights(n: int) -> None:
             y = 1.0 * (random.random(n) < 0.8) - (random.random(n) < 0.8 if difference else 0.0)
             value = float(w @ y / w.sum())
             evidence = Mean() if difference else EffectiveProportion(kish(w))
-            yield estimate_of(value, w * (y - value) / w.sum(), evidence, n_effective=kish(w), n=n)
+            yield estimate_of(value, w * (y - value) / w.sum(), evidence, sampling_by(n, weight=w))
 
     assert held("wilson", estimates(False), 0.8) >= 0.93
     assert held("weighted_t", estimates(True), 0.0) >= 0.93

@@ -11,7 +11,7 @@ from scipy import stats
 
 import evalreport
 from evalreport.errors import InputError
-from evalreport.metrics.seeds import crossed, seed_term
+from evalreport.samplings.seeds import crossed, seed_term
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each

@@ -1,4 +1,4 @@
-"""How the examples behind a value are drawn, and how the value follows from them."""
+"""Influence values of a value, and its values on single fits."""
 
 from __future__ import annotations
 
@@ -10,66 +10,6 @@ import numpy as np
 
 from evalreport.engine.distributions import powers
 from evalreport.predictions.arrays import Floats, Indices
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampling:
-    """The units that are drawn: examples, clusters or the examples of each task; and how much they weigh.
-
-    Attributes
-    ----------
-    n
-        Examples.
-    sizes
-        (G,) summed weights of each cluster's examples where whole clusters are drawn; 0: it does not enter.
-    times
-        (n,) examples in each row of a table of counts; None: one.
-    tasks
-        (u,) task of each unit of a suite, within which units are drawn; of what people say the rows with gold and those
-        without apart. None: no suite.
-    order
-        (n,) the rows in order of time, where neighbours depend on one another. None: they do not.
-    n_effective
-        Kish's effective number of examples where they weigh differently.
-    only_sums
-        Whether only sums over the examples are known: the influence values then summarise those of all examples.
-    two_sets
-        Whether two models have a test set each, drawn independently.
-    """
-
-    n: int
-    sizes: Floats | None = None
-    times: Floats | None = None
-    tasks: Indices | None = None
-    order: Indices | None = None
-    n_effective: float | None = None
-    only_sums: bool = False
-    two_sets: bool = False
-
-    @cached_property
-    def clusters(self) -> int | None:
-        """Number of clusters where whole clusters are drawn."""
-        return None if self.sizes is None else int((self.sizes > 0).sum())
-
-    @property
-    def weighted(self) -> bool:
-        """Whether examples weigh differently."""
-        return self.n_effective is not None
-
-    @property
-    def independent(self) -> bool:
-        """Whether single examples are drawn, of which none depends on its neighbours."""
-        return self.sizes is None and self.order is None
-
-    @property
-    def alike(self) -> bool:
-        """Whether single examples are drawn, each as likely and as heavy as the others."""
-        return self.independent and self.tasks is None and not self.weighted
-
-    @property
-    def n_units(self) -> int:
-        """Resampling units: examples, or clusters."""
-        return self.n if self.clusters is None else self.clusters
 
 
 @dataclass(frozen=True)

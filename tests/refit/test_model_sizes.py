@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from evalreport.refit.building import count_parameters, vc_dimension
 from evalreport.refit.examples import Examples
+from evalreport.refit.model_sizes import count_parameters, vc_dimension
 
 
 def test_numbers_of_parameters_follow_by_hand(examples: Examples):

@@ -1,0 +1,45 @@
+"""The error of a value that is known by its derivatives alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.predictions.arrays import Floats
+from evalreport.samplings.influence import Fits, Influence
+from evalreport.samplings.sampling import Sampling, StudentError
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A value on one test set, by its derivatives."""
+
+    value: float
+    influence: Influence
+    sampling: Sampling
+    fits: Fits | None = None
+
+    @property
+    def sides(self) -> tuple[Linear, ...]:
+        """The value itself."""
+        return (self,)
+
+    def error_by(self, factors: Floats | float) -> float:
+        """Return the root of the summed squared derivatives, each times its factor."""
+        return self.influence.error(factors)
+
+    def rounded(self, error: float) -> float:
+        """Return the error as it is."""
+        return error
+
+
+def error_of_mean(values: Floats, sampling: Sampling) -> tuple[float, StudentError | None]:
+    """Return the weighted mean of rows' values (n,), and its error; None where too few units were drawn."""
+    total = float(sampling.base.sum())
+    mean = float((sampling.base * values).sum()) / total
+    derivative = (values - mean) / total
+    by_unit = sampling.influence(derivative)
+    by_example = (lambda: derivative) if sampling.knows_examples else None
+    influence = Influence(by_unit, np.ones(len(by_unit)), by_example=by_example)
+    return mean, sampling.error(Linear(mean, influence, sampling))
