@@ -38,9 +38,10 @@ test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes,
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
 
-test-machines: env .cache/spark/.installed .cache/s3/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
+test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system
 	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/sources/test_addresses.py
+	PYTHONPATH=$(CURDIR)/.cache/mlflow $(BIN)/python -m pytest tests/imports
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
 
 test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say

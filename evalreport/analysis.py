@@ -26,11 +26,10 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.comparisons.decisions import decide, decision_family, one_intervals, with_earlier
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.one_sample import one_sample_records
-from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records
+from evalreport.comparisons.pairs import comparable, compare_all, exploratory_records, with_the_best
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
@@ -54,14 +53,15 @@ from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
+from evalreport.questions.algorithms.learning_curves import at_one_point
+from evalreport.questions.judges.gold_check import with_gold_checked
+from evalreport.questions.looks.records import Look
 from evalreport.questions.question import Data, Pairs, Run, answered
-from evalreport.refusals import require_analysable
+from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
-from evalreport.schema.looks import Look
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.warnings import warnings_of
-from evalreport.warnings.gold import with_gold_checked
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -131,6 +131,7 @@ def compared_data(
     in_gates = [t.spelling for _, t in gate_terms(predictions, options) if cost_of(t.metric) is None]
     default = default_primary(predictions, options, of_series=primary_of_series)
     quantities = tuple(chosen(predictions, options.metrics, in_gates, default.metric))
+    require_swappable(quantities, options)
     look = None if look_of is None else look_of(predictions, quantities[0].spelled)
     return Data(
         whole=whole,
@@ -150,7 +151,9 @@ def compared_data(
 def decided_pairs(samples: Sequence[Sample], data: Data) -> Pairs:
     """Return every test of every pair of models, and the decisions on the primary metric."""
     tested = comparable(data.quantities, named=bool(data.options.metrics))
-    compared = compare_all(samples, tested, data.deciding)
+    every = compare_all(samples, tested, data.deciding)
+    named = tested if data.options.metrics else quantities_in_gates(data.predictions, data.options)
+    compared = with_the_best(every, samples, data.primary, named, data.deciding)
     family = decision_family(compared, data.primary, data.predictions, data.deciding)
     family_rows, decisions = decide(family, data.predictions, data.deciding)
     earlier = () if data.look is None else data.look.kept
@@ -159,6 +162,7 @@ def decided_pairs(samples: Sequence[Sample], data: Data) -> Pairs:
     return Pairs(
         tested=tuple(tested),
         compared=compared,
+        left_out=len(every) - len(compared),
         family=family,
         family_rows=family_rows,
         rows=(*family_rows, *explored, *one_sample_records(samples, data.primary, data.options)),
@@ -193,12 +197,12 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         residuals=joined(residuals(s, options.confidence) for s in samples),
         variance=joined(variance_records(s) for s in samples),
         comparisons=pairs.rows,
+        comparisons_left_out=pairs.left_out,
         ranking=() if data.blocked else ranking_records(samples, pairs.decisions, data.primary, options),
         effects=effects(samples[0], pairs.family, data.deciding.confidence, pairs.limits) if together else (),
         agreement=agreement_records(pairs.family),
         disagreements=disagreements(predictions),
         unanimity=unanimity(predictions),
-        looks=None if data.look is None else data.look.record,
     )
 
 

@@ -288,17 +288,14 @@ def amount(value: float, half: float | None = None, *, signed: bool = False) -> 
     return number(value, headline_decimals(half, (value,)), signed=signed)
 
 
-def amounts(
-    limits: tuple[float, float], half: float | None, *, signed: bool = False, excluded: float | None = None
-) -> str:
-    """Write an interval in brackets as ``amount`` writes a value; a limit that is ``excluded`` has a round bracket.
+def amounts(limits: tuple[float, float], half: float | None, *, signed: bool = False) -> str:
+    """Write an interval in brackets as ``amount`` writes a value.
 
     Examples
     --------
-    >>> amounts((0.0432, 0.0768), 0.0168), amounts((0.0, 0.0301), 0.015, excluded=0.0)
-    ('[0.043, 0.077]', '(0, 0.030]')
+    >>> amounts((0.0432, 0.0768), 0.0168)
+    '[0.043, 0.077]'
     """
-    low, high = limits
     texts = []
     for limit in limits:
         text = amount(limit, half, signed=signed)
@@ -308,5 +305,4 @@ def amounts(
             # A limit beside 0 does not look as if it were 0.
             text = to_digits(limit, 1)
         texts.append(text)
-    left, right = "(" if low == excluded else "[", ")" if high == excluded else "]"
-    return f"{left}{texts[0]}, {texts[1]}{right}"
+    return f"[{texts[0]}, {texts[1]}]"

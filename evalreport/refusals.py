@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evalreport.errors import UsageError
-from evalreport.metrics.registry import JUDGED, PRIMARY
+from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
 from evalreport.options import Options
 from evalreport.predictions.possible_analyses import why_not_analysed
 from evalreport.predictions.table import Predictions
@@ -53,6 +55,24 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             f"{why_not}: this version reads and checks such data, but analyses one test set only (one prediction"
             " for each example and model); `evalreport check` says what was found"
         )
+
+
+def require_swappable(quantities: Sequence[Quantity], options: Options) -> None:
+    """Refuse the permutation test of a rank metric, which scores of two models on scales of their own do not allow.
+
+    Raises
+    ------
+    UsageError
+        It is named, and so is a rank metric, or the primary metric is one.
+    """
+    if "permutation" not in options.tests:
+        return
+    for quantity in quantities if options.metrics else quantities[:1]:
+        if definition(quantity).by_ranks:
+            raise UsageError(
+                f"--test permutation: {quantity.spelled} ranks examples by score, and the scores of two models have no"
+                " common scale to be swapped on; use --test delong (ROC AUC) or bootstrap_difference"
+            )
 
 
 def require_ordered(predictions: Predictions) -> None:

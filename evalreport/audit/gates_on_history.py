@@ -12,6 +12,7 @@ from evalreport.gates.judgement import Limited, Outcome, decide_by_limits, gate_
 from evalreport.gates.outcomes import (
     as_verdict,
     decided_by,
+    limits_of_shares,
     metric_record,
     quantity_of,
     slice_of,
@@ -90,7 +91,10 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
         method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
     )
     decided = None
-    if found.p_value is not None and quantity.spelled == now.results.shown_metric:
+    shares = limits_of_shares(found.details, found.difference, level) if gate.limit != 0 else None
+    if shares is not None:
+        limits = shares
+    elif found.p_value is not None and quantity.spelled == now.results.shown_metric:
         limits, decided = as_verdict(limits, found.difference, found.p_value)
     record = decided_by(gate, found.difference, limits, decided=decided)
     sentences = [record.text]

@@ -12,15 +12,12 @@ from functools import partial
 
 from evalreport.comparisons.adjustment import adjust, level_of_each
 from evalreport.comparisons.equivalence import equivalence_record
-from evalreport.comparisons.gold import NOT_RANDOM
 from evalreport.comparisons.pairs import (
-    MOST_DRAWS,
     Comparison,
     compare_all,
     draws_for,
     family_caution,
     oriented,
-    out_of_reach,
     recommended_interval,
     records,
     tested_difference,
@@ -31,9 +28,9 @@ from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Correction, Options
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.records import KeptVerdict
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, STRETCHED
-from evalreport.schema.looks import KeptVerdict
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 
@@ -64,6 +61,9 @@ class Decision:
     kept: KeptVerdict | None = None
 
 
+NOT_RANDOM = "gold_not_random"
+"""The blocker that leaves every pair undecided, and the numbers as they are."""
+
 MOST_WEIGHTS = 2e9
 """The most rows times replicates drawn again (about a minute); beyond it a warning names --resamples."""
 
@@ -73,19 +73,23 @@ def decision_family(
 ) -> list[Comparison]:
     """Return the primary metric's comparisons, which the verdict is about.
 
-    They are drawn again where p-values are shares of replicates and these are too few for the number of pairs.
+    They are drawn again where intervals of replicates decide and these are too few for the number of pairs.
     """
     family = [c for c in compared if c.quantity == primary]
     enough = draws_for(len(family), options)
     few = options.resamples < enough and predictions.n * enough <= MOST_WEIGHTS
-    if (
-        not few
-        or definition(primary).untested
-        or all(TESTS[c.recommended_test].needs != "replicates" for c in family)
-    ):
+    if not few or definition(primary).untested or not any(decided_by_replicates(c) for c in family):
         return family
     more = replace(options, resamples=enough)
     return compare_all(estimate_models(predictions, [primary], more), [primary], options)
+
+
+def decided_by_replicates(comparison: Comparison) -> bool:
+    """Say whether the interval that decides a pair is made of replicates."""
+    pair = comparison.pair
+    if pair is None or TESTS[comparison.recommended_test].needs != "interval":
+        return False
+    return pair.decided_by_replicates
 
 
 def decide(
@@ -122,12 +126,7 @@ def family_records(
     """
     by_pair = list(mapped(partial(records, options=options, primary=True), family))
     # Where the leading test has no p-value, its reason is the verdict's.
-    alpha = 1 - options.confidence
     for comparison, rows in zip(family, by_pair, strict=True):
-        pair = comparison.pair
-        if pair is not None and out_of_reach(pair, comparison.recommended_test, alpha):
-            why = Message("reason.level_out_of_reach", level=alpha, draws=MOST_DRAWS)
-            rows[0] = replace(rows[0], p_value=None, reason=why)
         comparison.untested = rows[0].reason
     decisions = decisions_of(family, [rows[0].p_value for rows in by_pair], options)
     known = [decision.p_adjusted for decision in decisions if decision.p_adjusted is not None]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
-from evalreport.engine.distributions import root
+from evalreport.comparisons.registry import Outcome, Pair, comparison_test
 from evalreport.intervals import INTERVALS, resolved
+from evalreport.intervals.inversion import SMALLEST_ALPHA, smallest_alpha
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
@@ -66,55 +66,28 @@ def tost(pair: Pair, margin: float) -> float | None:
     ----------
     Schuirmann (1987), J Pharmacokinet Biopharm 15:657; Westlake (1981).
     """
-    name = pair.recommended_interval
-
-    def room(alpha: float) -> float:
-        return room_within(resolved(pair.difference, name, 1 - 2 * alpha), margin)
-
-    # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
-    resampled = INTERVALS[name].by_resampling and pair.difference.replicates is not None
-    smallest = 1 / (len(pair.difference.replicates_used) + 1) if resampled else SMALLEST_ALPHA
-    largest = 0.5 - SMALLEST_ALPHA
-    if resolved(pair.difference, name, 1 - 2 * largest).low is None:
+    name, delta = pair.recommended_interval, pair.difference
+    if resolved(delta, name, 0.9).low is None:
         return None
-    return smallest_alpha(room, smallest, smallest=smallest, largest=largest)
+    # No replicate lies beyond the extreme ones, so a bootstrap interval resolves no smaller alpha than this.
+    resampled = INTERVALS[name].by_resampling and delta.replicates is not None
+    smallest = 1 / (len(delta.replicates_used) + 1) if resampled else SMALLEST_ALPHA
+    return smallest_alpha(
+        lambda alpha: room_within(resolved(delta, name, 1 - 2 * alpha), margin),
+        0.05,
+        smallest=smallest,
+        largest=0.5 - 1e-9,
+    )
 
 
 NO_INTERVAL = Message("reason.no_interval_to_invert")
-
-SMALLEST_ALPHA = 1e-9
-"""No p-value of an inverted interval is computed below this."""
 
 
 def room_within(limits: Interval, margin: float) -> float:
     """Return how far limits lie inside [-margin, margin]; below 0 where they do not, or where there are none."""
     if limits.low is None or limits.high is None:
-        return -float("inf")
+        return -math.inf
     return min(margin - limits.high, limits.low + margin)
-
-
-def smallest_alpha(
-    room: Callable[[float], float],
-    at: float,
-    *,
-    smallest: float = SMALLEST_ALPHA,
-    largest: float = 1 - SMALLEST_ALPHA,
-) -> float:
-    """Return the smallest alpha at which an interval lies inside the margin; 1 where none does.
-
-    Parameters
-    ----------
-    room
-        How far the interval at alpha lies inside the margin: below 0 where it does not. It grows with alpha.
-    at
-        The alpha that is decided at: the answer is at or below it exactly where the interval lies inside there, even
-        where limits change their method on the way.
-    """
-    if room(at) >= 0:
-        return probability(smallest if room(smallest) >= 0 else root(room, smallest, at, tolerance=1e-10))
-    if room(largest) < 0:
-        return 1.0
-    return probability(max(root(room, at, largest, tolerance=1e-10), math.nextafter(at, 1)))
 
 
 @comparison_test("Equivalence, two one-sided tests", "margin", name="tost")

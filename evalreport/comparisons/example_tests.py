@@ -32,9 +32,12 @@ def _discordant(pair: Pair) -> tuple[int, int]:
 
 
 def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) -> Outcome:
-    """Add the effect size: the odds ratio b / c, undefined where one of them is 0."""
+    """Add the effect size, the odds ratio b / c, undefined where one of them is 0; and the counts."""
+    assert pair.agreement is not None
     b, c = _discordant(pair)
-    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", b / c if b and c else None)
+    counts = {"n": sum(pair.agreement), "only_a": float(b), "only_b": float(c)}
+    ratio = b / c if b and c else None
+    return Outcome(statistic, probability(p), df, "odds_ratio_discordant", ratio, details=counts)
 
 
 @comparison_test(
@@ -282,7 +285,7 @@ def sign(pair: Pair) -> Outcome:
     return Outcome(float(positive), probability(p), None, "cohen_g", positive / n - 0.5, details=details)
 
 
-@comparison_test("DeLong", "placements", beside=("bootstrap_difference", "permutation"))
+@comparison_test("DeLong", "placements")
 def delong(pair: Pair) -> Outcome:
     """Normal test of the difference of two areas with the covariance of their placement values."""
     error, value = pair.difference.delong_error, pair.difference.value

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from evalreport.comparisons.example_tests import ranked_blocks
-from evalreport.comparisons.permutation import Distribution, Key
 from evalreport.comparisons.registry import (
     TESTS,
     Outcome,
     Pair,
     Ranked,
-    Swapped,
     comparison_test,
     probability,
 )
-from evalreport.comparisons.unit_swaps import swap_patterns
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows
@@ -28,7 +25,7 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Fits, sampling_by
+from evalreport.samplings import Fits
 from evalreport.samplings.folds import over_folds
 from evalreport.texts import Message
 
@@ -121,11 +118,9 @@ def trained_once(pair: Pair, predictions: Predictions) -> Message | None:
 
 ROUNDING = 1e-12
 """Differences closer than this share of the values are the same number by another order of additions."""
-NEARLY = 1e-9
-"""Statistics that differ by this share are equal: their errors are sums in another order."""
 
 
-@comparison_test("Paired bootstrap", "replicates", beside=("permutation",))
+@comparison_test("Paired bootstrap", "replicates")
 def bootstrap_difference(pair: Pair) -> Outcome:
     """Share of the bootstrap differences on the far side of 0, twice; both models in the same draws."""
     if pair.difference.replicates is None or not len(pair.difference.replicates_used):
@@ -137,43 +132,6 @@ def bootstrap_difference(pair: Pair) -> Outcome:
     rounding = ROUNDING * max(abs(pair.a.value), abs(pair.b.value))
     tail = min(int((used <= rounding).sum()), int((used >= -rounding).sum()))
     return Outcome(pair.difference.value, probability(2 * (1 + tail) / (len(used) + 1)))
-
-
-@comparison_test("Paired permutation", "swaps", beside=("bootstrap_difference",))
-def permutation(pair: Pair) -> Outcome:
-    """Share of the row-by-row swaps of the two models whose difference is as large for its error as the observed one.
-
-    Where the metric is a mean over examples, or has no influence values, the differences themselves are compared.
-    The statistic is the difference over its standard error, else the difference.
-    """
-    if pair.swapped is None:
-        return Outcome(None, None, reason=Message("reason.cannot_be_swapped"))
-    swapped = pair.swapped()
-    value, observed = pair.difference.value, abs(pair.difference.value)
-    scale = max(observed, float(np.abs(swapped.differences).max(initial=0.0)))
-    # The error of the swaps: of clusters CR2.
-    statistic, own = value, pair.difference.robust
-    if swapped.errors is None or own is None:
-        extreme = np.abs(swapped.differences) >= observed - ROUNDING * scale
-    else:
-        statistic = float(_studentised(np.array([value]), np.array([own.error]), scale)[0])
-        ratios = np.abs(_studentised(swapped.differences, swapped.errors, scale))
-        extreme = ratios >= abs(statistic) * (1 - NEARLY)
-    if swapped.weights is not None:
-        p = float(swapped.weights[extreme].sum())
-    else:
-        p = (int(extreme.sum()) + 1) / (len(extreme) + 1)
-    details = {"discordant": float(swapped.discordant)}
-    return Outcome(statistic if math.isfinite(statistic) else None, probability(p), details=details)
-
-
-def _studentised(differences: Floats, errors: Floats, scale: float) -> Floats:
-    """Divide by the errors; without any error a difference is infinitely far from 0, unless it is 0."""
-    exact = errors <= ROUNDING * scale
-    found = differences / np.where(exact, 1.0, errors)
-    return np.where(
-        exact, np.where(np.abs(differences) <= ROUNDING * scale, 0.0, np.copysign(np.inf, differences)), found
-    )
 
 
 DRAWS = 5_000
@@ -413,31 +371,3 @@ def by_independent_example(sample: Sample, models: Sequence[str], quantity: Quan
     if not sample.units.plain or sample.predictions.design != "test-set":
         return None
     return by_example(sample, models, quantity)
-
-
-def sign_flips(
-    sample: Sample,
-    pairs: Sequence[tuple[str, str]],
-    quantities: Sequence[Quantity],
-    *,
-    n_swaps: Callable[[Quantity], int],
-    seed: int,
-) -> dict[Key, Distribution]:
-    """Return a function that gives the mean differences after swaps of the two models on whole data sets."""
-    found: dict[Key, Distribution] = {}
-    for quantity in quantities:
-        for a, b in pairs:
-            first, second = (sample.estimates[name, quantity].fits for name in (a, b))
-            if first is None or second is None:
-                continue
-            x = first.values - second.values
-            if not np.isnan(x).any():
-                found[a, b, quantity] = partial(_flipped, x, n_swaps(quantity), seed)
-    return found
-
-
-def _flipped(x: Floats, n_swaps: int, seed: int) -> Swapped:
-    discordant = x != 0
-    patterns, weights = swap_patterns(sampling_by(len(x)), n_swaps, seed, discordant)
-    means = [((1 - 2 * flipped) @ x) / len(x) for flipped in patterns]
-    return Swapped(np.concatenate(means), None, weights, int(discordant.sum()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, product
@@ -11,10 +11,10 @@ from itertools import chain, combinations, product
 import numpy as np
 
 from evalreport.comparisons import measured, test_needs, test_selection
-from evalreport.comparisons.fits import by_example, ranked_models, sign_flips
+from evalreport.comparisons.fits import by_example, ranked_models
 from evalreport.comparisons.label_pairs import PairedTrials, paired_recalls, paired_trials
-from evalreport.comparisons.permutation import Distribution, swap_distributions
-from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked
+from evalreport.comparisons.permutation import swapped_pair
+from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, Swapped
 from evalreport.engine.counts import Cells
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, resolved
@@ -31,7 +31,6 @@ from evalreport.metrics.evidence import (
     agreement,
 )
 from evalreport.metrics.judged import judged_difference
-from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import view
@@ -110,50 +109,43 @@ def draws_for(pairs: int, options: Options) -> int:
     return max(options.resamples, min(math.ceil(DRAWS_IN_TAIL * pairs / alpha), MOST_DRAWS))
 
 
-def out_of_reach(pair: Pair, test: str, alpha: float) -> bool:
-    """Say whether draws cannot tell p-values at this level: fewer than ``DRAWS_IN_TAIL`` are expected beyond it."""
-    needs = TESTS[test].needs
-    if alpha >= DRAWS_IN_TAIL / MOST_DRAWS or needs not in ("swaps", "replicates"):
-        return False
-    return needs == "replicates" or (pair.swapped is not None and pair.swapped().weights is None)
-
-
 def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) -> list[Comparison]:
     """Set up every pair on every quantity that can be compared; nothing is tested yet."""
     models = [m.name for m in sample.predictions.models]
     pairs = model_pairs(models, options.baseline)
 
-    def n_swaps(quantity: Quantity) -> int:
-        # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha. Ranks
-        # that are swapped beside a leading test are in no family, and each swap of them costs a sort.
-        metric = definition(quantity)
-        in_family = quantity == quantities[0] and (
-            not isinstance(metric.computation, Ranks) or TESTS[metric.inference.test].needs == "swaps"
-        )
-        return draws_for(len(pairs), options) if in_family else options.resamples
-
-    swaps: Mapping[tuple[str, str, Quantity], Distribution] = {}
-    if sample.predictions.design == "datasets":
-        swaps = sign_flips(sample, pairs, quantities, n_swaps=n_swaps, seed=options.seed)
-    elif "any_order" in sample.units.meets:
-        swaps = swap_distributions(
-            sample,
-            pairs,
-            [q for q in quantities if not definition(q).untested],
-            n_swaps=n_swaps,
-            seed=options.seed,
-            ranks=lambda quantity: quantity == quantities[0] or bool(options.tests),
-            named=bool(options.metrics),
-            first=draws_for(1, options),
-            level=1 - options.confidence,
-        )
     ranking = cache(partial(ranked_models, sample, lower_is_better=options.lower_is_better))
 
     def of_pair(models: tuple[str, str], quantity: Quantity) -> Pair | Text:
-        swapped = swaps.get((*models, quantity))
+        # The family's p-values are multiplied by up to its size: the smallest must still lie far below alpha.
+        draws = draws_for(len(pairs), options) if quantity == quantities[0] else options.resamples
+        swapped = swapped_pair(sample, models, quantity, n_swaps=draws, seed=options.seed)
         return _pair(sample, models, quantity, swapped, partial(ranking, quantity), options)
 
     return [Comparison(*pair, q, partial(of_pair, pair, q)) for q, pair in product(quantities, pairs)]
+
+
+MOST_MODELS = 20
+"""Of more models every pair is compared on the primary metric and on those that are named, else pairs with the best."""
+
+
+def with_the_best(
+    compared: Sequence[Comparison],
+    samples: Sequence[Sample],
+    primary: Quantity,
+    named: Collection[Quantity],
+    options: Options,
+) -> list[Comparison]:
+    """Leave out, of more than ``MOST_MODELS`` models, the pairs without the best one on metrics that nobody named.
+
+    With a baseline every pair is with it. The best model is that of the best primary value, on ties the first by name.
+    """
+    values = [sample.estimates[m.name, primary] for sample in samples for m in sample.predictions.models]
+    known = [(-oriented(e, e.value, options), e.model) for e in values if not math.isnan(e.value)]
+    if len(values) <= MOST_MODELS or options.baseline is not None or not known:
+        return list(compared)
+    _, best = min(known)
+    return [c for c in compared if c.quantity == primary or c.quantity in named or best in (c.a, c.b)]
 
 
 def comparable(quantities: Sequence[Quantity], named: bool) -> tuple[Quantity, ...]:
@@ -178,7 +170,7 @@ def _pair(
     sample: Sample,
     models: tuple[str, str],
     quantity: Quantity,
-    swapped: Distribution | None,
+    swapped: Callable[[], Swapped | None] | None,
     ranking: Callable[[], Ranked | None],
     options: Options,
 ) -> Pair | Text:
@@ -332,7 +324,7 @@ NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
 
 
 def interval_for(pair: Pair, test: str, options: Options, level: float) -> Interval:
-    """Return the interval shown with a test: its own inversion or companion."""
+    """Return the interval shown with a test that does not lead: its own inversion or companion."""
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
     # McNemar's test among the rows of a class has no interval of its own, nor has that of squared errors.
     alone = (needs == "agreement" and delta.agreement is None) or (
@@ -353,24 +345,15 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
 
 
 def recommended_interval(pair: Pair, test: str, level: float) -> Interval:
-    """Return the recommended interval of the difference, whatever the leading test has beside it.
-
-    Where folds are of one example each, which has no value of the metric, it is that of the examples.
-    """
-    of_examples = pair
-    if TESTS[test].needs == "swaps" and pair.difference.of_folds:
-        of_examples = replace(pair, difference=replace(pair.difference, fits=None))
-    delta = of_examples.difference
-    if delta.fits is not None or not delta.sampling.alike or delta.sampling.two_sets:
-        return interval_for(pair, test, Options(), level)
-    return resolved(delta, of_examples.recommended_interval, level)
-
-
-def _is_recommended(pair: Pair, interval: Interval) -> bool:
-    """Say whether an interval shown with a test is the recommended one, on one test set of independent examples."""
+    """Return the interval of the leading test, which every table, verdict and gate on the difference shows."""
     delta = pair.difference
-    alike = delta.fits is None and delta.sampling.alike and not delta.sampling.two_sets
-    return alike and interval.method == pair.recommended_interval
+    of_one_example = delta.fits is not None and delta.fits.of_one_example
+    over_fits = delta.fits is not None and not of_one_example
+    if TESTS[test].needs == "interval" or not (
+        over_fits or delta.sampling.two_sets or not delta.sampling.alike
+    ):
+        return pair.limits(level)
+    return interval_for(pair, test, Options(), level)
 
 
 def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str | None = None) -> str | None:
@@ -387,7 +370,20 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
     if definition(comparison.quantity).untested:
         return [_untested(comparison, options)]
     names = tests_for(comparison, options.tests, primary=primary)
-    return [_record(comparison, name, options, leading=name == names[0]) for name in names]
+    rows = [_record(comparison, name, options, leading=name == names[0]) for name in names]
+    pair, needs = comparison.pair, TESTS[names[0]].needs
+    if pair is None or needs not in NAMED_INSTEAD:
+        return rows
+    # The leading test once more, with the interval that the user named.
+    named = interval_for(pair, names[0], options, options.confidence)
+    if named.method not in (
+        *(row.interval_method for row in rows),
+        *OWN_INTERVAL.values(),
+        pair.recommended_interval,
+    ):
+        again = replace(rows[0], low=named.low, high=named.high, interval_method=named.method)
+        rows.append(replace(again, recommended=False, caution=EXPLORATORY))
+    return rows
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:
@@ -421,10 +417,10 @@ def _outcome(comparison: Comparison, test: str) -> Outcome:
 
 def _record(comparison: Comparison, test: str, options: Options, *, leading: bool) -> ComparisonRecord:
     pair, outcome = comparison.pair, _outcome(comparison, test)
-    interval = None if pair is None else interval_for(pair, test, options, options.confidence)
-    leads = interval
-    if leading and pair is not None and not (interval and _is_recommended(pair, interval)):
-        leads = recommended_interval(pair, test, options.confidence)
+    interval = None
+    if pair is not None:
+        shown = recommended_interval(pair, test, options.confidence) if leading else None
+        interval = shown or interval_for(pair, test, options, options.confidence)
     known = None if pair is None else measured.caution(pair, test)
     return ComparisonRecord(
         a=comparison.a,
@@ -442,7 +438,6 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         effect=outcome.effect,
         effect_size=outcome.effect_size,
         recommended=leading,
-        recommended_interval=None if leads == interval else leads,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
         details=outcome.details,

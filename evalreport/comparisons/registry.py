@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -11,12 +11,14 @@ import numpy as np
 
 from evalreport.comparisons.label_pairs import PairedRecalls, PairedTrials
 from evalreport.engine.counts import Cells
-from evalreport.intervals import recommended
+from evalreport.intervals import INTERVALS, recommended, resolved
+from evalreport.intervals.registry import missing
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registry, summary_of
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text
 
 OfExamples = Literal[
@@ -31,6 +33,7 @@ OfExamples = Literal[
     "horizon",
     "placements",
     "replicates",
+    "interval",
     "swaps",
     "blocks",
     "independent",
@@ -88,6 +91,10 @@ class Ranked:
     def by_blocks(self, values: Floats) -> Floats:
         """Return values (m, k) times the number of blocks of each row."""
         return values if self.counts is None else values * self.counts[:, None]
+
+
+MOST_UNITS = 10_000
+"""No more examples (clusters, data sets) are swapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,7 @@ class Pair:
     labels: Cells | None = None
     trials: PairedTrials | None = None
     recalls: PairedRecalls | None = None
-    swapped: Callable[[], Swapped] | None = None
+    swapped: Callable[[], Swapped | None] | None = None
     design: str = "test-set"
     independent: bool = False
     ranking: Callable[[], Ranked | None] = lambda: None
@@ -165,9 +172,29 @@ class Pair:
     horizon: int = 1
 
     @cached_property
+    def of_examples(self) -> Difference:
+        """The difference over the examples; single folds of one example have no value of the metric."""
+        return replace(self.difference, fits=None) if self.difference.of_folds else self.difference
+
+    @cached_property
     def recommended_interval(self) -> str:
-        """The name of the interval of the difference that leads."""
+        """The name of the interval of the difference that leads; with a margin that of a paired share is Tango's."""
+        tango = INTERVALS["tango"]
+        if self.margin is not None and missing(tango, self.of_examples) is None:
+            return tango.name
         return recommended(self.difference)
+
+    @property
+    def decided_by_replicates(self) -> bool:
+        """Whether the interval that leads is made of replicates."""
+        return INTERVALS[self.recommended_interval].by_resampling
+
+    def limits(self, level: float) -> Interval:
+        """Compute the interval that leads over the examples."""
+        name = self.recommended_interval
+        if self.of_examples is not self.difference and name != "tango":
+            name = recommended(self.of_examples)
+        return resolved(self.of_examples, name, level)
 
     @property
     def agreement(self) -> tuple[float, float, float, float] | None:
@@ -270,7 +297,7 @@ class Test:
 
     @property
     def by_resampling(self) -> bool:
-        """Whether its p-value, and the interval beside it, are only as fine as the replicates are many."""
+        """Whether its p-value is only as fine as the replicates or swaps are many."""
         return self.needs in ("replicates", "swaps")
 
     @property

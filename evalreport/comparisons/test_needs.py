@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
+from evalreport.comparisons.registry import MOST_UNITS, OF_UNITS, TESTS, Pair
 from evalreport.comparisons.score_tests import has_pooled_variance
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.registry import lacks as interval_lacks
@@ -18,9 +18,9 @@ from evalreport.texts import Message, Text
 def lacks(pair: Pair, test: str) -> Text | None:
     """Return the unmet need of a test and its remedy; None where nothing is missing."""
     needs = TESTS[test].needs
-    if pair.independent and needs not in ("independent", "replicates", "margin", *OF_UNITS):
+    if pair.independent and needs not in ("independent", "interval", "replicates", "margin", *OF_UNITS):
         return Message("test_lacks.same_examples")
-    if _other_seeds(pair) and needs not in ("replicates", "margin", *OF_UNITS):
+    if _other_seeds(pair) and needs not in ("interval", "replicates", "margin", *OF_UNITS):
         return Message("test_lacks.same_seeds")
     if needs in OF_UNITS:
         return interval_lacks(INTERVALS[test], pair.difference)
@@ -94,9 +94,17 @@ def _no_replicates(pair: Pair) -> Text | None:
     return None
 
 
+def _no_inversion(pair: Pair) -> Text | None:
+    in_time = "any_order" not in pair.difference.sampling.meets
+    return Message("test_lacks.blocks_in_time") if in_time and pair.decided_by_replicates else None
+
+
 def _no_swaps(pair: Pair) -> Text | None:
     if "any_order" not in pair.difference.sampling.meets:
         return Message("test_lacks.no_order")
+    units = pair.difference.sampling.n_units
+    if pair.swapped is not None and units > MOST_UNITS:
+        return Message("test_lacks.fewer_units", n=units, most=MOST_UNITS)
     return _unless(pair.swapped, "swaps")
 
 
@@ -178,6 +186,7 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "horizon": _no_horizon,
     "placements": _no_placements,
     "replicates": _no_replicates,
+    "interval": _no_inversion,
     "swaps": _no_swaps,
     "folds": _no_folds,
     "trained_folds": _no_trained_folds,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
-from evalreport.comparisons.registry import OF_LABELS, OF_UNITS, TESTS, Pair
+from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
 from evalreport.intervals.leaders import by_sampling, situation
 from evalreport.metrics.evidence import TwoProportions
@@ -40,28 +40,17 @@ def _of_fits(pair: Pair, design: str) -> bool:
 
 
 def of_metric(pair: Pair) -> str:
-    """Return the metric's own test; permutation where it lacks something or finds no spread."""
-    metric = pair.difference.metric
-    test = metric.inference.test
-    # What is no mean of losses takes the paired t of squared errors, and needs their rows.
-    own_rows = TESTS[test].needs in OF_LABELS or (
-        TESTS[test].needs == "losses" and metric.per_example is None
-    )
-    if TESTS[test].needs == "swaps" or (own_rows and not applies(pair, test)):
-        return "permutation" if pair.swapped is not None else "bootstrap_difference"
-    if pair.swapped is not None and (lacks(pair, test) is not None or without_spread(pair, test)):
-        return "permutation"
-    return test
+    """Return the metric's own test; the interval where it lacks something or finds no spread."""
+    test = pair.difference.metric.inference.test
+    return test if applies(pair, test) and not without_spread(pair, test) else "interval"
 
 
 def without_spread(pair: Pair, test: str) -> bool:
-    """Whether nothing varies that a test takes an error from, as for a perfect and a constant ranking."""
-    delta, needs = pair.difference, TESTS[test].needs
-    if needs == "replicates":
-        return delta.replicates is None or not len(delta.replicates_used)
-    if needs not in ("placements", "losses", "student"):
+    """Whether nothing varies that a test takes an error from, as where all losses differ by the same."""
+    delta = pair.difference
+    if TESTS[test].needs not in ("losses", "student"):
         return False
-    error = delta.delong_error if needs == "placements" else delta.corrected_error
+    error = delta.corrected_error
     apart = abs(delta.value) > NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))
     return error is None or (apart and error <= NEGLIGIBLE * abs(delta.value))
 
@@ -105,14 +94,11 @@ LEADERS: tuple[LeadingTest, ...] = (
     LeadingTest("5x2cv_f", "5x2 cross-validation"),
     LeadingTest("wilcoxon", "data sets"),
     LeadingTest(of_sampling),
-    LeadingTest("bootstrap_difference", ORDERED),
+    LeadingTest("interval", ORDERED),
     LeadingTest("two_proportions_z", OWN_TEST_SETS, TwoProportions),
-    LeadingTest("bootstrap_difference", OWN_TEST_SETS),
-    LeadingTest("bootstrap_difference", "weighted examples", where=applies),
-    LeadingTest("permutation", "weighted examples", where=applies),
-    LeadingTest("permutation", "clusters", where=applies),
-    LeadingTest("bootstrap_difference", "weighted examples"),
-    LeadingTest("bootstrap_difference", "clusters"),
+    LeadingTest("interval", OWN_TEST_SETS),
+    LeadingTest("interval", "weighted examples"),
+    LeadingTest("interval", "clusters"),
     LeadingTest("mcnemar_midp", where=applies),
     LeadingTest("score_recalls", where=applies),
     LeadingTest(of_metric),
@@ -160,9 +146,8 @@ BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")
 
 
 def beside(first: str, pair: Pair | None) -> tuple[str, ...]:
-    """Return the tests shown beside the recommended one; no swaps where these test exchangeable models instead."""
+    """Return the tests shown beside the recommended one."""
     test = TESTS[first]
     if pair is not None and pair.design == "cross-validation" and test.knows_folds:
         return BESIDE_CROSS_VALIDATION
-    exchangeable = pair is not None and pair.difference.influence is None
-    return tuple(name for name in test.beside if not (exchangeable and TESTS[name].needs == "swaps"))
+    return test.beside

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,45 +21,9 @@ Columns: TypeAlias = tuple[Floats, ...] | sparse.csr_array
 """Per-example columns: p vectors (n,), or scipy.sparse (n, p)."""
 
 
-BITS = 29
-"""Columns are whole numbers up to 2^29: with counts of at most 255 over a tile of rows every sum stays below 2^50,
-so that doubles hold it exactly in any order of addition.
-"""
-
-
-SMALLEST = -1074
-"""Exponent of the smallest double."""
-
-_TILE = 1 << 13
-
-
 def dot(a: Array, b: Array) -> float:
     """Return the sum of the products of two vectors."""
     return float(a @ b)
-
-
-def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
-    """Put the values (n,) that a mask picks into ``out`` (n,), and return it, without branches.
-
-    A processor guesses each time which way a choice goes, and starts anew where it was wrong: bits that are
-    masked take a quarter of the time of ``np.copyto``.
-
-    Examples
-    --------
-    >>> put_where(np.array([True, False, True]), np.array([1.0, 2.0, 3.0]), np.zeros(3)).tolist()
-    [1.0, 0.0, 3.0]
-    """
-    if out.ndim == 1 and len(out) > _VALUES_AT_ONCE:
-        for part in parts_of(out):
-            put_where(mask[part], values[part], out[part])
-        return out
-    whole = np.dtype(f"i{out.itemsize}")
-    bits = out.view(whole)
-    picked = mask.astype(whole)
-    np.negative(picked, out=picked)
-    picked &= values.view(whole) ^ bits
-    bits ^= picked
-    return out
 
 
 _VALUES_AT_ONCE = 1 << 17
@@ -140,71 +103,6 @@ def combined(columns: Columns, slopes: Floats) -> Floats:
         return np.asarray(sum(part * slope for part, slope in zip(parts, slopes.tolist(), strict=True)))
 
     return in_parts(of_part, *columns)
-
-
-# --- many sums at once, exactly -------------------------------------------------------------------------------------
-
-
-def whole_numbers(values: Floats) -> tuple[Whole, float]:
-    """Return values as whole numbers up to 2^29 and the size of one unit; the rounding is 2e-9 of the largest."""
-    exponent = max(int(np.frexp(np.abs(values).max(initial=0.0))[1]) - BITS, SMALLEST)
-    return np.rint(np.ldexp(values, -exponent)).astype(np.int32), float(np.ldexp(1.0, exponent))
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """A column (n,) as a sum of whole numbers times their units, to more digits than a mean of it has."""
-
-    whole: tuple[Whole, ...]
-    units: tuple[float, ...]
-
-    @classmethod
-    def of(cls, column: Floats) -> Pieces:
-        """Take a column apart; values must be finite."""
-        whole: list[Whole] = []
-        units: list[float] = []
-        negligible = np.finfo(np.float64).eps * float(np.abs(column).mean()) if len(column) else 0.0
-        rest = column
-        while not whole or float(np.abs(rest).max(initial=0.0)) > negligible:
-            numbers, unit = whole_numbers(rest)
-            # Exact: what is taken away are the leading bits.
-            rest = rest - unit * numbers
-            whole.append(numbers)
-            units.append(unit)
-        return cls(tuple(whole), tuple(units))
-
-
-def rounded_sums(columns: Sequence[Pieces], parts: Floats) -> Floats:
-    """Return the sums (b, p) of columns from those of their whole numbers, (q, b) in order, each rounded once."""
-    found = np.empty((parts.shape[1], len(columns)))
-    first = 0
-    for j, column in enumerate(columns):
-        last = first + len(column.units)
-        # The smallest first: so only the last sum rounds.
-        found[:, j] = sum(
-            u * part for u, part in zip(column.units[::-1], parts[first:last][::-1], strict=True)
-        )
-        first = last
-    return found
-
-
-def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
-    """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
-    n, size = counts.shape
-    found = np.zeros((len(columns), size))
-    most = min(n, _TILE)
-    memory, values = np.empty((most, size)), np.empty((len(columns), most))
-    for start in range(0, n, _TILE):
-        rows = slice(start, min(start + _TILE, n))
-        length = rows.stop - start
-        tile = counts[rows]
-        if counts.dtype != np.float64:
-            tile = memory[:length]
-            np.copyto(tile, counts[rows])
-        for j, column in enumerate(columns):
-            values[j, :length] = column[rows]
-        found += values[:, :length] @ tile
-    return found
 
 
 # --- functions of one number ----------------------------------------------------------------------------------------
@@ -342,7 +240,12 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
     """
     from scipy.optimize import brentq
 
-    return float(brentq(function, low, high, xtol=tolerance))
+    # brentq leaves a cycle that holds its function, and with it whatever that refers to.
+    held = [function]
+    try:
+        return float(brentq(lambda x: held[0](x), low, high, xtol=tolerance))
+    finally:
+        held.clear()
 
 
 _AT_ONCE = 1 << 18

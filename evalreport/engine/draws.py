@@ -158,10 +158,3 @@ def bootstrap_cells_within(
             generator = stream(seed, f"bootstrap cells of stratum {stratum}", block)
             weights[:, cells] = generator.multinomial(round(float(total)), counts[cells] / total, size=size)
         yield weights
-
-
-def swaps(n: int, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-    """Yield blocks of fair coins, one a row: (b, n) float64 of 0 and 1, for the paired swap test."""
-    for block, size in blocks(n_resamples, n):
-        drawn = stream(seed, "swap rows", block).integers(0, 256, size=(size, -(-n // 8)), dtype=np.uint8)
-        yield np.unpackbits(drawn, axis=1, count=n).astype(np.float64)

@@ -59,8 +59,9 @@ class Order:
     @cached_property
     def counts(self) -> tuple[Floats, Floats]:
         """Positive and negative examples of each group, (g,) each."""
-        positives = np.add.reduceat(self.found.astype(np.float64), self.starts)
-        return positives, self.sizes - positives
+        positives: Floats = np.add.reduceat(self.found.astype(np.float64), self.starts)
+        negatives: Floats = self.sizes - positives
+        return positives, negatives
 
     @property
     def sizes(self) -> npt.NDArray[np.intp]:

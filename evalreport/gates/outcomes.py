@@ -6,14 +6,15 @@ wrong side, and is undecided else: data that fit both answers give neither. The 
 A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
 miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
 recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
-so that ``a - b > 0`` and that verdict never contradict each other. Within a slice it is the slice's own values that
+so that ``a - b > 0`` and that verdict never contradict each other; at another bar than 0 a difference of two shares of
+the same examples by Tango's score limits, which hold at any bar. Within a slice it is the slice's own values that
 decide. How a gate is written: ``gates/conditions.py``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import cast
@@ -23,20 +24,23 @@ from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
 from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
-from evalreport.gates.questions import decide_questions
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import clopper_pearson_limits, quantile, wilson_limits
+from evalreport.intervals.proportions import (
+    clopper_pearson_limits,
+    quantile,
+    tango_limits,
+    wilson_limits,
+)
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
+from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.decisions import GateRecord
-from evalreport.schema.lookups import with_recommended_interval
+from evalreport.schema.decisions import CUT, GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
-from evalreport.slices.group_ratios import ratio_limits
 from evalreport.texts import Message, Text, parts
 
 __all__ = ["decide", "judge", "parse"]
@@ -156,12 +160,14 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         raise UsageError(
             f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
         )
-    row = with_recommended_interval(row)
     found = Interval(
         method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
     )
     decided = None
-    if quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
+    shares = limits_of_shares(row.details, row.difference, row.level) if gate.limit != 0 else None
+    if shares is not None:
+        found = shares
+    elif quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
         found, decided = as_verdict(found, row.difference, row.p_value)
     if sign < 0:
         found = replace(found, low=_negative(found.high), high=_negative(found.low))
@@ -231,6 +237,30 @@ def as_verdict(limits: Interval, difference: float | None, p_value: float | None
     """Return the interval that a verdict on this pair alone would have, and whether it would be decided."""
     decided = decides(difference, p_value, limits, 1 - limits.level)
     return agreeing(limits, difference, decided=decided), decided
+
+
+def limits_of_shares(counts: Mapping[str, float], difference: float | None, level: float) -> Interval | None:
+    """Return Tango's score limits of a difference of two shares of the same examples, which hold at any bar.
+
+    Parameters
+    ----------
+    counts
+        The details of McNemar's test: ``n``, ``only_a`` and ``only_b``; None is returned without them, and where the
+        difference is not that of these shares.
+    """
+    if not {"n", "only_a", "only_b"} <= {*counts} or difference is None:
+        return None
+    n, first, second = counts["n"], counts["only_a"], counts["only_b"]
+    if abs(second - first - n * difference) < abs(first - second - n * difference):
+        first, second = second, first  # shares of what is wrong
+    if abs(first - second - n * difference) > SAME_COUNT:
+        return None
+    low, high = tango_limits(first, second, n, level)
+    return Interval(method="tango", level=level, low=low, high=high)
+
+
+SAME_COUNT = 1e-6
+"""Numbers of examples that differ by no more are the same."""
 
 
 def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
@@ -322,8 +352,6 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
 
 def _decide_count(gate: Gate, results: Results) -> GateRecord:
     """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
-    if gate.count in ("regressions", "questions_below"):
-        return decide_questions(gate, results)
     if gate.count != "n":
         return _decide_audit(gate, results)
     n = float(results.n)
@@ -380,7 +408,7 @@ def decided_by(
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
     text = Message(
-        "gates.value_decided" if decided else "gates.value",
+        "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value",
         value=value,
         limits=(low, high),
         method=_interval_label(limits.method),

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.comparisons.pairs import why_not
+from evalreport.comparisons.pairs import compare, why_not
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, parse
-from evalreport.gates.outcomes import metric_record, quantity_of, slice_of
+from evalreport.gates.outcomes import SAME_COUNT, metric_record, quantity_of, slice_of
+from evalreport.intervals.proportions import paired_ratio_limits
 from evalreport.intervals.registry import Bounds
 from evalreport.intervals.student import around
-from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
+from evalreport.intervals.two_sets import ratio_of_two_sets
+from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.registry import Quantity
@@ -21,13 +23,13 @@ from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
+from evalreport.questions.slices.group_ratios import not_ruled_out
+from evalreport.questions.slices.slice_estimates import sampled_alone
 from evalreport.schema.metrics import MetricRatioRecord
 from evalreport.schema.results import Results
-from evalreport.slices.group_ratios import not_ruled_out
-from evalreport.slices.slice_estimates import sampled_alone
 from evalreport.texts import Message
 
-METHOD = "student"
+FIELLER = "student"
 
 
 def ratio_records(
@@ -77,8 +79,7 @@ def _record(
     samples: Sequence[Sample], pair: tuple[str, str], quantity: Quantity, options: Options, design: str
 ) -> MetricRatioRecord:
     a, b = (next(e for s in samples if (e := s.estimates.get((name, quantity))) is not None) for name in pair)
-    together = any({*pair} <= {m.name for m in sample.predictions.models} for sample in samples)
-    bounds = _limits(a, b, together=together, level=options.confidence, design=design)
+    bounds, method = _limits(samples, a, b, options, design)
     return MetricRatioRecord(
         a=pair[0],
         b=pair[1],
@@ -89,12 +90,62 @@ def _record(
         low=bounds.low,
         high=bounds.high,
         level=options.confidence,
-        method=METHOD,
+        method=method,
         reason=bounds.reason,
     )
 
 
-def _limits(a: Estimate, b: Estimate, *, together: bool, level: float, design: str) -> Bounds:
+def _limits(
+    samples: Sequence[Sample], a: Estimate, b: Estimate, options: Options, design: str
+) -> tuple[Bounds, str]:
+    """Return the limits of a / b and how they were made.
+
+    Of two shares of the same examples by the restricted score test, of two test sets from both values' limits on
+    logarithms, else all k at which the t interval of a - k b holds 0 (Fieller 1954).
+    """
+    lacking = why_not(a, b)
+    if lacking is not None:
+        return Bounds(None, None, lacking), FIELLER
+    if design != "test-set" or isinstance(a.evidence, Judged):
+        return Bounds(None, None, Message("gates.ratio_of_one_set")), FIELLER
+    if b.value <= 0:
+        return Bounds(None, None, Message("gates.no_ratio")), FIELLER
+    level = options.confidence
+    sample = next((s for s in samples if {a.model, b.model} <= {m.name for m in s.predictions.models}), None)
+    if sample is None:
+        return ratio_of_two_sets(a, b, level), "square_and_add"
+    shares = _shares(sample, a, b, options)
+    if shares is not None:
+        both, only_a, only_b, neither = shares
+        low, high = paired_ratio_limits(both, only_a, only_b, both + only_a + only_b + neither, level)
+        return Bounds(low, high, None if high is not None else Message("gates.ratio_without_end")), "score"
+    return _fieller(a, b, level), FIELLER
+
+
+def _shares(
+    sample: Sample, a: Estimate, b: Estimate, options: Options
+) -> tuple[float, float, float, float] | None:
+    """Count the trials of two shares of the same examples: both, only a, only b, neither; None of other metrics."""
+    plain = replace(options, baseline=None)
+    pairs = (c.pair for c in compare(sample, [a.quantity], plain) if {c.a, c.b} == {a.model, b.model})
+    pair = next(pairs, None)
+    shares = None if pair is None else pair.difference.shares
+    if pair is None or shares is None:
+        return None
+    both, only_a, only_b, neither = shares
+    if pair.a.model != a.model:
+        only_a, only_b = only_b, only_a
+    n = both + only_a + only_b + neither
+    for counts in (
+        (both, only_a, only_b, neither),
+        (neither, only_b, only_a, both),
+    ):  # of right or of wrong answers
+        if abs(counts[0] + counts[1] - n * a.value) < SAME_COUNT > abs(counts[0] + counts[2] - n * b.value):
+            return counts
+    return None
+
+
+def _fieller(a: Estimate, b: Estimate, level: float) -> Bounds:
     """Return all k at which the t interval of a - k b holds 0.
 
     Of means that is the paired t interval of a_i - k b_i, of other metrics that of their influence values.
@@ -103,16 +154,9 @@ def _limits(a: Estimate, b: Estimate, *, together: bool, level: float, design: s
     ----------
     Fieller (1954), J R Stat Soc B 16:175.
     """
-    lacking = why_not(a, b)
-    if lacking is not None:
-        return Bounds(None, None, lacking)
-    if design != "test-set" or isinstance(a.evidence, Judged):
-        return Bounds(None, None, Message("gates.ratio_of_one_set"))
-    if b.value <= 0:
-        return Bounds(None, None, Message("gates.no_ratio"))
 
     def difference(k: float) -> Bounds:
-        delta = _less_times(a, b, k, together=together)
+        delta = _less_times(a, b, k)
         return around(delta, delta.student, level)
 
     for side in (a, b):
@@ -131,7 +175,7 @@ def _limits(a: Estimate, b: Estimate, *, together: bool, level: float, design: s
     return Bounds(*not_ruled_out(reach))
 
 
-def _less_times(a: Estimate, b: Estimate, k: float, *, together: bool) -> Difference:
+def _less_times(a: Estimate, b: Estimate, k: float) -> Difference:
     """Return a - k b."""
     scaled = replace(b, value=k * b.value, influence=None if b.influence is None else b.influence.scaled(k))
-    return paired_difference(a, scaled) if together else unpaired_difference(a, scaled)
+    return paired_difference(a, scaled)

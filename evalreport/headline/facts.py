@@ -367,14 +367,16 @@ def number_of(value: float, like: Limited) -> Message:
 
 
 def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict[str, Message]:
-    """Return messages of two values and of the difference between them, with one number of digits."""
+    """Return messages of two values and of the difference between them, with one number of digits.
+
+    ``cut``: the interval was cut at 0, which no sentence shows.
+    """
     half = exact_half(a, b, by)
     first, second = (Message("headline.value", value=v, half=half) for v in (a, b))
-    if by.low is None or by.high is None:
+    if by.low is None or by.high is None or cut:
         difference = Message("headline.value", value=by.value, half=half)
     else:
-        key = "limited_cut" if cut else "limited"
-        difference = Message(f"headline.{key}", value=by.value, limits=(by.low, by.high), half=half)
+        difference = Message("headline.limited", value=by.value, limits=(by.low, by.high), half=half)
     return {"a": first, "b": second, "by": difference}
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
@@ -29,7 +29,6 @@ from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts, plain
@@ -99,6 +98,8 @@ class ModelChange:
     """Whether the model gives the same answers to the same examples."""
     n: int | None = None
     """The number of examples that were compared pair by pair; None: there are no pairs."""
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Further numbers of the test, such as the counts of McNemar's."""
 
     @property
     def low(self) -> float | None:
@@ -264,7 +265,7 @@ def _as_samples(
 
 
 def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text) -> ModelChange:
-    row = with_recommended_interval(records(comparison, options)[0])
+    row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
     return ModelChange(
         value,
@@ -276,6 +277,7 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
         row.p_value,
         how,
         row.reason if row.difference is None or row.low is None or row.high is None else None,
+        details=row.details,
     )
 
 

@@ -12,6 +12,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     rankings,
     student,
     time_order,
+    two_sets,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
@@ -40,4 +41,5 @@ __all__ = [
     "resolved",
     "student",
     "time_order",
+    "two_sets",
 ]

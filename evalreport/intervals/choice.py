@@ -11,6 +11,7 @@ import numpy as np
 from evalreport.engine.counts import margins_of
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
+    ValueLimits,
     clopper_pearson_limits,
     difference_limits,
     wilson_limits,
@@ -157,7 +158,10 @@ def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) ->
         interval = _cut(name, level, bounds, estimate.range)
     if isinstance(estimate, Estimate) or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
         return interval
-    return _cut(name, level, _square_and_add(estimate, level), estimate.range)
+    combined = squared_and_added(estimate, level, of_classes=not estimate.sampling.two_sets)
+    if combined.reason is None:
+        combined = replace(combined, reason=Message("limits.squared_and_added"))
+    return _cut(name, level, combined, estimate.range)
 
 
 def _on_own_scale(estimate: Value, bounds: Bounds) -> Bounds:
@@ -189,20 +193,31 @@ def _has_width(interval: Interval) -> bool:
     return interval.high - interval.low > NEGLIGIBLE * max(abs(interval.low), abs(interval.high))
 
 
-def _square_and_add(difference: Difference, level: float) -> Bounds:
-    """Make the interval of a difference that does not vary from the two models' own, which have a width.
+def squared_and_added(difference: Difference, level: float, *, of_classes: bool = True) -> Bounds:
+    """Make the interval of a difference from the two models' own, as if these were independent.
 
     The distances of the limits from the values are squared and added (Newcombe 1998, Stat Med 17:873; Zou and
-    Donner 2008, Stat Med 27:1693) as if the models were independent: too wide rather than too narrow. Without
-    it two models that are both perfect on ten examples would be equivalent within any margin.
+    Donner 2008, Stat Med 27:1693). It serves models on test sets of their own, and a paired difference that does not
+    vary: it is then too wide rather than too narrow. Without it two models that are both perfect on ten examples would
+    be equivalent within any margin.
     """
-    a, b = difference.a, difference.b
-    of_classes = not difference.sampling.two_sets
-    first, second = (leading(side, level, of_classes=of_classes) for side in (a, b))
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return Bounds(None, None, Message("limits.no_change"))
-    limits_of_both = difference_limits((a.value, first.low, first.high), (b.value, second.low, second.high))
-    return Bounds(*limits_of_both, Message("limits.squared_and_added"))
+    sides = values_with_limits(difference.a, difference.b, level, of_classes=of_classes)
+    if isinstance(sides, Bounds):
+        return sides
+    return Bounds(*difference_limits(*sides))
+
+
+def values_with_limits(
+    a: Estimate, b: Estimate, level: float, *, of_classes: bool = True
+) -> tuple[ValueLimits, ValueLimits] | Bounds:
+    """Return both values with the limits that lead, which hold them; no bounds, with the reason, where one has none."""
+    sides = []
+    for side in (a, b):
+        own = leading(side, level, of_classes=of_classes)
+        if own.low is None or own.high is None:
+            return Bounds(None, None, own.reason or Message("limits.no_change"))
+        sides.append((side.value, min(own.low, side.value), max(own.high, side.value)))
+    return sides[0], sides[1]
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:

@@ -24,7 +24,7 @@ LEAST_LEVEL = 1e-3
 """Intervals at lower confidence levels add as many examples as at this one: never none."""
 
 
-def _size(level: float) -> float:
+def made_up_share(level: float) -> float:
     """Return by how much the numbers of made-up examples of the 95 % level are multiplied: (z / z(95 %))^2."""
     return (quantile(max(level, LEAST_LEVEL)) / quantile(0.95)) ** 2
 
@@ -52,7 +52,7 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     others = len(table.labels) - 1
     if n < 2 or others < 1 or not table.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
-    added = 2 / len(table.rows) * _size(level)
+    added = 2 / len(table.rows) * made_up_share(level)
     smoothed = table.with_made_up(right=added, wrong=added / others)
     found = table.at_made_up(right=added, wrong=added / others)
     slopes = found.slopes()
@@ -105,7 +105,7 @@ def _of_tables(first: Table, second: Table, cells: Cells, difference: float, lev
     n, others = float(cells.counts.sum()), len(first.labels) - 1
     if n < 2 or others < 1 or not first.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
-    added = _size(level) / len(first.rows) / others
+    added = made_up_share(level) / len(first.rows) / others
     a, b = (table.at_made_up(right=added * others, wrong=added) for table in (first, second))
     true, answers = cells.true, cells.predicted
     if first.collapsed is not None:
@@ -138,7 +138,7 @@ def _of_shares(strata: Sequence[Agreement], difference: float, level: float) -> 
     The closed form of ``_of_tables``: one example in all is added to those that only the first model has right, and one
     to those that only the second has right, shared equally over the strata.
     """
-    n, added = sum(map(sum, strata)), _size(level) / len(strata)
+    n, added = sum(map(sum, strata)), made_up_share(level) / len(strata)
     if n < 2:
         return Bounds(None, None, Message("limits.one_example"))
     centre = variance = 0.0

@@ -13,6 +13,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     AtThreshold,
     EffectiveProportion,
+    PairedLabels,
     PairedProportion,
     Proportion,
     TwoProportions,
@@ -205,12 +206,19 @@ def newcombe_paired_limits(table: tuple[float, float, float, float], level: floa
     return delta - math.sqrt(max(below, 0.0)), delta + math.sqrt(max(above, 0.0))
 
 
-@interval("Tango, paired", of=PairedProportion, needs=EXAMPLES_ALIKE, source="Tango (1998), Stat Med 17:891")
+@interval(
+    "Tango, paired",
+    of=(PairedProportion, PairedLabels),
+    needs=(*EXAMPLES_ALIKE, "paired_share"),
+    source="Tango (1998), Stat Med 17:891",
+)
 def tango(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions: all values that the score test does not reject."""
-    assert isinstance(difference.evidence, PairedProportion)
-    a, b, c, d = difference.evidence.table
-    return Bounds(*tango_limits(b, c, a + b + c + d, level))
+    shares = difference.shares
+    assert shares is not None
+    _, only_first, only_second, _ = shares
+    n = sum(shares)
+    return Bounds(*tango_limits(only_first, only_second, n, level)) if n else NO_TRIALS
 
 
 def tango_limits(first: float, second: float, n: float, level: float) -> tuple[float, float]:
@@ -242,6 +250,60 @@ def tango_limits(first: float, second: float, n: float, level: float) -> tuple[f
     low = -1.0 if score(-edge) <= z else root(lambda x: score(x) - z, -edge, centre, tolerance=1e-14)
     high = 1.0 if score(edge) >= -z else root(lambda x: score(x) + z, centre, edge, tolerance=1e-14)
     return low, high
+
+
+def paired_ratio_limits(
+    both: float, only_first: float, only_second: float, n: float, level: float
+) -> tuple[float, float | None]:
+    """Return the score limits of the ratio of two shares of the same n examples; no upper one where none is reached.
+
+    All ratios r that the restricted score test does not reject: D = x - r y over the root of n ((1 + r) q + (r - 1) t),
+    x and y the two models' successes, t = (both + only_first + only_second)/n, and q the most likely share of
+    ``only_second`` where the ratio is r: the root of (1 + r) N q^2 + t (r^2 y - x - 2 only_second) q
+    + only_second (1 - r) t^2 = 0, N = n t. The second model has successes.
+
+    References
+    ----------
+    Tang, Tang and Chan (2003), Stat Med 22:1217.
+
+    Examples
+    --------
+    Both perfect on n examples: the lower limit is 1/(1 + z^2/n).
+
+    >>> round(paired_ratio_limits(100, 0, 0, 100, 0.95)[0], 6) == round(1 / (1 + quantile(0.95) ** 2 / 100), 6)
+    True
+    """
+    z = quantile(level)
+    x, y, some = both + only_first, both + only_second, both + only_first + only_second
+    t = some / n
+
+    def score(r: float) -> float:
+        linear = t * (r * r * y - x - 2 * only_second)
+        constant = only_second * (1 - r) * t * t
+        leading = (1 + r) * some
+        q = (math.sqrt(max(linear * linear - 4 * leading * constant, 0.0)) - linear) / (2 * leading)
+        variance = n * ((1 + r) * q + (r - 1) * t)
+        distance = x - r * y
+        if distance == 0:
+            return 0.0
+        return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance)
+
+    value = x / y
+    low = 0.0 if x == 0 else root(lambda r: _finite(score(r) - z), value * 1e-9, value, tolerance=1e-14)
+    end = max(value, 1 / n)
+    while score(end) > -z:
+        end *= 2
+        if end > LARGEST_RATIO * max(value, 1.0):
+            return low, None
+    return low, root(lambda r: _finite(score(r) + z), value, end, tolerance=1e-14)
+
+
+LARGEST_RATIO = 1e9
+"""A ratio that is so many times the observed one, or 1, is no limit."""
+
+
+def _finite(x: float) -> float:
+    return min(max(x, -1e300), 1e300)
 
 
 ValueLimits = tuple[float, float, float]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from evalreport.engine.distributions import dot, t_quantile
+from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
 from evalreport.intervals.proportions import ValueLimits, score_limits
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, Function, interval
@@ -15,39 +16,45 @@ from evalreport.metrics.metric import Ranks
 from evalreport.texts import Message
 
 MADE_UP = 1 / 20
-"""The weight of either of two made-up placements of a class: in ``plus_delong`` of one model each, else 0 and 1."""
+"""The weight of either of two made-up placements of a class, 0 and 1, in the partial area."""
+
+NO_VARIATION = Bounds(None, None, Message("limits.no_variation"))
 
 NEGLIGIBLE = 1e-12
 """So near to an end of its range a value is there up to rounding."""
 
 
 @interval(
-    "DeLong, plus a tenth",
+    "DeLong, scaled to the pair",
     of=PairedRanking,
     needs=(*EXAMPLES_ALIKE, "one_set", "auc"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837; the degrees of freedom Welch's and"
     " Satterthwaite's (1946), Biometrics Bull 2:110; the added placements are our own (docs/coverage.md)",
 )
 def plus_delong(difference: Difference, level: float) -> Bounds:
-    """Difference of two areas under the ROC curve by DeLong's placements, after made-up ones, by Student's t.
+    """Difference D of two areas under the ROC curve by DeLong's placements, after made-up ones, by Student's t.
 
-    The differences of the two models' placements of m positives get the values 1 and -1, each with the weight 1/20; so
-    do those of the negatives. Their variances have the divisors m - 1 and k - 1, and so have the degrees of freedom,
-    which are Welch's.
+    d_i are the differences of the two models' placements of m positives, k the negatives, q = min(m, k). Two made-up
+    differences D + a and D - a are added, a = min(1, max |d_i - D| + 2/q), each with the weight f/2 and
+    f = (z / z(95 %))^2: w = m + f, C10 = (sum (d_i - D)^2 + f a^2)/((w - 1) w). The same of the negatives; the
+    variances are added, the degrees of freedom are Welch's of m - 1 and k - 1. Where no placement differs, nothing
+    varies.
     """
-    ranking, squares, d = difference.evidence, difference.squares_by_class, difference.value
+    ranking, spreads, d = difference.evidence, difference.spread_by_class, difference.value
     assert isinstance(ranking, PairedRanking)
-    if squares is None or min(ranking.class_sizes) < 2:
+    q = min(ranking.class_sizes)
+    if spreads is None or q < 2:
         return FEW_OF_A_CLASS
-    variances = []
-    for m, of_class in zip(ranking.class_sizes, squares, strict=True):
-        total = m + 2 * MADE_UP
-        mean = m * d / total
-        # The placements' differences are d + m times the derivatives, which add up to 0.
-        away = m * m * of_class + m * (d - mean) ** 2 + MADE_UP * ((1 - mean) ** 2 + (1 + mean) ** 2)
-        variances.append(away / ((total - 1) * total))
-    variance, (m, k) = sum(variances), ranking.class_sizes
-    df = variance**2 / (variances[0] ** 2 / (m - 1) + variances[1] ** 2 / (k - 1))
+    if d == 0 and not any(spread.squares for spread in spreads):
+        return NO_VARIATION
+    f = made_up_share(level)
+    variances, freedom = [], [m - 1 for m in ranking.class_sizes]
+    for m, spread in zip(ranking.class_sizes, spreads, strict=True):
+        # The placements' differences are d + m times the derivatives.
+        a = min(1.0, m * spread.largest + 2 / q)
+        variances.append((m * m * spread.squares + f * a * a) / ((m + f - 1) * (m + f)))
+    variance = sum(variances)
+    df = variance**2 / sum(v * v / n for v, n in zip(variances, freedom, strict=True))
     half = t_quantile((1 + level) / 2, df) * math.sqrt(variance)
     return Bounds(d - half, d + half)
 
@@ -189,18 +196,18 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     have the factors m / (m - 1) and N / (N - 1), the degrees of freedom are Welch's of m - 1 and k, and the trials are
     u (1 - u) over the variance. Where u is 0 or 1: min(m, k).
     """
-    ranking, squares, computation = estimate.evidence, estimate.squares_by_class, estimate.metric.computation
+    ranking, spreads, computation = estimate.evidence, estimate.spread_by_class, estimate.metric.computation
     assert isinstance(ranking, Ranking)
     assert isinstance(computation, Ranks)
     assert computation.most_false_positives is not None
-    if squares is None or min(ranking.class_sizes) < 2:
+    if spreads is None or min(ranking.class_sizes) < 2:
         return FEW_OF_A_CLASS
     (low, high), (m, n) = estimate.range, ranking.class_sizes
     u, k = (estimate.value - low) / (high - low), computation.most_false_positives * n
     made_up = MADE_UP * (u * u + (1 - u) ** 2)
     of_positives, of_negatives = (
-        (of_class / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)
-        for of_class, inside, size in zip(squares, (m, k), (m, n), strict=True)
+        (spread.squares / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)
+        for spread, inside, size in zip(spreads, (m, k), (m, n), strict=True)
     )
     variance = of_positives + of_negatives
     df = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / max(k, 1.0))

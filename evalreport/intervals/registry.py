@@ -150,6 +150,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "influence": lambda _, e: e.influence is not None,
     "examples_of_clusters": lambda _, e: e.examples_known,
     "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
+    "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
     "losses": lambda m, e: m.name in e.metric.inference.intervals,
     "of_this_metric": lambda m, e: (
@@ -160,6 +161,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
+    "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
     ),

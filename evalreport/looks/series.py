@@ -17,11 +17,12 @@ from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import change_whole, content_of, with_each_key_once
 from evalreport.looks.answers import BYTES_OF_A_KEY, Answers, Keys, answers_of
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
-from evalreport.options import MOST_LOOKS, SPENT, Options
+from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.options import MOST_LOOKS, SPENT
+from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.looks import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.lookups import comparison_between, is_metric
 from evalreport.schema.recorded import require_types
 from evalreport.schema.results import Results

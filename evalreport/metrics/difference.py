@@ -16,6 +16,7 @@ from evalreport.metrics.evidence import (
     Evidence,
     Judged,
     Paired,
+    PairedLabels,
     PairedMean,
     PairedProportion,
     PairedRanking,
@@ -88,6 +89,12 @@ class Difference(Sampled):
     def agreement(self) -> tuple[float, float, float, float] | None:
         """Of two proportions of the same examples: those on which both are right, only a, only b, neither."""
         return self.evidence.table if isinstance(self.evidence, PairedProportion) else None
+
+    @property
+    def shares(self) -> tuple[float, float, float, float] | None:
+        """Of two shares of the same examples, all or those of a class: counts of both, only a, only b, neither."""
+        within = self.evidence.within_class if isinstance(self.evidence, PairedLabels) else None
+        return self.agreement or within
 
     @property
     def sides(self) -> tuple[Sampled, ...]:

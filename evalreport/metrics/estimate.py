@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.distributions import parts_of
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Evidence,
@@ -28,6 +28,22 @@ from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import Examples, Fits, Influence, Sampling, StudentError
 from evalreport.samplings.seeds import Crossed, over_seeds
 from evalreport.texts import Text
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSpread:
+    """Derivatives by the examples of one class: the sum of their squares, and the largest size of one.
+
+    Of sums of scores the largest is not known: infinite.
+    """
+
+    squares: float
+    largest: float
+
+    @classmethod
+    def of(cls, derivative: Floats) -> ClassSpread:
+        """Take the derivatives (m,)."""
+        return cls(float((derivative**2).sum()), float(np.abs(derivative).max(initial=0.0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,19 +169,21 @@ class Sampled:
     @cached_property
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
-        ranking, squares = self.evidence, self.squares_by_class
+        ranking, spreads = self.evidence, self.spread_by_class
         if (
-            squares is None
+            spreads is None
             or not isinstance(ranking, Ranking | PairedRanking)
             or min(ranking.class_sizes) < 2
         ):
             return None
-        p, n = ranking.class_sizes
-        return float(np.sqrt(squares[0] * p / (p - 1) + squares[1] * n / (n - 1)))
+        variances = (
+            spread.squares * m / (m - 1) for spread, m in zip(spreads, ranking.class_sizes, strict=True)
+        )
+        return math.sqrt(sum(variances))
 
     @cached_property
-    def squares_by_class(self) -> tuple[float, float] | None:
-        """Sums of the squared derivatives of positives and of negatives; None unless examples are ranked and alike."""
+    def spread_by_class(self) -> tuple[ClassSpread, ClassSpread] | None:
+        """The derivatives of positives and of negatives; None unless examples are ranked and alike."""
         ranking = self.evidence
         if (
             not isinstance(ranking, Ranking | PairedRanking)
@@ -173,12 +191,11 @@ class Sampled:
             or not self.sampling.alike
         ):
             return None
-        of_positives = of_negatives = 0.0
-        for part in parts_of(self.influence.values):
-            squares, positive = self.influence.values[part] ** 2, ranking.positive[part]
-            of_negatives += float((squares * ~positive).sum())
-            of_positives += float((squares * positive).sum())
-        return of_positives, of_negatives
+        derivative, positive = self.influence.values, ranking.positive
+        spreads = ClassSpread.of(derivative[positive]), ClassSpread.of(derivative[~positive])
+        if self.sampling.only_sums:
+            return replace(spreads[0], largest=math.inf), replace(spreads[1], largest=math.inf)
+        return spreads
 
     @cached_property
     def replicates_used(self) -> Floats:

@@ -231,7 +231,7 @@ class RowWise:
     averages
         The averages that are computed for several classes; the first is what the bare name means.
     by_ranks
-        Whether it is a function of the order of the scores, so that swaps exchange ranks.
+        Whether it is a function of the order of the scores.
     proportion
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     of_many
@@ -411,7 +411,7 @@ class Inference:
     intervals: tuple[str, ...] = SMOOTH_INTERVALS
     difference_interval: str = "bootstrap_bca"
     of_squares: bool = False
-    test: str = "permutation"
+    test: str = "interval"
     smooth: bool = True
     resampled: bool = True
     no_interval: Text | None = None
@@ -505,6 +505,13 @@ class Metric:
         """The averages that are computed for several classes; the first is what the bare name means."""
         computation = self.computation
         return computation.averages if isinstance(computation, ClassCounts | RowWise) else ()
+
+    @property
+    def by_ranks(self) -> bool:
+        """Whether it is a function of the order of the scores."""
+        return isinstance(self.computation, Ranks) or (
+            isinstance(self.computation, RowWise) and self.computation.by_ranks
+        )
 
     @property
     def by_class(self) -> bool:

@@ -60,7 +60,6 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     headline=True,
     intervals=("logit", "newcombe_auc", "delong", *SMOOTH_INTERVALS),
     difference_interval="plus_delong",
-    test="delong",
     undefined=Message("undefined.one_class"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837, equation 1",
 )
@@ -108,7 +107,6 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
-    test="bootstrap_difference",
     intervals=("ap_logit", *SMOOTH_INTERVALS),
     difference_interval="ap_mover",
     undefined=Message("undefined.no_positive"),
@@ -210,7 +208,6 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     derivative=_partial_auc_derivative,
     area="partial_roc",
     most_false_positives=MOST_FALSE_POSITIVES,
-    test="bootstrap_difference",
     intervals=("partial_auc_wilson", *SMOOTH_INTERVALS),
     difference_interval="partial_auc_mover",
     range=((1 - MOST_FALSE_POSITIVES / (2 - MOST_FALSE_POSITIVES)) / 2, 1.0),
@@ -275,7 +272,6 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     derivative=_pr_auc_derivative,
     area="precision_recall",
     mean_over_positives=True,
-    test="bootstrap_difference",
     intervals=("pr_auc_logit", *SMOOTH_INTERVALS),
     difference_interval="pr_auc_mover",
     undefined=Message("undefined.no_positive"),
@@ -448,7 +444,6 @@ def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
     of_many=_at_equal_errors,
-    test="bootstrap_difference",
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -581,7 +576,6 @@ def _positives(state: Steps) -> float:
     "positives among the 10 highest scores / positives",
     of_many=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
     undefined=Message("undefined.recall_at_10"),
-    test="bootstrap_difference",
     extensive=True,
 )
 def recall_at_10(cumulative: CumulativeWeights) -> Floats:
@@ -597,7 +591,6 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
     of_many=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
-    test="bootstrap_difference",
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -631,7 +624,6 @@ def _at_as_many_as_positives(state: Steps) -> AtThreshold:
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
     of_many=_at_as_many_as_positives,
-    test="bootstrap_difference",
     undefined=Message("undefined.no_positive"),
 )
 def r_precision(cumulative: CumulativeWeights) -> Floats:

@@ -222,7 +222,7 @@ rows = _family(RowWise)
 """Register a function of (state, weights), the weights (b, n), returning (b,); ``prepare`` makes the state."""
 
 contingency = _family(
-    Contingency, tasks=("clustering",), needs="groups", test="bootstrap_difference",
+    Contingency, tasks=("clustering",), needs="groups",
     undefined=Message("undefined.one_group"),
 )  # fmt: skip
 """Register a function of ``clustering.Overlap``."""

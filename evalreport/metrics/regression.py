@@ -147,7 +147,6 @@ def _sorted_errors(view: ModelView) -> Sorted:
     greater_is_better=False,
     smooth=False,
     intervals=("order_statistics", "bootstrap_percentile"),
-    test="bootstrap_difference",
     **VALUES,
 )
 def medae(state: Sorted, weights: Floats) -> Floats:

@@ -11,14 +11,13 @@ import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.schema.curves import CurveRecord
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.schema.lookups import (
     is_metric,
     outcomes_of,
     ranked,
     true_counts,
     values_of,
-    with_recommended_interval,
 )
 from evalreport.schema.metrics import ROC_AREAS
 from evalreport.schema.results import Results
@@ -51,7 +50,7 @@ def compared_on(results: Results, metric: str | None) -> str:
     """Return the metric that decides which models are highlighted: the given one if pairs were compared on it."""
     compared = metric is not None and any(
         r.recommended and r.slice is None and r.low is not None and is_metric(r, metric)
-        for r in map(with_recommended_interval, results.comparisons)
+        for r in results.comparisons
     )
     return metric if compared and metric is not None else results.shown_metric
 
@@ -80,7 +79,7 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
     wider = NormalDist().inv_cdf(1 - alpha / 2 / pairs) / NormalDist().inv_cdf(1 - alpha / 2)
     clear = {
         frozenset((r.a, r.b))
-        for r in map(with_recommended_interval, results.comparisons)
+        for r in results.comparisons
         if r.recommended and r.slice is None and is_metric(r, metric)
         if r.difference is not None and r.low is not None and r.high is not None
         if abs(r.difference) > wider * (r.difference - r.low if r.difference > 0 else r.high - r.difference)

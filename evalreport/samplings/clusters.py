@@ -26,7 +26,7 @@ CLUSTER_T = Student(
     needs=(*_NEEDS, "examples_of_clusters"),
     source=f"CR2: {_CR2}; correlation within clusters: Donner (1986), Int Stat Rev 54:67; the larger of the two"
     " variances and its degrees of freedom were chosen by simulation",
-    beside=("cr2_t", "permutation", "bootstrap_difference"),
+    beside=("cr2_t", "bootstrap_difference"),
 )
 CR2_T = Student(
     name="cr2_t",
@@ -36,7 +36,7 @@ CR2_T = Student(
     test="Difference over its bias-reduced cluster-robust error (CR2), by t with Satterthwaite's degrees of freedom.",
     needs=_NEEDS,
     source=f"CR2: {_CR2}",
-    beside=("permutation", "bootstrap_difference"),
+    beside=("bootstrap_difference",),
     error=lambda value: value.sampling.robust(value),
 )
 

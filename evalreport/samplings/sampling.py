@@ -13,7 +13,6 @@ from scipy import sparse
 
 from evalreport.engine.counts import Freedom, effective_clusters, freedom, kish
 from evalreport.engine.distributions import Array
-from evalreport.engine.draws import swaps
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.samplings.influence import Fits, Influence
 from evalreport.texts import Message
@@ -410,10 +409,6 @@ class Sampling:
             return columns
         adder = sparse.csr_array((self.base, (self.unit, np.arange(self.n))), shape=(self.count, self.n))
         return sparse.csr_array(adder @ columns)
-
-    def unit_swaps(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, count) of 0 and 1: which units change sides."""
-        return swaps(self.count, n_resamples, seed=seed)
 
     def expand(self, multiplicities: Floats, rows: Indices | slice = slice(None)) -> Floats:
         """Turn multiplicities of units (b, count) into weights of all rows, or of some, (b, n).

@@ -20,7 +20,6 @@ SEEDS_T = Student(
     needs=("seeds", "seed_influence"),
     source="Searle, Casella and McCulloch (1992), Variance Components, chapter 4; Satterthwaite (1946), Biometrics"
     " Bull 2:110",
-    beside=("permutation",),
     error=lambda value: student_over_seeds(value),
     over_fits=True,
     details=lambda value: between_seeds(value),

@@ -23,7 +23,7 @@ SUITE_T = Student(
     test="Difference over its error with the examples drawn within each task, by t with Satterthwaite's freedom.",
     needs=("some_interval", "tasks", "influence", "no_gold"),
     source="Cochran (1977), Sampling Techniques, sections 5.4 and 5.6; Satterthwaite (1946), Biometrics Bull 2:110",
-    beside=("permutation", "bootstrap_difference"),
+    beside=("bootstrap_difference",),
 )
 
 

@@ -17,7 +17,7 @@ WEIGHTED_T = Student(
     test="Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters).",
     needs=("some_interval", "influence", "weights"),
     source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",
-    beside=("permutation", "bootstrap_difference"),
+    beside=("bootstrap_difference",),
 )
 
 

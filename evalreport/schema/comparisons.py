@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalreport.schema.metrics import Interval, Slice
+from evalreport.schema.metrics import Slice
 from evalreport.texts import Message
 
 
@@ -18,9 +18,8 @@ class ComparisonRecord:
     verdicts alone, by ``correction``. ``difference``, ``low`` and ``high`` (at ``level``) are in the metric's units.
     ``effect`` names the size ``effect_size``. ``recommended``: the test that leads on this metric. ``caution``: what
     speaks against the test in this layout. ``test`` null: no test tests whether the models have equal values of the
-    metric, as the ``reason`` says; the difference has an interval where one is honest.
-    ``recommended_interval``: the one that leads, at ``level``, where the leading test has another one of its own in
-    ``low`` and ``high`` (McNemar's test has Newcombe's).
+    metric, as the ``reason`` says; the difference has an interval where one is honest. The recommended row has the
+    interval that leads, other rows their test's own (McNemar's tests have Newcombe's).
     """
 
     a: str
@@ -43,7 +42,6 @@ class ComparisonRecord:
     effect: str | None = None
     effect_size: float | None = None
     recommended: bool
-    recommended_interval: Interval | None = None
     caution: Message | None = None
     reason: Message | None = None
     details: Mapping[str, float] = field(default_factory=dict)
@@ -53,41 +51,6 @@ class ComparisonRecord:
     def leads(self) -> bool:
         """Whether it has the leading test of its metric, or the metric has no test."""
         return self.recommended or self.test is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OmnibusRecord:
-    """One test of all ``models`` at once on ``blocks`` examples, folds or data sets (``by``).
-
-    ``df2`` are the second degrees of freedom of an F statistic. ``p_value`` is null with a ``reason`` where undefined.
-    """
-
-    metric: str
-    test: str
-    statistic: float | None
-    df: float | None
-    p_value: float | None
-    models: tuple[str, ...]
-    df2: float | None = None
-    by: str = "examples"
-    blocks: int | None = None
-    caution: Message | None = None
-    reason: Message | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AverageRankRecord:
-    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
-    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
-    """
-
-    metric: str
-    model: str
-    average_rank: float
-    by: str
-    blocks: int
-    critical_difference: float
-    level: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,31 +69,6 @@ class VarianceRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptVarianceRecord:
-    """The variance of an estimate, split into that between questions and that between attempts at one question.
-
-    The estimate is one model's mean, or with ``b`` the difference ``model`` - ``b`` by question.
-    ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
-    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` the standard error with twice
-    the attempts, ``se_more_questions`` with twice the questions. ``within`` and what follows from it is null
-    where each question was answered once.
-    """
-
-    model: str
-    metric: str
-    n_questions: int
-    attempts: float
-    between: float
-    within: float | None
-    share_within: float | None
-    se_now: float
-    se_more_attempts: float | None
-    se_more_questions: float
-    b: str | None = None
-    reason: Message | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRecord:
     """One model's rank on the primary metric, 1 the best; pairs that share one of ``letters`` are undecided."""
 
@@ -139,22 +77,6 @@ class RankingRecord:
     value: float | None
     rank: int
     letters: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankSetRecord:
-    """The ranks ``low`` to ``high`` that one model may have on the primary metric; all models' hold together.
-
-    ``may_be_best``: its ranks begin at 1. ``may_be_best_sharp``: the same by tests against the others alone, of which
-    only the best model's must hold: it may be false although no pair is decided; null where the metric is no mean over
-    rows.
-    """
-
-    model: str
-    low: int
-    high: int
-    may_be_best: bool
-    may_be_best_sharp: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

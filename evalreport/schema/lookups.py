@@ -111,8 +111,7 @@ def comparison_between(
     """
     for record in results.comparisons:
         if record.leads and record.slice is None and {record.a, record.b} == {a, b} and about(record):
-            found = with_recommended_interval(record)
-            found = found if found.a == a else turned(found)
+            found = record if record.a == a else turned(record)
             verdict = verdict_between(results.verdicts, a, b) if decided else None
             if verdict is None:
                 return found
@@ -121,21 +120,6 @@ def comparison_between(
                 found, difference=then, level=verdict.level, low=verdict.low, high=verdict.high
             )
     return None
-
-
-def with_recommended_interval(record: ComparisonRecord) -> ComparisonRecord:
-    """Return a comparison with the interval that leads in place of the test's own."""
-    leads = record.recommended_interval
-    if leads is None:
-        return record
-    return dataclasses.replace(
-        record,
-        low=leads.low,
-        high=leads.high,
-        interval_method=leads.method,
-        reason=leads.reason or record.reason,
-        recommended_interval=None,
-    )
 
 
 def turned(record: ComparisonRecord) -> ComparisonRecord:

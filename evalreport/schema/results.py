@@ -14,63 +14,26 @@ from typing import TYPE_CHECKING
 from evalreport.errors import UsageError
 from evalreport.questions.declared import RoomLists
 from evalreport.registry import unknown_name
-from evalreport.schema.algorithms import (
-    ChosenRecord,
-    CriterionChoiceRecord,
-    DecompositionRecord,
-    ErrorEstimateRecord,
-    ExampleVarianceRecord,
-    LearningFitRecord,
-    LearningPointRecord,
-)
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
-from evalreport.schema.calibration import (
-    CalibrationRecord,
-    CalibrationTableRecord,
-    DecisionCurveDifferenceRecord,
-    DecisionCurveRecord,
-)
 from evalreport.schema.comparisons import (
     AgreementRecord,
-    AttemptVarianceRecord,
-    AverageRankRecord,
     ComparisonRecord,
     DisagreementRecord,
     EffectRecord,
-    OmnibusRecord,
     RankingRecord,
-    RankSetRecord,
     UnanimityRecord,
     VarianceRecord,
 )
-from evalreport.schema.curves import (
-    CurveRecord,
-    CurveSummaryRecord,
-    DominanceRecord,
-    OperatingPointRecord,
-    ResidualRecord,
-    ScoreHistogramRecord,
-    ThresholdChangeRecord,
-)
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, TaskVerdictRecord, VerdictRecord
 from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord, JsonObject
-from evalreport.schema.judges import (
-    GoldSamplingRecord,
-    JudgeAgreementRecord,
-    JudgeBiasRecord,
-    JudgeEstimateRecord,
-)
-from evalreport.schema.looks import DeclaredRecord, LookRecord
 from evalreport.schema.metrics import (
     MEANS_OF_A_COLUMN,
-    BaselineRecord,
     ConfusionRecord,
     FoldRecord,
     MetricRatioRecord,
     MetricRecord,
+    ResidualRecord,
 )
-from evalreport.schema.questions import QuestionRecord
-from evalreport.schema.slices import DisparityRecord, GroupRatioRecord, GroupSpreadRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import PLAIN, Message, english, joined, speaking
 from evalreport.texts.visible import escaped_json
@@ -112,47 +75,18 @@ class Results(RoomLists):
     flow: tuple[FlowRecord, ...] = ()
     """The cases that were read, left out and used; empty where rows are counts or each model has its own."""
     metrics: tuple[MetricRecord, ...] = ()
-    disparities: tuple[DisparityRecord, ...] = ()
-    group_ratios: tuple[GroupRatioRecord, ...] = ()
-    group_spread: tuple[GroupSpreadRecord, ...] = ()
-    baselines: tuple[BaselineRecord, ...] = ()
     folds: tuple[FoldRecord, ...] = ()
     confusion: tuple[ConfusionRecord, ...] = ()
-    curves: tuple[CurveRecord, ...] = ()
-    curve_summaries: tuple[CurveSummaryRecord, ...] = ()
-    operating_points: tuple[OperatingPointRecord, ...] = ()
-    dominance: tuple[DominanceRecord, ...] = ()
-    threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
-    score_histograms: tuple[ScoreHistogramRecord, ...] = ()
     residuals: tuple[ResidualRecord, ...] = ()
-    calibration: tuple[CalibrationRecord, ...] = ()
-    calibration_table: tuple[CalibrationTableRecord, ...] = ()
-    decision_curves: tuple[DecisionCurveRecord, ...] = ()
-    decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
     comparisons: tuple[ComparisonRecord, ...] = ()
-    omnibus: tuple[OmnibusRecord, ...] = ()
-    average_ranks: tuple[AverageRankRecord, ...] = ()
+    comparisons_left_out: int = 0
+    """Pairs on other metrics than the primary one that were not compared, since there are more than 20 models."""
     variance: tuple[VarianceRecord, ...] = ()
-    attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
     ranking: tuple[RankingRecord, ...] = ()
-    rank_sets: tuple[RankSetRecord, ...] = ()
-    decomposition: tuple[DecompositionRecord, ...] = ()
-    example_variance: tuple[ExampleVarianceRecord, ...] = ()
-    replicate_predictions: tuple[CurveRecord, ...] = ()
-    error_estimates: tuple[ErrorEstimateRecord, ...] = ()
-    chosen_parameters: tuple[ChosenRecord, ...] = ()
-    criterion_choices: tuple[CriterionChoiceRecord, ...] = ()
-    learning_curves: tuple[LearningPointRecord, ...] = ()
-    learning_fits: tuple[LearningFitRecord, ...] = ()
     effects: tuple[EffectRecord, ...] = ()
     agreement: tuple[AgreementRecord, ...] = ()
     disagreements: tuple[DisagreementRecord, ...] = ()
     unanimity: tuple[UnanimityRecord, ...] = ()
-    judge_estimates: tuple[JudgeEstimateRecord, ...] = ()
-    judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
-    judge_bias: tuple[JudgeBiasRecord, ...] = ()
-    gold_sampling: tuple[GoldSamplingRecord, ...] = ()
-    questions: tuple[QuestionRecord, ...] = ()
     verdicts: tuple[VerdictRecord, ...] = ()
     second_verdicts: tuple[VerdictRecord, ...] = ()
     """Verdicts on the first companion of the primary metric (``COMPANIONS``): a family of its own, corrected alone."""
@@ -161,10 +95,6 @@ class Results(RoomLists):
     gates: tuple[GateRecord, ...] = ()
     metric_ratios: tuple[MetricRatioRecord, ...] = ()
     """Ratios of two models' values that gates ask for (``new.accuracy >= 0.95 * old.accuracy``)."""
-    looks: LookRecord | None = None
-    """This look, where the comparison may be repeated (``--looks``)."""
-    declared: DeclaredRecord | None = None
-    """The criteria that were declared before the run (``--criteria``)."""
     headline: HeadlineRecord | None = None
     """The first sentence, which every output prints; None of records that were put together without one."""
     history: tuple[HistoryRecord, ...] = ()

@@ -75,13 +75,10 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "p": lambda value, _: numbers.p_phrase(value),
     "interval": lambda value, values: _interval(value, values),
     "signed_interval": lambda value, values: _interval(value, values, signed=True),
-    "cut_interval": lambda value, values: _interval(value, values, excluded=0.0),
-    "open_interval": lambda value, values: _interval(value, values, signed=True, excluded=0.0),
     "amount": lambda value, values: numbers.amount(value, values.get("half")),  # type: ignore[arg-type]
     "change": lambda value, values: numbers.amount(value, values.get("half"), signed=True),  # type: ignore[arg-type]
     "amounts": lambda value, values: numbers.amounts(value, values.get("half")),  # type: ignore[arg-type]
     "changes": lambda value, values: numbers.amounts(value, values.get("half"), signed=True),  # type: ignore[arg-type]
-    "cut_amounts": lambda value, values: numbers.amounts(value, values.get("half"), excluded=0.0),  # type: ignore[arg-type]
     "sentences": lambda value, _: " ".join(map(str, value)),
     "parts": lambda value, _: "; ".join(map(str, value)),
     "commas": lambda value, _: ", ".join(map(str, value)),

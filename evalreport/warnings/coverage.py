@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged, Proportion
+from evalreport.metrics.evidence import Judged
 from evalreport.metrics.metric import ClassCounts, Contingency, Judgements, Margins, Moments
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import with_recommended_interval
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 from evalreport.warnings.checks import check
@@ -160,7 +158,7 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     known = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
     found = []
-    for row in map(with_recommended_interval, rows):
+    for row in rows:
         quantity = Quantity.of(row)
         leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity not in known or not leads or row.interval_method is None:
@@ -188,7 +186,7 @@ def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iter
         return
     here = {model.name for model in sample.predictions.models}
     found: dict[Quantity, None] = {}
-    for row in map(with_recommended_interval, rows):
+    for row in rows:
         quantity = Quantity.of(row)
         if row.slice is not None or not {row.a, row.b} <= here or not _of_unbounded_losses(row, quantity):
             continue
@@ -284,38 +282,3 @@ def phrase_of(quantity: Quantity) -> str:
 
 def _spelled(found: Found) -> tuple[str, ...]:
     return tuple(dict.fromkeys(quantity.spelled for quantity, _ in found))
-
-
-FEW_PASSES = 8
-"""With fewer passes or failures, in questions, Student's t over questions may be short.
-
-In scripts/study_attempts.py nominal 95 % intervals held in as few as 74 % below this number, in 92 to 96 % above it.
-"""
-
-
-@check("few_passes")
-def few_passes(sample: Sample) -> list[WarningRecord]:
-    """Warn of shares over repeated answers so near 0 or 1 that their t interval over questions is short."""
-    attempted = [m.name for m in sample.predictions.models if m.attempts is not None]
-    near = [
-        estimate
-        for quantity in sample.quantities
-        for name in attempted
-        if _is_near_an_end(estimate := sample.estimates[name, quantity])
-    ]
-    if not near:
-        return []
-    primary = any(estimate.quantity == sample.quantities[0] for estimate in near)
-    found = tuple(
-        Message("attempts.of_model", metric=e.metric.display.phrase, model=e.model, value=e.value, decimals=3)
-        for e in near
-    )
-    models = tuple(dict.fromkeys(estimate.model for estimate in near))
-    level: Literal["info", "caution"] = "caution" if primary else "info"
-    return [warning("few_passes", level=level, about=models, found=found, few=FEW_PASSES)]
-
-
-def _is_near_an_end(estimate: Estimate) -> bool:
-    if not estimate.defined or estimate.range != (0.0, 1.0) or isinstance(estimate.evidence, Proportion):
-        return False
-    return 0 < min(estimate.value, 1 - estimate.value) * estimate.sampling.n_examples < FEW_PASSES

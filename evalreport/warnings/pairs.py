@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from evalreport.comparisons.decisions import decided_by_replicates
 from evalreport.comparisons.pairs import Comparison
-from evalreport.comparisons.registry import TESTS
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import tested_pairs, with_recommended_interval
+from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, shortened
@@ -66,7 +66,6 @@ def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) ->
 
 def _decides(row: ComparisonRecord, options: Options) -> bool:
     """Return whether a row decides its pair: on the primary metric by the adjusted p-value, else by the interval."""
-    row = with_recommended_interval(row)
     if row.low is None or row.high is None or not row.difference:
         return False
     if row.p_adjusted is not None:
@@ -118,7 +117,7 @@ def too_few_replicates(
 ) -> Iterator[WarningRecord]:
     """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
     tested = [c for c in family if not definition(c.quantity).untested]
-    leading = [c.pair for c in tested if TESTS[c.recommended_test].needs == "replicates"]
+    leading = [c.pair for c in tested if decided_by_replicates(c)]
     drawn = [
         len(pair.difference.replicates)
         for pair in leading

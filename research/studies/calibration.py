@@ -26,7 +26,7 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.intervals.at_rates import at_fpr_limits, at_rate_limits, benefit_limits
 from evalreport.metrics.at_rates import cumulative_groups
 from evalreport.predictions.arrays import Floats
-from evalreport.slices.group_spread import spread
+from evalreport.questions.slices.group_spread import spread
 from research.studies.judgement import at_least, at_most
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.csv"

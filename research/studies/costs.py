@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from evalreport.comparisons.question_tests import fisher_midp
+from evalreport.questions.attempts.question_tests import fisher_midp
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]

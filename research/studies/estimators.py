@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evalreport.algorithms.replicates import (
+from evalreport.questions.algorithms.replicates import (
     bootstrap_632,
     bootstrap_632plus,
     optimism_by_example,

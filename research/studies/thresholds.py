@@ -16,11 +16,11 @@ from scipy.stats import norm
 
 from evalreport.engine.counts import Counts
 from evalreport.engine.ranks import descending_order
-from evalreport.intervals.operating_points import RECHOSEN, band, operating_points
 from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, curve_replicates
 from evalreport.metrics.threshold_counts import count_thresholds
+from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
+from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
-from evalreport.schema.curves import OperatingPointRecord
 
 LEVEL = 0.95
 RESAMPLES = 1000

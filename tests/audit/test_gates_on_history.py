@@ -10,6 +10,7 @@ from evalreport.errors import UsageError
 from evalreport.gates.outcomes import parse
 from evalreport.history.run_differences import square_and_add
 from evalreport.history.store import accept, prune
+from evalreport.intervals.proportions import tango_limits
 from tests.samples.audits import audited, gate_of, options, right, share
 
 ACCEPTED = "forest.accuracy >= accepted - 0.03"
@@ -70,7 +71,7 @@ def test_the_first_run_passes_so_that_a_series_can_begin(history):
 @pytest.mark.parametrize(
     "now, outcome",
     [
-        # Nothing lost: Newcombe's paired limits for b = c = 0 of 400 lie within 0.03.
+        # Nothing lost: Tango's limits for b = c = 0 of 400 lie within 0.03.
         (share(360, 400), "pass"),
         # 40 of 400 lost: the whole interval of -0.10 lies below -0.03.
         (share(320, 400), "fail"),
@@ -84,7 +85,8 @@ def test_the_interval_of_the_paired_difference_decides(history, now, outcome):
     found, _, _ = audited(history, right(now), gates=(ACCEPTED, LAST))
     assert [gate.outcome for gate in found.results.gates] == [outcome, outcome]
     gate, change = found.results.gates[0], found.results.history[0]
-    assert (gate.value, gate.low, gate.high) == (change.difference, change.low, change.high)
+    assert gate.value == change.difference
+    assert (gate.low, gate.high) == tango_limits(0, 360 - sum(now), 400, 0.95)
     assert "pair by pair on the same 400 examples" in gate.text
 
 

@@ -165,7 +165,9 @@ def test_independent_sets_have_variances_that_add() -> None:
         join="independent", resamples=100, metrics=("accuracy",), intervals=("normal",), positive="1"
     )
     results = evalreport.evaluate(source, options=options)
-    found = row(results, "two_proportions_z")
+    leading, found = (r for r in results.comparisons if r.test == "two_proportions_z")
+    assert (leading.recommended, leading.interval_method) == (True, "newcombe_independent")
+    assert (found.recommended, found.interval_method) == (False, "normal")
     half = 1.959963984540054 * math.sqrt(0.8 * 0.2 / 100 + 0.6 * 0.4 / 200)
     assert (found.low, found.high) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
     assert [m.n for m in results.metrics] == [100, 200]

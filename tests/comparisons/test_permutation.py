@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
-from scipy.stats import rankdata
-from sklearn import metrics as sk
 
 import evalreport
-from evalreport.comparisons.permutation import _swapped_weights
-from evalreport.comparisons.unit_swaps import swapped_sums
+from evalreport.comparisons.permutation import outcomes
 from tests.reference.second_round import agrees, each
 from tests.samples.pairs import Source, labels, row, run, scores, values
-from tests.samples.swaps import Value, auc, balanced_accuracy, enumerated, f1, mcc, precision
+from tests.samples.swaps import Value, balanced_accuracy, enumerated, f1, mcc, precision
 
 LABELS: dict[str, Value] = {
     "accuracy": lambda t, p, w: float(np.average(t == p, weights=w)),
@@ -60,7 +56,9 @@ def test_several_classes(average: str) -> None:
     random = np.random.default_rng(5)
     truth = np.tile([0, 1, 2], 3)
     a, b = (np.where(random.random(9) < 0.4, random.integers(0, 3, 9), truth) for _ in range(2))
-    found = row(run(labels(truth, a=a, b=b), metrics=(f"f1_{average}",)), "permutation")
+    found = row(
+        run(labels(truth, a=a, b=b), metrics=(f"f1_{average}",), tests=("permutation",)), "permutation"
+    )
 
     def value(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
         of_class = [f1((t == k).astype(int), (p == k).astype(int), w) for k in range(3)]
@@ -86,29 +84,6 @@ def test_weighted_labels(metric: str, weights: list[float]) -> None:
         assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("largest", [3, 60])
-def test_sums_of_swapped_weights_have_the_moments_of_fair_coins(largest: int) -> None:
-    """Of c rows of weight w each changes sides with probability 1/2, drawn one by one or as numbers of a cell.
-
-    By kind the sums of w and of w^2 have means sum c w / 2, variances sum c w^2 / 4 and so on; within 5 Monte Carlo
-    errors of 40,000 swaps.
-    """
-    random, n = np.random.default_rng(5), 40_000
-    sizes, kind = random.integers(1, largest, 30), np.repeat([0, 1, 2], 10)
-    weight = random.lognormal(0, 0.5, 30)
-    sums, probabilities = _swapped_weights(sizes, weight, kind, n, 0)
-    assert probabilities is None
-    for k in range(3):
-        own, times = weight[kind == k], sizes[kind == k]
-        drawn = np.stack([part[:, k] for part in sums])
-        powers = np.stack([own, own**2])
-        covariance = np.einsum("ai,bi,i->ab", powers, powers, times) / 4
-        error = np.sqrt(np.diag(covariance) / n)
-        assert (np.abs(drawn.mean(axis=1) - (powers * times).sum(axis=1) / 2) < 5 * error).all()
-        assert np.cov(drawn) == pytest.approx(covariance, rel=5 * np.sqrt(2 / n))
-    assert abs(np.corrcoef(sums[0][:, 0], sums[0][:, 1])[0, 1]) < 5 / np.sqrt(n)
-
-
 @pytest.mark.parametrize("metric", ["mae", "rmse", "r2"])
 def test_errors_of_values(metric: str) -> None:
     """Means of losses and functions of them: whole predictions change sides."""
@@ -127,32 +102,8 @@ def test_errors_of_values(metric: str) -> None:
     assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", ["roc_auc", "average_precision"])
-def test_ranks_change_sides_not_scores(metric: str) -> None:
-    """Rank metrics: the mid-ranks within each model are swapped, ties included.
-
-    The enumeration swaps scipy's mid-ranks and takes the metric of them by its definition, which is scikit-learn's.
-    """
-    random = np.random.default_rng(7)
-    truth = np.tile([0, 1, 0], 3)
-    a = np.round(truth + random.normal(size=9), 0)
-    b = 100 * np.round(truth + 2 * random.normal(size=9), 1)
-
-    def precision_of(t: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
-        flagged = s[None, :] >= np.unique(s)[::-1, None]
-        hits = (flagged * (w * t)).sum(axis=1)
-        return float((np.diff(hits, prepend=0.0) * hits / (flagged * w).sum(axis=1)).sum() / (w * t).sum())
-
-    ones = np.ones(9)
-    assert precision_of(truth, b, ones) == pytest.approx(sk.average_precision_score(truth, b), abs=1e-12)
-    value: Value = auc if metric == "roc_auc" else precision_of
-    found = row(run(scores(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
-    expected = enumerated(truth, rankdata(a), rankdata(b), value, np.arange(9))
-    assert found.p_value == pytest.approx(expected, abs=1e-12)
-
-
 def test_a_third_model_moves_nothing_in_the_test_of_two() -> None:
-    """Swaps are of the two models' own ranks: p-value and number of examples that differ are theirs alone."""
+    """Swaps are of the two models' own errors: p-value and number of examples that differ are theirs alone."""
     random = np.random.default_rng(3)
     truth = np.tile([0, 0, 0, 1], 20)
     models = {
@@ -160,8 +111,8 @@ def test_a_third_model_moves_nothing_in_the_test_of_two() -> None:
     }
 
     def of(*names: str) -> dict[str, Any]:
-        source = scores(truth, **{name: models[name] for name in names})
-        found = row(run(source, metrics=("average_precision",), correction="none"), "permutation")
+        source = values(truth, **{name: models[name] for name in names})
+        found = row(run(source, metrics=("rmse",), tests=("permutation",)), "permutation")
         return {"p": found.p_value, "statistic": found.statistic, **found.details}
 
     # With a third model more swaps are drawn, of which the first ones are the same.
@@ -171,7 +122,7 @@ def test_a_third_model_moves_nothing_in_the_test_of_two() -> None:
     assert alone["p"] == pytest.approx(beside["p"], abs=0.02)
 
 
-@pytest.mark.parametrize("kind", ["labels", "values", "scores"])
+@pytest.mark.parametrize("kind", ["labels", "values"])
 def test_whole_clusters_change_sides(kind: str) -> None:
     """Under --cluster a cluster's rows change sides together: 2^9 swaps of 9 clusters of unequal size."""
     random = np.random.default_rng(8)
@@ -182,13 +133,10 @@ def test_whole_clusters_change_sides(kind: str) -> None:
     if kind == "labels":
         a, b = (np.where(random.random(25) < q, 1 - truth, truth) for q in (0.2, 0.45))
         source, metric, value = labels(truth, a=a, b=b), "f1", LABELS["f1"]
-    elif kind == "values":
+    else:
         a, b = (truth + s * random.normal(size=25) for s in (1, 1.5))
         source, metric = values(truth + 0.5, a=a + 0.5, b=b + 0.5), "mae"
         value = lambda t, p, w: float(np.average(np.abs(t - p), weights=w))  # noqa: E731
-    else:
-        a, b = (rankdata(truth + s * random.normal(size=25)) for s in (1, 2))
-        source, metric, value = scores(truth, a=a, b=b), "roc_auc", auc
     for model in source.values():
         model["site"] = [f"s{u}" for u in unit]
     found = row(run(source, metrics=(metric,), cluster="site", tests=("permutation",)), "permutation")
@@ -247,77 +195,115 @@ def test_equal_precision_at_unlike_operating_points_is_not_rejected_too_often() 
     assert rejected / 200 < 0.11 + 3 * np.sqrt(0.08 * 0.92 / 200) / 2
 
 
-def test_sums_of_swapped_units_have_the_moments_of_fair_coins() -> None:
-    """Equal columns always have equal sums; the mean is half the total, the variance a quarter of the squares.
-
-    20,000 swaps: the mean has a standard error of 0.007 standard deviations, the variance one of 1 %.
-    """
-    random = np.random.default_rng(3)
-    units, swaps = 203, 20_000
-    filled = random.random((units, 4)) < 0.4
-    table = np.where(filled, random.normal(size=(units, 4)), 0.0)
-    table = np.column_stack([table, table[:, 0]])
-    sums = swapped_sums(sparse.csr_array(table), swaps, 1)
-    np.testing.assert_allclose(sums[:, 0], sums[:, 4], rtol=0, atol=1e-12)
-    spread = np.sqrt((table**2).sum(axis=0)) / 2
-    np.testing.assert_allclose((sums.mean(axis=0) - table.sum(axis=0) / 2) / spread, 0, atol=0.03)
-    np.testing.assert_allclose(sums.std(axis=0) / spread, 1, atol=0.03)
-    covariance = np.cov(sums[:, :4].T) / np.outer(spread[:4], spread[:4])
-    expected = table[:, :4].T @ table[:, :4] / 4 / np.outer(spread[:4], spread[:4])
-    np.testing.assert_allclose(covariance, expected, atol=0.03)
+def relative_error(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return the absolute error over that of the mean truth."""
+    return float((w * np.abs(t - p)).sum() / (w * np.abs(t - np.average(t, weights=w))).sum())
 
 
-def test_sums_of_many_swapped_units_are_those_of_fair_coins() -> None:
-    """Of 3,000 units alike the sum is drawn at once: its distribution is that of coins thrown one by one.
+def median_error(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+    """Return the median of the absolute errors."""
+    return float(np.median(np.abs(t - p)))
 
-    4,000 swaps: two distribution functions differ by 0.044 once in 1,000 times (Kolmogorov and Smirnov); equal columns
-    have equal sums, and the third is the sum of the first two.
-    """
+
+VALUES: dict[str, Value] = {
+    "medae": median_error,
+    "rae": relative_error,
+}
+
+
+@pytest.mark.parametrize("metric", sorted(VALUES))
+def test_values_of_all_rows(metric: str) -> None:
+    """Predictions themselves change sides; RAE has influence values, so that each swap is studentised."""
     random = np.random.default_rng(4)
-    units, swaps = 3_000, 4_000
-    first, second = random.normal(size=units), random.exponential(size=units)
-    table = np.column_stack([first, second, first + second, second])
-    sums = swapped_sums(sparse.csr_array(table), swaps, 1)
-    np.testing.assert_allclose(sums[:, 2], sums[:, 0] + sums[:, 1], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(sums[:, 3], sums[:, 1], rtol=0, atol=1e-9)
-    coins = random.integers(0, 2, (swaps, units)) @ table
-    for of_one, of_coins in (
-        (sums[:, 0], coins[:, 0]),
-        (sums[:, 1], coins[:, 1]),
-        (sums @ [1, -2, 0, 0], coins @ [1, -2, 0, 0]),
-    ):
-        assert stats.ks_2samp(of_one, of_coins).statistic < 0.044
+    truth = random.normal(size=10)
+    a, b = truth + random.normal(size=10), truth + 2 * random.normal(size=10)
+    found = row(run(values(truth, a=a, b=b), metrics=(metric,), tests=("permutation",)), "permutation")
+    expected = enumerated(truth, a, b, VALUES[metric], np.arange(10), mean=metric != "rae")
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
+    assert ("exchangeable" in str(found.caution)) == (metric != "rae")
 
 
-def test_sums_of_many_units_alike_take_the_values_of_coins() -> None:
-    """Changes of 1 or -1, as of losses of 0 and 1: the sum is a whole number, and a p-value holds all of an atom."""
-    table = np.ones((1_000, 1))
-    table[:300] = -1
-    sums = swapped_sums(sparse.csr_array(table), 2_000, 1)
-    np.testing.assert_array_equal(sums, np.round(sums))
+def test_whole_clusters_of_rows_change_sides() -> None:
+    """Under --cluster a cluster's rows change sides together."""
+    random = np.random.default_rng(8)
+    unit = np.repeat(np.arange(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
+    truth = random.normal(size=25)
+    a, b = truth + random.normal(size=25), truth + 1.5 * random.normal(size=25)
+    source = values(truth, a=a, b=b)
+    for model in source.values():
+        model["site"] = [f"s{u}" for u in unit]
+    found = row(run(source, metrics=("medae",), cluster="site", tests=("permutation",)), "permutation")
+    expected = enumerated(truth, a, b, VALUES["medae"], unit, mean=True)
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("largest", [1e-170, 1e160, np.inf])
-def test_sums_of_huge_and_tiny_units(largest: float) -> None:
-    """Squares that leave the range of doubles spoil no sum of another column, and stop nothing."""
-    random = np.random.default_rng(5)
-    table = random.normal(size=(2_000, 2)) * [1.0, min(largest, 1e160)]
-    if largest == np.inf:
-        table[5, 1] = np.inf
-    sums = swapped_sums(sparse.csr_array(table), 4_000, 1)
-    spread = np.sqrt((table[:, 0] ** 2).sum()) / 2
-    assert sums[:, 0].std() == pytest.approx(spread, rel=0.05)
-    if largest < np.inf:
-        size = np.sqrt(((table[:, 1] / largest) ** 2).sum()) / 2
-        assert (sums[:, 1] / largest).std() == pytest.approx(size, rel=0.05)
+@pytest.mark.parametrize("metric", ["rmse", "r2", "r2_correlation"])
+def test_drawn_swaps_find_the_p_of_single_units(metric: str) -> None:
+    """The p-value is that of the definition under swaps drawn apart, to five Monte Carlo errors."""
+    random = np.random.default_rng(11)
+    n = 60
+    truth = random.normal(size=n)
+    a, b = truth + random.normal(size=n), truth + 1.25 * random.normal(size=n)
+    results = run(values(truth, a=a, b=b), metrics=(metric,), resamples=20_000, tests=("permutation",))
+    found = row(results, "permutation")
+
+    def influence(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if metric == "rmse":
+            value = np.sqrt(((p - truth) ** 2).mean(axis=-1, keepdims=True))
+            return value, ((p - truth) ** 2 - value**2) / (2 * value)
+        y, f = truth - truth.mean(), p - p.mean(axis=-1, keepdims=True)
+        if metric == "r2":
+            value = 1 - ((p - truth) ** 2).sum(axis=-1, keepdims=True) / (y * y).sum()
+            return value, -((p - truth) ** 2 - (1 - value) * y * y) / (y * y).mean()
+        r = (y * f).sum(axis=-1, keepdims=True) / np.sqrt((y * y).sum() * (f * f).sum(axis=-1, keepdims=True))
+        u, v = y / y.std(), f / f.std(axis=-1, keepdims=True)
+        return r * r, 2 * r * (u * v - r * (u * u + v * v) / 2)
+
+    def statistic(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        (one, by_one), (other, by_other) = influence(first), influence(second)
+        squares = ((by_one - by_other) ** 2).sum(axis=-1)
+        return np.abs(one - other)[..., 0] / np.sqrt(squares / (n * (n - 1)))
+
+    swaps = 20_000
+    bits = random.random((swaps, n)) < 0.5
+    p = float(np.mean(statistic(np.where(bits, b, a), np.where(bits, a, b)) >= statistic(a, b)))
+    assert 0.02 < p < 0.9
+    assert found.p_value == pytest.approx(p, abs=5 * np.sqrt(2 * p * (1 - p) / swaps))
 
 
-def test_one_unit_that_makes_most_of_a_sum_is_tossed_by_itself() -> None:
-    """3,000 units of which one is a hundred times as large: no sum lies in the middle, where the normal one is most."""
-    table = np.ones((3_000, 1))
-    table[7] = 1_000.0
-    sums = swapped_sums(sparse.csr_array(table), 2_000, 1)[:, 0]
-    assert (np.abs(sums - table.sum() / 2) > 300).all()
+def test_outcomes_are_those_of_fair_coins() -> None:
+    """Of 3, 1 and 40 units: enumerated while 8 are few; drawn numbers have means c / 2 and variances c / 4."""
+    every, probabilities = outcomes(np.array([3, 1]), 10, 0)
+    assert probabilities is not None
+    assert sorted(zip(*every.T, probabilities, strict=True)) == [
+        (k, j, p / 16) for k, p in enumerate([1, 3, 3, 1]) for j in (0, 1)
+    ]
+    sizes = np.array([3, 1, 40, 900])
+    drawn, none = outcomes(sizes, 40_000, 0)
+    assert none is None
+    assert np.abs(drawn.mean(axis=0) - sizes / 2).max() < 5 * np.sqrt(900 / 4 / 40_000)
+    assert drawn.var(axis=0) == pytest.approx(sizes / 4, rel=5 * np.sqrt(2 / 40_000))
+
+
+def test_rank_metrics_are_refused_with_the_test_that_serves() -> None:
+    """Raw scores of two models have no common scale."""
+    random = np.random.default_rng(7)
+    truth = np.tile([0, 1, 0], 10)
+    source = scores(truth, a=truth + random.normal(size=30), b=truth + random.normal(size=30))
+    for metrics in (("roc_auc",), ("average_precision",), ("eer",), ()):
+        with pytest.raises(evalreport.errors.UsageError, match="delong"):
+            run(source, metrics=metrics, tests=("permutation",))
+
+
+def test_more_than_10000_units_are_not_swapped() -> None:
+    """The row says so and has no p-value; the recommended test has one."""
+    random = np.random.default_rng(7)
+    truth = random.integers(0, 2, 10_001)
+    a, b = (np.where(random.random(10_001) < share, 1 - truth, truth) for share in (0.2, 0.21))
+    results = run(labels(truth, a=a, b=b), metrics=("mcc",), tests=("permutation",), resamples=50)
+    assert row(results, "permutation").p_value is None
+    assert "10000" in str(row(results, "permutation").reason)
+    assert row(results, "interval").p_value is not None
 
 
 def test_without_a_named_test_only_the_primary_metric_has_more_than_one() -> None:

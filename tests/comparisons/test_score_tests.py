@@ -136,10 +136,10 @@ def random_source(seed: int = 3, classes: int = 2, n: int = 300) -> Source:
         ("specificity", "mcnemar_midp"),
         ("fpr", "mcnemar_midp"),
         ("fnr", "mcnemar_midp"),
-        ("f2", "permutation"),
-        ("mcc", "permutation"),
-        ("cohen_kappa", "permutation"),
-        ("markedness", "permutation"),
+        ("f2", "interval"),
+        ("mcc", "interval"),
+        ("cohen_kappa", "interval"),
+        ("markedness", "interval"),
     ],
 )
 def test_which_test_leads_for_a_metric_of_two_classes(metric: str, test: str) -> None:
@@ -190,14 +190,14 @@ def test_a_class_of_several_is_tested_against_the_rest(metric: str) -> None:
     ("metric", "average", "test"),
     [
         ("recall_macro", "macro", "score_recalls"),
-        ("f1_macro", "macro", "permutation"),
-        ("precision_macro", "macro", "permutation"),
+        ("f1_macro", "macro", "interval"),
+        ("precision_macro", "macro", "interval"),
         ("f1_micro", "micro", "mcnemar_midp"),
         ("specificity_micro", "micro", "mcnemar_midp"),
         ("jaccard_micro", "micro", "mcnemar_midp"),
         ("recall_weighted", "weighted", "mcnemar_midp"),
-        ("precision_weighted", "weighted", "permutation"),
-        ("informedness_macro", "macro", "permutation"),
+        ("precision_weighted", "weighted", "interval"),
+        ("informedness_macro", "macro", "interval"),
     ],
 )
 def test_averages_have_the_test_of_what_they_are(metric: str, average: str, test: str) -> None:
@@ -260,11 +260,11 @@ def test_no_answer_of_the_class_at_all_has_no_test_of_f1() -> None:
     assert found.p_value is None
 
 
-def test_f1_far_apart_is_left_to_the_swap_test() -> None:
+def test_f1_far_apart_is_left_to_the_interval() -> None:
     """Five hits without an error against five with a hundred: at the pooled value the variance is below 0."""
     source = of_counts([400, 100, 0, 0, 0, 0, 0, 5])
     found = leading(run(source, metrics=("f1",)), "f1")
-    assert found.test == "permutation"
+    assert found.test == "interval"
     named = run(source, metrics=("f1",), tests=("score_f1",))
     assert "so far apart" in next(str(r.reason) for r in named.comparisons if r.test == "score_f1")
 

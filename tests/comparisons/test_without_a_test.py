@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
 from tests.samples.pairs import ids, run, values
 
@@ -39,7 +38,7 @@ def found(metric: str, **options: Any) -> Results:
     return run(forecasts(), metrics=(metric,), **options)
 
 
-@pytest.mark.parametrize("tests", [(), ("permutation",), ("all",)])
+@pytest.mark.parametrize("tests", [(), ("bootstrap_difference",), ("all",)])
 @pytest.mark.parametrize("metric", WITHOUT)
 def test_there_is_a_difference_but_no_p_value_and_no_verdict(metric: str, tests: tuple[str, ...]) -> None:
     """One row a pair without a test, even where one is named; the record and a warning say why."""
@@ -96,14 +95,9 @@ def test_the_report_shows_the_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "metric", ["average_precision", "pr_auc", "partial_auc", "eer", "recall_at_10", "r_precision"]
 )
-def test_rank_metrics_without_a_formula_are_tested_by_the_bootstrap(metric: str) -> None:
-    """Swapped ranks ask whether models are exchangeable where there are no influence values; resampling does not."""
-    (row,) = (r for r in run(forecasts(), metrics=(metric,)).comparisons if r.recommended)
-    assert row.test == "bootstrap_difference"
-    assert row.p_value is not None
-
-
-def test_no_leading_test_asks_whether_models_are_exchangeable() -> None:
-    """A metric without influence values is not tested by swaps that are not studentised."""
-    swapped = {m.name for m in METRICS.values() if m.inference.test == "permutation" and not m.untested}
-    assert not {name for name in swapped if not METRICS[name].inference.smooth}
+def test_rank_metrics_are_decided_by_their_intervals(metric: str) -> None:
+    """One p-value and one interval that agree; the bootstrap's share of replicates stands beside."""
+    leading, beside = (r for r in run(forecasts(), metrics=(metric,)).comparisons if r.test is not None)
+    assert (leading.test, leading.recommended, beside.test) == ("interval", True, "bootstrap_difference")
+    assert leading.p_value is not None
+    assert (leading.p_value <= 0.05) == (leading.low > 0 or leading.high < 0)

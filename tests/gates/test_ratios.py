@@ -29,6 +29,40 @@ def run(*gates, models=None, **options):
     return evalreport.evaluate(given, gates=list(gates), resamples=50, **options)
 
 
+def score(x, y, level=0.95):
+    """Return the ratios of two shares that the restricted score test does not reject, its likelihood by search."""
+    n, z = len(x), stats.norm.ppf((1 + level) / 2)
+    a, b, c = (float((one & other).sum()) for one, other in ((x, y), (x, ~y), (~x, y)))
+
+    def statistic(r):
+        def shares(q):
+            # Both right s, only the first p: s + p = r (s + q), and all three add up to t.
+            t = (a + b + c) / n
+            s = (t - (1 + r) * q) / r
+            return s, r * q + (r - 1) * s
+
+        def unlikely(q):
+            s, p = shares(q)
+            if min(s, p, q) <= 0:
+                return math.inf
+            return -sum(k * math.log(v) for k, v in ((a, s), (b, p), (c, q)) if k)
+
+        t = (a + b + c) / n
+        least, most = max(0.0, (1 - r) * t), t / (1 + r)
+        q = optimize.minimize_scalar(
+            unlikely, bounds=(least, most), method="bounded", options={"xatol": 1e-13}
+        ).x
+        s, p = shares(q)
+        variance = n * (s * (1 - r) ** 2 + p + r * r * q)
+        return ((a + b) - r * (a + c)) / math.sqrt(variance)
+
+    ratio = (a + b) / (a + c)
+    return (
+        optimize.brentq(lambda r: statistic(r) - z, 0.5 * ratio, ratio),
+        optimize.brentq(lambda r: statistic(r) + z, ratio, 2 * ratio),
+    )
+
+
 def fieller(x, y, level=0.95):
     """Return Fieller's limits of mean(x) / mean(y): roots of the quadratic in k."""
     n, t = len(x), stats.t.ppf((1 + level) / 2, len(x) - 1)
@@ -38,16 +72,32 @@ def fieller(x, y, level=0.95):
     return (b - root) / a, (b + root) / a
 
 
-def test_the_ratio_of_two_means_has_fiellers_limits():
-    """Shares of right answers, pair by pair; over all examples and within a slice."""
+def test_the_ratio_of_two_shares_has_the_limits_of_the_restricted_score():
+    """Shares of right answers, pair by pair; over all examples and within a slice; also of wrong ones."""
     results = run(
         "new.accuracy >= 0.9 * old.accuracy", "new.accuracy[lang=de] / old.accuracy[lang=de] >= 0.9"
     )
-    x, y = (np.equal(m["y_true"], m["y_pred"]).astype(float) for m in (labels(1), labels(2, error=0.25)))
+    x, y = (np.equal(m["y_true"], m["y_pred"]) for m in (labels(1), labels(2, error=0.25)))
     for row, rows in zip(results.metric_ratios, (slice(None), slice(None, None, 2)), strict=True):
         assert row.ratio == pytest.approx(x[rows].mean() / y[rows].mean())
-        assert (row.low, row.high) == pytest.approx(fieller(x[rows], y[rows]), rel=1e-9)
+        assert (row.low, row.high) == pytest.approx(score(x[rows], y[rows]), rel=1e-6)
+        assert row.method == "score"
     assert [g.value for g in results.gates] == [r.ratio for r in results.metric_ratios]
+    (wrong,) = run("new.error_rate <= 1.1 * old.error_rate", metrics=["error_rate"]).metric_ratios
+    assert (wrong.low, wrong.high) == pytest.approx(score(~x, ~y), rel=1e-6)
+
+
+def test_the_ratio_of_two_mean_losses_has_fiellers_limits():
+    """Mean absolute errors, pair by pair."""
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=80)
+    models = {
+        name: {"id": [str(i) for i in range(80)], "y_true": truth, "y_pred": truth + s * rng.normal(size=80)}
+        for name, s in (("new", 1.0), ("old", 1.3))
+    }
+    row = run("new.mae <= 1.0 * old.mae", models=models).metric_ratios[0]
+    x, y = (np.abs(m["y_pred"] - truth) for m in models.values())
+    assert (row.low, row.high) == pytest.approx(fieller(x, y), rel=1e-9)
 
 
 @pytest.mark.parametrize(("bar", "outcome"), [("0.5", "pass"), ("1.05", "undecided"), ("3", "fail")])
@@ -93,7 +143,14 @@ def test_clusters_and_independent_sets_have_limits_of_their_own():
     assert clustered.high - clustered.low != plain.high - plain.low
     apart = labels(2, error=0.25) | {"id": [f"other{i}" for i in range(200)]}
     found = run(gate, models={"new": labels(1), "old": apart}, join="independent").metric_ratios[0]
-    assert found.low < found.ratio < found.high
+    assert found.method == "square_and_add"
+    values = evalreport.evaluate(
+        {"new": labels(1), "old": apart}, join="independent", metrics=["accuracy"], resamples=50
+    ).metrics
+    (x, lx, ux), (y, ly, uy) = ((m.value, m.intervals[0].low, m.intervals[0].high) for m in values)
+    low = x / y * math.exp(-math.hypot(math.log(x / lx), math.log(uy / y)))
+    high = x / y * math.exp(math.hypot(math.log(ux / x), math.log(y / ly)))
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
 
 
 def test_without_spread_nothing_is_decided():

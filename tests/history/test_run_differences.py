@@ -17,7 +17,6 @@ from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
 from evalreport.schema.audit import HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import with_recommended_interval
 from tests.samples.audits import audited, options, right, share
 
 ALIKE = ("default_", "slovak_", "breast_cancer_632_", "diabetes_bootstrap")
@@ -38,7 +37,7 @@ def both(now, then, **given) -> ComparisonRecord:
     results = evalreport.evaluate(source, options=options(**given))
     row = next(r for r in results.comparisons if r.recommended)
     assert (row.a, row.b) == ("forest", "then")
-    return with_recommended_interval(row)
+    return row
 
 
 def changed(history, *sources, **given) -> HistoryRecord:
@@ -211,13 +210,13 @@ def test_the_last_run_is_asked_beside_the_accepted_one(history):
 
 
 def test_clusters_and_weights_are_kept_for_the_comparison(history):
-    """With --cluster on both sets the spread is that between clusters, and their t test judges it."""
+    """With --cluster on both sets the values' limits are those of clusters, and their squares are added."""
     then, now = right(THEN), right(NOW, first=1000)
     for source in (then, now):
         source["forest"]["who"] = [f"c{place // 5}" for place in range(100)]
     plain = changed(history, right(THEN), right(NOW, first=1000), series="plain")
     found = changed(history, then, now, cluster="who", series="clusters")
-    assert found.test == "cluster_t"
+    assert (found.test, found.interval_method) == ("interval", "square_and_add")
     assert found.high - found.low > plain.high - plain.low
 
 

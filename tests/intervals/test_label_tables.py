@@ -23,7 +23,6 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.samplings import sampling_by
-from evalreport.schema.lookups import with_recommended_interval
 from research.studies.designs import labelled
 from tests.reference.third_round import each
 from tests.samples.pairs import Source, labels, outcomes, run, scores
@@ -244,22 +243,23 @@ def test_verdicts_gates_slices_and_equivalence_read_the_same_interval(metric: st
         gates=(f"a.{metric} - b.{metric} > -0.3",),
     )
     difference = estimate_of(counts, Quantity(metric))
-    plain = limits(difference, "plus_two", 0.95)
+    method = "tango" if metric in ("accuracy", "recall") else "plus_two"
+    plain = limits(difference, method, 0.95)
     (verdict,), (gate,) = results.verdicts, results.gates
-    assert str(verdict.method) == "plus_two"
+    assert str(verdict.method) == method
     for found in (verdict, gate):
         assert (found.low, found.high) == pytest.approx((plain.low, plain.high), rel=1e-9)
     assert verdict.verdict == "equivalent"
     tost = next(r for r in results.comparisons if r.test == "tost")
     assert tost.p_value is not None
-    wider = limits(difference, "plus_two", 1 - 2 * tost.p_value)
+    wider = limits(difference, method, 1 - 2 * tost.p_value)
     assert wider.low is not None
     assert wider.high is not None
     assert max(-wider.low, wider.high) == pytest.approx(0.3, abs=1e-6)
     within = [
         r for r in results.comparisons if r.slice is not None and r.slice.value == "all" and r.recommended
     ]
-    assert [r.interval_method for r in map(with_recommended_interval, within)] == ["plus_two"]
+    assert [r.interval_method for r in within] == [method]
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
@@ -277,12 +277,16 @@ def test_a_table_of_counts_has_the_interval_of_its_rows(metric: str, tmp_path: P
     assert (of_counts.low, of_counts.high) == pytest.approx((of_rows.low, of_rows.high), rel=1e-12)
 
 
-def test_mcnemar_s_row_keeps_newcombe_s_interval() -> None:
-    """The row of the test has its own interval, and beside it the recommended one, by which the pair is decided."""
+def test_mcnemar_s_leading_row_has_the_verdict_s_interval_and_the_others_newcombe_s() -> None:
+    """One method for a pair's interval everywhere; with a margin it is Tango's."""
     source, _ = two_models()
     results = run(source, metrics=("accuracy",), positive="1")
     (row,) = [r for r in results.comparisons if r.recommended]
-    assert (row.test, row.interval_method) == ("mcnemar_midp", "newcombe_paired")
-    assert row.recommended_interval is not None
-    assert row.recommended_interval.method == "plus_two"
-    assert results.verdicts[0].low == row.recommended_interval.low
+    assert (row.test, row.interval_method) == ("mcnemar_midp", "plus_two")
+    assert results.verdicts[0].low == row.low
+    beside = [r for r in results.comparisons if str(r.test).startswith("mcnemar") and not r.recommended]
+    assert {r.interval_method for r in beside} == {"newcombe_paired"}
+    within = run(source, metrics=("accuracy",), positive="1", margin=0.1)
+    (leading,) = [r for r in within.comparisons if r.recommended]
+    assert (leading.interval_method, within.verdicts[0].method) == ("tango", "tango")
+    assert within.verdicts[0].low == leading.low

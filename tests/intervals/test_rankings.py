@@ -21,6 +21,7 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs
 from evalreport.samplings import sampling_by
+from evalreport.texts import Message
 from research.studies.designs import predictions_on
 from tests.reference.third_round import assert_agrees, each
 
@@ -46,13 +47,18 @@ def leading_limits(estimate: Estimate | Difference, level: float = 0.95) -> dict
     return {"estimate": estimate.value, "low": found.low, "high": found.high}
 
 
-@each("auc_difference")
+@each("auc_difference_alike")
 def test_differences_of_areas_are_the_reference_s(case: Mapping[str, Any]) -> None:
-    """Mpmath's 40 digits, with ties and without."""
+    """Alike and unlike models, with ties, at three levels."""
     given = case["input"]
     difference = estimate_of(given["y"], AUC, given["a"], given["b"])
     assert recommended(difference) == "plus_delong"
-    assert_agrees(leading_limits(difference), case)
+    assert_agrees({"difference": difference.value, **limits_of(difference, given["level"])}, case)
+
+
+def limits_of(estimate: Estimate | Difference, level: float) -> dict[str, float | None]:
+    """Return the limits that lead."""
+    return {name: leading_limits(estimate, level)[name] for name in ("low", "high")}
 
 
 @each("ap_difference", "ap_value")
@@ -65,13 +71,35 @@ def test_average_precisions_are_the_reference_s(case: Mapping[str, Any]) -> None
     assert_agrees(leading_limits(estimate), case)
 
 
-def test_identical_rankings_have_the_made_up_placements_width() -> None:
-    """By hand for 8 of each class: variance 2 (1/10) / ((w - 1) w), w = 8.1, and Welch's df of two alike, 14."""
+def test_identical_rankings_have_no_limits_and_p_1() -> None:
+    """No placement differs, so nothing varies; two models that differ on one example have a width."""
     true = np.repeat([1, 0], 8)
     score = np.random.default_rng(1).normal(size=16)
-    found = leading_limits(estimate_of(true, AUC, score, 3 * score))
-    half = stats.t.ppf(0.975, 14) * math.sqrt(2 * 0.1 / (7.1 * 8.1))
-    assert (found["low"], found["high"]) == pytest.approx((-half, half), rel=1e-12)
+    same = estimate_of(true, AUC, score, 3 * score)
+    assert (leading_limits(same)["low"], leading_limits(same)["high"]) == (None, None)
+    assert limits(same, "plus_delong", 0.95).reason == Message("limits.no_variation")
+    moved = score.copy()
+    moved[0] = score.min() - 1
+    assert leading_limits(estimate_of(true, AUC, score, moved))["low"] is not None
+
+
+def test_two_alike_rankings_by_hand() -> None:
+    """Ten of each class, one pair of neighbours exchanged: d is 0.1 once, e is 0.1 once.
+
+    D = 0.01, q = 10: a = 0.09 + 0.2, and the sum of (d - D)^2 is 0.09^2 + 9 x 0.01^2, of both classes.
+    """
+    true = np.tile([0, 1], 10)
+    first = np.arange(20.0)
+    second = first.copy()
+    second[[9, 10]] = second[[10, 9]]
+    variance = 2 * (0.09**2 + 9 * 0.01**2 + 0.29**2) / (10 * 11)
+    half = stats.t.ppf(0.975, 18) * math.sqrt(variance)
+    difference = estimate_of(true, AUC, first, second)
+    assert abs(difference.value) == pytest.approx(0.01)
+    found = leading_limits(difference)
+    assert (found["low"], found["high"]) == pytest.approx(
+        (difference.value - half, difference.value + half), rel=1e-9
+    )
 
 
 def test_one_positive_has_no_limits() -> None:

@@ -138,7 +138,7 @@ OTHER_SIZES = {
 }
 """The smallest and the largest number of clusters, of weighted examples, of human outcomes, and of tasks."""
 
-NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds", "of_this_metric", "time_order", "costs"}
+NOT_ON_A_TEST_SET = {"folds", "few_blocks", "seeds", "of_this_metric", "time_order", "costs", "two_sets"}
 """Needs of intervals for folds or data sets: what their intervals hold depends on the algorithms, not on a formula.
 
 Intervals that belong to one metric have a study of their own (docs/calibration.csv), and so have those of examples in

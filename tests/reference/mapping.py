@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from statistics import NormalDist
 
+from evalreport.comparisons.adjustment import adjust
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
@@ -257,13 +258,13 @@ def differences(results: Results, record: Record) -> Numbers:
 
 
 def adjusted_delong(results: Results, record: Record) -> Numbers:
-    """Read the adjusted p values of the recommended DeLong tests; the results must be about AUC first."""
-    assert results.primary_metric == "roc_auc"
-    ours: Numbers = {}
-    for key in record["value"]:
-        a, b = key.split(" | ")
-        ours[key] = lookup.comparison(results, (a, b), "roc_auc", chosen=_named("delong"))[0].p_adjusted
-    return ours
+    """Adjust the p values of the DeLong tests, which stand beside the interval that leads, as a family of their own."""
+    pairs = [key.split(" | ") for key in record["value"]]
+    rows = (lookup.comparison(results, (a, b), "roc_auc", chosen=_named("delong"))[0] for a, b in pairs)
+    p_values = [row.p_value for row in rows]
+    correction = next(c.correction for c in results.comparisons if c.recommended and c.correction)
+    adjusted = adjust([p for p in p_values if p is not None], correction)  # type: ignore[arg-type]
+    return dict(zip(record["value"], adjusted, strict=True))
 
 
 def nir_test(results: Results, record: Record) -> Numbers:

@@ -1,4 +1,4 @@
-"""The reference values of the third round's methods: reading them, and the comparison that they ask for."""
+"""The reference values of the third and fourth round's methods: reading them, and the comparison that they ask for."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-PATH = Path(__file__).resolve().parent.parent / "data" / "reference" / "third_round.json"
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "reference"
 
 
 @functools.cache
 def cases_of(*methods: str) -> tuple[Mapping[str, Any], ...]:
     """Return the cases of some methods: ``id``, ``method``, ``input``, ``expected``, ``tolerance``, ``computed_by``."""
-    cases = json.loads(PATH.read_text(encoding="utf-8"))["cases"]
+    files = (FOLDER / f"{which}_round.json" for which in ("third", "fourth"))
+    cases = [case for file in files for case in json.loads(file.read_text(encoding="utf-8"))["cases"]]
     return tuple(case for case in cases if case["method"] in methods)
 
 

@@ -140,7 +140,9 @@ def test_r_monte_carlo_p_is_never_zero(test: str) -> None:
     On a mean of real losses, whose 2^200 swaps no one enumerates, so that both tests are Monte Carlo.
     """
     truth = [0, 1] * 100
-    source = scored(truth, {"a": [0.01 + 0.98 * t for t in truth], "b": [0.99 - 0.98 * t for t in truth]})
+    noise = np.random.default_rng(1).uniform(0.01, 0.05, 200)
+    source = scored(truth, {"a": [abs(t - e) for t, e in zip(truth, noise, strict=True)],
+                            "b": [abs(1 - t - e) for t, e in zip(truth, noise, strict=True)]})  # fmt: skip
     results = evaluate(source, tests=(test,), resamples=500, metrics=("log_loss",))
     values = [r.p_value for r in results.comparisons if r.test == test and r.p_value is not None]
     assert values

@@ -10,6 +10,7 @@ from evalreport import numbers
 from evalreport.gates.conditions import as_ratio
 from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
+from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
@@ -19,7 +20,6 @@ from evalreport.report.sections.leaderboard import (
     second_between,
 )
 from evalreport.report.sections.leaderboard import describe as describe_board
-from evalreport.report.sections.tasks import at_each
 from evalreport.report.view import (
     Model,
     View,
@@ -286,7 +286,7 @@ def _crossing(view: View) -> list[str]:
 def _with_limits(gate: GateRecord) -> str:
     """Write a gate's value and its interval with the same decimals."""
     decimals = numbers.decimals_of([quarter(gate.low, gate.high)])
-    excluded = 0.0 if any(coded(part)[0] == "gates.value_decided" for part in joined(gate.text)) else None
+    excluded = 0.0 if any(coded(part)[0] == "gates.value_by_test" for part in joined(gate.text)) else None
     limits = numbers.interval(gate.low, gate.high, decimals, excluded=excluded)
     return f"{numbers.number(gate.value, decimals)} {limits}"
 

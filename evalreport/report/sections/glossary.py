@@ -12,7 +12,7 @@ from evalreport.report.naming import Kind, count_range, display_of, entry, label
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View, key_of, text_of
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import true_counts, with_recommended_interval
+from evalreport.schema.lookups import true_counts
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start
 
@@ -48,8 +48,7 @@ def describe_glossary(view: View) -> Glossary:
     results = view.results
     metrics = dict.fromkeys(r.metric for r in results.metrics if r.value is not None)
     intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
-    for records in (map(with_recommended_interval, results.comparisons), results.comparisons):
-        intervals |= dict.fromkeys(r.interval_method for r in records if r.interval_method)
+    intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     decide, every = deciding(view), bool(results.options.get("tests"))
     shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
     tests = dict.fromkeys(

@@ -1,0 +1,85 @@
+"""The level at which an interval meets a value: the test that inverts the interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from evalreport.engine.distributions import root
+from evalreport.schema.metrics import Interval
+
+SMALLEST_ALPHA = 1e-12
+"""No interval is computed at a level nearer to 1 than this."""
+
+
+def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> float | None:
+    """Return 1 - L0, where L0 is the largest level at which a value lies outside an interval.
+
+    It is the p-value of that value. The limits move apart as the level rises, so test and interval agree.
+
+    Parameters
+    ----------
+    limits
+        The interval at a level.
+    meets
+        The value.
+
+    Returns
+    -------
+    float or None
+        1 where the value lies inside from the level 0.001 on; ``SMALLEST_ALPHA`` where it lies outside at every level;
+        None where there is no interval.
+
+    Examples
+    --------
+    A normal interval 2 -+ z: 0 is met at the two-sided p-value of z = 2.
+
+    >>> from evalreport.engine.distributions import normal_quantile
+    >>> def normal(level):
+    ...     z = normal_quantile((1 + level) / 2)
+    ...     return Interval(method="normal", level=level, low=2 - z, high=2 + z)
+    >>> round(level_where(normal), 5)
+    0.0455
+    """
+    if limits(0.95).low is None:
+        return None
+
+    def outside(alpha: float) -> float:
+        interval = limits(1 - alpha)
+        if interval.low is None or interval.high is None:
+            return -math.inf
+        gap = max(interval.low - meets, meets - interval.high)
+        return gap if gap > 0 else min(gap, -1e-300)  # a limit at the value itself does not leave it out
+
+    return smallest_alpha(outside, 0.05)
+
+
+def smallest_alpha(
+    room: Callable[[float], float],
+    at: float,
+    *,
+    smallest: float = SMALLEST_ALPHA,
+    largest: float = 0.999,
+) -> float:
+    """Return the smallest alpha at which an interval of level 1 - alpha fulfils a condition; 1 where none does.
+
+    Parameters
+    ----------
+    room
+        By how much the interval at alpha fulfils it: below 0 where it does not. It grows with alpha.
+    at
+        The alpha that is decided at: the answer is at or below it exactly where the condition holds there, even where
+        limits change their method on the way.
+    """
+
+    def by_logarithm(x: float) -> float:
+        return max(min(room(math.exp(x)), 1e300), -1e300)
+
+    if room(at) >= 0:
+        if room(smallest) >= 0:
+            return smallest
+        return min(math.exp(root(by_logarithm, math.log(smallest), math.log(at), tolerance=1e-11)), at)
+    if room(largest) < 0:
+        return 1.0
+    crossing = math.exp(root(by_logarithm, math.log(at), math.log(largest), tolerance=1e-11))
+    return min(max(crossing, math.nextafter(at, 1)), 1.0)

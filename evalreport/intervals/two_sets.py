@@ -1,0 +1,43 @@
+"""The interval of a difference of two models that have test sets of their own."""
+
+from __future__ import annotations
+
+import math
+
+from evalreport.intervals.choice import squared_and_added, values_with_limits
+from evalreport.intervals.registry import Bounds, interval
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
+from evalreport.texts import Message
+
+
+@interval(
+    "Squared and added",
+    of=Difference,
+    needs=("some_interval", "two_sets"),
+    source="Zou and Donner (2008), Stat Med 27:1693",
+)
+def square_and_add(difference: Difference, level: float) -> Bounds:
+    """Difference of the values on two test sets: the distances of both values from their limits, squared and added.
+
+    low = a - b - sqrt((a - l_a)^2 + (u_b - b)^2), high likewise, with the limits that lead for each value: so a small
+    set on which a model is perfect has a width. Of two proportions with Wilson's limits it is Newcombe's interval.
+    """
+    return squared_and_added(difference, level)
+
+
+def ratio_of_two_sets(a: Estimate, b: Estimate, level: float) -> Bounds:
+    """Return limits of a / b, both above 0, from the values' leading limits: squared and added on logarithms.
+
+    Where b's lower limit is not above 0 the ratio has no upper limit, with the reason.
+    """
+    sides = values_with_limits(a, b, level)
+    if isinstance(sides, Bounds):
+        return sides
+    (x, low_x, high_x), (y, low_y, high_y) = sides
+    if x <= 0:
+        return Bounds(None, None, Message("gates.no_ratio"))
+    below = math.inf if low_x <= 0 else math.hypot(math.log(x / low_x), math.log(high_y / y))
+    above = math.inf if low_y <= 0 else math.hypot(math.log(high_x / x), math.log(y / low_y))
+    why = Message("gates.ratio_without_end") if math.isinf(above) else None
+    return Bounds(x / y * math.exp(-below), None if why else x / y * math.exp(above), why)
