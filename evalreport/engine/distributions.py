@@ -16,7 +16,6 @@ from scipy import sparse, special
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int32]
 Columns: TypeAlias = tuple[Floats, ...] | sparse.csr_array
 """Per-example columns: p vectors (n,), or scipy.sparse (n, p)."""
 
