@@ -337,8 +337,10 @@ def comparison_test(
 
 def register(function: Function, name: str, label: str, summary: str, needs: Needs, **fields: Any) -> None:
     """Register a test; null hypothesis, assumptions and source are in the catalogue by its name unless given."""
-    texts = {key: Message(f"test.{key}.{name}") for key in ("null_hypothesis", "assumptions", "source")}
-    TESTS.add(Test(name, label, summary, needs=needs, function=function, **{**texts, **fields}))
+    for key in ("null_hypothesis", "assumptions", "source"):
+        if key not in fields:
+            fields[key] = Message(f"test.{key}.{name}")
+    TESTS.add(Test(name, label, summary, needs=needs, function=function, **fields))
 
 
 def tests_that_need(*needs: Needs) -> tuple[str, ...]:
