@@ -108,7 +108,8 @@ CHOICE = (
     (
         "difference of areas under the ROC curve, same examples",
         "`plus_delong`",
-        "uses the covariance of the placements, after a few made-up ones; where both models give two scores only"
+        "uses the covariance of the placements, after two made-up differences as large as the pair's own; where both"
+        " models give two scores only"
         " `plus_two`",
         "`delong`, `bootstrap_bca`",
     ),
@@ -135,6 +136,13 @@ CHOICE = (
         "difference of RMSE",
         "`t_kurtosis`",
         "t of influence values, with degrees of freedom by their kurtosis",
+        "`bootstrap_bca`",
+    ),
+    (
+        "difference of models that have test sets of their own",
+        "`newcombe_independent` of shares; else `square_and_add`",
+        "the distances of both values from their own limits, squared and added: a small set on which a model is"
+        " perfect has limits, too",
         "`bootstrap_bca`",
     ),
     (

@@ -127,8 +127,8 @@ def _points_page(rows: Rows) -> list[str]:
         "",
         *_paragraph(
             "Both models have the same value of the metric that is named; given the class they answer independently."
-            " Leads: the test that a run decides by (score tests of precision, F1 and balanced accuracy, DeLong's of"
-            " areas, swaps of MCC and kappa), beside the studentised swap test."
+            " Leads: the test that a run decides by (score tests of precision, F1 and balanced accuracy, the"
+            " intervals of areas, MCC and kappa), beside the studentised swap test."
         ),
         "",
         *_table(
