@@ -26,7 +26,6 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from evalreport.algorithms.learning_curves import at_one_point
 from evalreport.comparisons.decisions import decide, decision_family, one_intervals, with_earlier
 from evalreport.comparisons.effects import agreement_records, disagreements, effects, unanimity
 from evalreport.comparisons.one_sample import one_sample_records
@@ -55,14 +54,15 @@ from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
+from evalreport.questions.algorithms.learning_curves import at_one_point
+from evalreport.questions.judges.gold_check import with_gold_checked
+from evalreport.questions.looks.records import Look
 from evalreport.questions.question import Data, Pairs, Run, answered
 from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
-from evalreport.schema.looks import Look
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.warnings import warnings_of
-from evalreport.warnings.gold import with_gold_checked
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -204,7 +204,6 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         agreement=agreement_records(pairs.family),
         disagreements=disagreements(predictions),
         unanimity=unanimity(predictions),
-        looks=None if data.look is None else data.look.record,
     )
 
 

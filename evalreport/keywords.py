@@ -41,9 +41,6 @@ class RunKeywords(TypedDict, total=False):
         Column of scores, one a row for a model on a data set.
     lower_is_better : bool
         Smaller outcomes or values are better.
-    gold_sampled : bool
-        The answers that people judged (column gold) were drawn at random: do not withhold the verdict
-        where they look selected.
     baseline : str
         Compare every model with this one (default: every pair of models).
     metrics : str | Sequence[str]
@@ -66,9 +63,6 @@ class RunKeywords(TypedDict, total=False):
     margin : float
         Smallest difference that matters, in the primary metric's units; without it nothing is called
         equivalent or non-inferior.
-    slices : str | Sequence[str]
-        Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
-        city:10 keeps the ten most frequent values, sex*region takes two columns at once.
     cluster : str
         Resample and compute standard errors by whole clusters.
     weight : str
@@ -79,30 +73,39 @@ class RunKeywords(TypedDict, total=False):
     horizon : int
         How many steps ahead the forecasts are: from 2 on the Diebold-Mariano test stands beside (with
         --order time).
-    thresholds : str
-        Decision curves over this range of thresholds of the probability (default step 0.01); without it
-        none.
-    grade : str
-        Rating grades for the calibration table; without it deciles of risk.
     gates : str | Sequence[str]
         'forest.accuracy >= 0.90', 'forest.f1_macro - logreg.f1_macro > -0.01', 'n >= 500',
         'forest.recall[sex=f] >= 0.75' within a slice, 'new.accuracy >= 0.95 * old.accuracy'.
     fixed_class_counts : bool
         Resample within the true classes: only where the design fixed how many examples of each there
         are.
+    between_runs : float
+        Of audits: how much runs differ by themselves, as the standard deviation of the primary metric
+        (default: by the accepted runs).
+    thresholds : str
+        Decision curves over this range of thresholds of the probability (default step 0.01); without it
+        none.
     cost_ratio : float
         Cost of a false negative over that of a false positive; also finds the cheapest threshold.
     what_if_threshold : float
         Say how many cases would change sides at this threshold.
+    grade : str
+        Rating grades for the calibration table; without it deciles of risk.
     noise : float
         Variance of the noise in the true values, to separate bias from noise (regression).
     same_input : str
         Column with the same value for repeated measurements of one input: their spread is the noise.
     kohavi_wolpert : bool
         Also decompose 0-1 loss after Kohavi and Wolpert (always: after Domingos).
-    between_runs : float
-        Of audits: how much runs differ by themselves, as the standard deviation of the primary metric
-        (default: by the accepted runs).
+    gold_sampled : bool
+        The answers that people judged (column gold) were drawn at random: do not withhold the verdict
+        where they look selected.
+    slices : str | Sequence[str]
+        Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
+        city:10 keeps the ten most frequent values, sex*region takes two columns at once.
+    costs : str | Sequence[str]
+        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
+        and tokens are taken by name).
     looks : int
         How often this comparison may be repeated in all; the error is spent over the looks (with
         --looks-file, or --look).
@@ -119,9 +122,6 @@ class RunKeywords(TypedDict, total=False):
     criteria : str | PathLike[str]
         What `evalreport declare` wrote before the run: its keys are the options; what was changed
         since, and what is exploratory, is said.
-    costs : str | Sequence[str]
-        A column of numbers of at least 0 that is weighed against quality, with its unit (cost, latency
-        and tokens are taken by name).
     """
 
     task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
@@ -135,7 +135,6 @@ class RunKeywords(TypedDict, total=False):
     outcome: str | None
     value: str | None
     lower_is_better: bool
-    gold_sampled: bool
     baseline: str | None
     metrics: str | Sequence[str]
     intervals: str | Sequence[str]
@@ -145,28 +144,29 @@ class RunKeywords(TypedDict, total=False):
     seed: int
     correction: Literal["holm", "bh", "bonferroni", "none"]
     margin: float | None
-    slices: str | Sequence[str]
     cluster: str | None
     weight: str | None
     order: Literal["time"] | None
     horizon: int | None
-    thresholds: str | None
-    grade: str | None
     gates: str | Sequence[str]
     fixed_class_counts: bool
+    between_runs: float | None
+    thresholds: str | None
     cost_ratio: float | None
     what_if_threshold: float | None
+    grade: str | None
     noise: float | None
     same_input: str | None
     kohavi_wolpert: bool
-    between_runs: float | None
+    gold_sampled: bool
+    slices: str | Sequence[str]
+    costs: str | Sequence[str]
     looks: int | None
     looks_file: str | PathLike[str] | None
     n_max: int | None
     pushes: bool
     look: int | None
     criteria: str | PathLike[str] | None
-    costs: str | Sequence[str]
 
 
 class ReportKeywords(TypedDict, total=False):

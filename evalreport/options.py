@@ -77,8 +77,6 @@ Record = TypeVar("Record", "Options", "OutputOptions")
 
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
-MOST_LOOKS = 100
-"""The most looks that can be declared."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
@@ -109,7 +107,6 @@ class Options(RoomOptions):
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
-    gold_sampled: bool = option(False, "flag", "", "false", group="Input")
     baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
     metrics: tuple[str, ...] = option(
         (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
@@ -127,31 +124,15 @@ class Options(RoomOptions):
         "holm", "choice", "NAME", '"holm"', choices=get_args(Correction), group="Analysis"
     )
     margin: float | None = option(None, "number", "X", "0.01", group="Analysis")
-    slices: tuple[str, ...] = option(
-        (), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice", group="Analysis"
-    )
     cluster: str | None = option(None, "text", "COLUMN", '"patient"', group="Analysis")
     weight: str | None = option(None, "text", "COLUMN", '"weight"', group="Analysis")
     order: Order | None = option(None, "choice", "NAME", '"time"', choices=get_args(Order), group="Analysis")
     horizon: int | None = option(None, "integer", "H", "12", group="Analysis")
-    thresholds: str | None = option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
-    grade: str | None = option(None, "text", "COLUMN", '"rating"', group="Analysis")
     gates: tuple[str, ...] = option(
         (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
     fixed_class_counts: bool = option(False, "flag", "", "false", group="Analysis")
-    cost_ratio: float | None = option(None, "number", "X", "5", group="Analysis")
-    what_if_threshold: float | None = option(None, "number", "X", "0.7", group="Analysis")
-    noise: float | None = option(None, "number", "X", "0.09", group="Analysis")
-    same_input: str | None = option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
-    kohavi_wolpert: bool = option(False, "flag", "", "false", group="Analysis")
     between_runs: float | None = option(None, "number", "X", "0.01", group="Analysis")
-    looks: int | None = option(None, "integer", "L", "5", group="Analysis")
-    looks_file: str | None = option(None, "path", "FILE", '"looks.json"', group="Analysis")
-    n_max: int | None = option(None, "integer", "N", "5000", group="Analysis")
-    pushes: bool = option(False, "flag", "", "false", group="Analysis")
-    look: int | None = option(None, "integer", "K", "2", group="Analysis")
-    criteria: str | None = option(None, "path", "FILE", '"criteria.toml"', group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,13 +220,7 @@ def validate(options: Options) -> None:
     """
     check_types(options)
     check_ranges(options)
-    for room in Options.__mro__:
-        if (check := vars(room).get("check")) is not None:
-            check(options)
-    if options.noise is not None and options.same_input is not None:
-        raise UsageError(
-            "noise and same_input contradict each other: give the level, or the column that shows it"
-        )
+    _ask_rooms(options, "check")
     if options.outcome is not None and options.value is not None:
         raise UsageError(
             "outcome and value contradict each other: name one column, by --outcome or by --value"
@@ -260,57 +235,9 @@ def validate(options: Options) -> None:
         raise UsageError("order and fixed_class_counts contradict each other: time fixes no class counts")
     if options.horizon is not None and options.order is None:
         raise UsageError("horizon is about forecasts in order of time: add --order time, or leave it out")
-    _check_looks(options)
     for column, task in (("outcome", "outcome"), ("value", "scores")):
         if getattr(options, column) is not None and options.task not in (None, task):
             raise UsageError(f"{column} belongs to the task {task}, but the task is given as {options.task}")
-
-
-def _check_looks(options: Options) -> None:
-    """Check the options of looks against one another.
-
-    Raises
-    ------
-    UsageError
-        One is missing, out of its range, or contradicts another.
-    """
-    looks, look = options.looks, options.look
-    if looks is None:
-        named = [
-            n for n in ("looks_file", "n_max", "pushes", "look") if getattr(options, n) not in (None, False)
-        ]
-        if named:
-            raise UsageError(
-                f"{named[0]} is about a comparison that may be repeated: add --looks L, or leave it out"
-            )
-        return
-    if not 1 <= looks <= MOST_LOOKS:
-        raise UsageError(f"looks must be a whole number from 1 to {MOST_LOOKS}, not {looks}")
-    if look is None and options.looks_file is None:
-        raise UsageError(
-            "looks are remembered or counted: add --looks-file FILE, or count them yourself with --look K"
-        )
-    if look is not None and options.looks_file is not None:
-        raise UsageError("look and looks_file contradict each other: the file counts the looks")
-    if look is not None and (options.n_max is not None or options.pushes):
-        other = "n_max" if options.n_max is not None else "pushes"
-        raise UsageError(
-            f"look and {other} contradict each other: without a file every look has alpha / looks"
-        )
-    if look is not None and look > looks:
-        raise UsageError(SPENT.format(looks=f"look {look} of {looks}"))
-    if look is not None and look < 1:
-        raise UsageError(f"look must be a whole number from 1 to {looks}, not {look}")
-    if options.n_max is not None and options.pushes:
-        raise UsageError(
-            "n_max and pushes contradict each other: with pushes the models change, and every look counts alike"
-        )
-    if options.n_max is not None and options.n_max < 1:
-        raise UsageError(f"n_max must be a whole number of at least 1, not {options.n_max}")
-
-
-SPENT = "{looks}: declared looks are spent; declare a new series before new examples"
-"""Why a run after the last look is refused."""
 
 
 def validate_output(options: OutputOptions) -> None:
@@ -423,6 +350,9 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
     return tuple(name for name in FILES if name in named)
 
 
+LARGEST_INTEGER = 2**63 - 1
+
+
 def _is_text_list(value: object) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(part, str) for part in value)
@@ -482,6 +412,8 @@ def check_types(options: Options | OutputOptions) -> None:
             raise UsageError(f"{entry.name} must be {EXPECTED[key.kind][0]}, not {shown(value)}")
         elif key.kind == "number" and not math.isfinite(value):
             raise UsageError(f"{entry.name} must be a finite number, not {value}")
+        elif key.kind == "integer" and abs(value) > LARGEST_INTEGER:
+            raise UsageError(f"{entry.name} must be at most {LARGEST_INTEGER}, not {shown(value)}")
         elif key.choices and value not in key.choices:
             raise UsageError(unknown_name(entry.name, value, list(key.choices)))
 
@@ -513,47 +445,14 @@ def check_ranges(options: Options) -> None:
             f"between_runs must be at least 0, not {options.between_runs:g}: the standard deviation of the primary"
             " metric between runs"
         )
-    if options.noise is not None and options.noise < 0:
-        raise UsageError(f"noise is a variance and must be at least 0, not {options.noise:g}")
-    if options.cost_ratio is not None and options.cost_ratio <= 0:
-        raise UsageError(
-            f"cost_ratio must be greater than 0, not {options.cost_ratio:g}: the cost of a false negative over that of"
-            " a false positive"
-        )
-    if options.thresholds is not None:
-        threshold_range(options.thresholds)
+    _ask_rooms(options, "check_ranges")
 
 
-MOST_THRESHOLDS = 1000
-
-
-def threshold_range(text: str) -> tuple[float, ...]:
-    """Read the declared range of thresholds, both ends included; the step is 0.01 where none is given.
-
-    Raises
-    ------
-    UsageError
-        It is no LOW:HIGH or LOW:HIGH:STEP with 0 < LOW < HIGH < 1, or has too many thresholds.
-
-    Examples
-    --------
-    >>> threshold_range("0.05:0.08"), threshold_range("0.1:0.3:0.1")
-    ((0.05, 0.06, 0.07, 0.08), (0.1, 0.2, 0.3))
-    """
-    try:
-        low, high, *rest = (float(part) for part in text.split(":"))
-        step = rest[0] if rest else 0.01
-        if len(rest) > 1 or not 0 < low < high < 1 or not 0 < step < 1:
-            raise ValueError
-    except ValueError:
-        raise UsageError(
-            f"thresholds must be LOW:HIGH or LOW:HIGH:STEP with 0 < LOW < HIGH < 1, such as 0.05:0.3, not {shown(text)}"
-        ) from None
-    steps = math.floor((high - low) / step + 1e-9)
-    if steps > MOST_THRESHOLDS:
-        raise UsageError(f"thresholds {text}: more than {MOST_THRESHOLDS} thresholds; use a larger step")
-    found = [round(low + i * step, 10) for i in range(steps + 1)]
-    return tuple(found) if found[-1] >= high - 1e-9 else (*found, round(high, 10))
+def _ask_rooms(options: Options, check: str) -> None:
+    """Call a check of every room that has it: ``check_ranges`` of single options, ``check`` of several together."""
+    for room in Options.__mro__:
+        if check in vars(room):
+            vars(room)[check](options)
 
 
 def _plain_fields(given: Mapping[str, object], record: type[Options | OutputOptions]) -> dict[str, object]:
@@ -581,7 +480,10 @@ def plain(key: Key, value: object) -> object:
         # These are recorded in results.json, which holds plain values.
         return str(value) if key.field in RECORDED_PATHS else Path(value)
     if kind == "number" and is_number(value):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
     return int(value) if kind == "integer" and is_integer(value) else value
 
 

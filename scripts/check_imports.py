@@ -36,10 +36,10 @@ QUESTIONS, ROOMS = "questions", "rooms"
 # A file of a room obeys the imports of the package whose work it does; all others stand at `rooms` in the order.
 ROLES = {
     "records": "schema", "options": "schema", "declared": "schema", "interval": "intervals", "gates": "gates",
-    "clause": "headline", "charts": "plots",
+    "clause": "headline", "findings": "headline", "charts": "plots",
 }  # fmt: skip
-# Rooms that may import another one.
-BETWEEN_ROOMS: Mapping[str, frozenset[str]] = {}
+# Rooms that may import another one; the records of all of them are part of the schema.
+BETWEEN_ROOMS = {"slices": frozenset({"calibration"})}  # calibration is described within each slice, too
 # An extension's commands, imported to print their help.
 COMMANDS = "/commands.py"
 # Below all others, so that plots and report may import them too.
@@ -224,6 +224,8 @@ def _direction(where: str, target: str, found: Import, order: Mapping[str, int])
 
 def _between_rooms(where: str, found: Import) -> str | None:
     own, other = room_of(where.removesuffix(".py").replace("/", ".")), room_of(found.module)
+    if found.module.endswith((".records", ".options")):
+        return None
     if own and other and own != other and other not in BETWEEN_ROOMS.get(own, frozenset()):
         return f"the room of {own} imports that of {other}; what both need stands below both"
     return None

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), pipeline (runtime, history, excel), dev, spark, s3, build,
+# lock-requirements.sh: resolve requirements/*.txt anew: run (runtime and every extra), core (runtime alone), pipeline (runtime, history, excel), dev, spark, s3, mlflow, build,
 # uv, site, release and lowest.
 # Versions already pinned stay unless a bound moved; UPGRADE=1 takes the newest ones.
 set -euo pipefail
@@ -25,6 +25,9 @@ done
 # So has the S3 server of the tests of addresses, whose requirements contradict ours.
 .venv/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
     --output-file requirements/s3.txt requirements/s3.in
+# And MLflow's client, of which a run needs nothing.
+.venv/bin/uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
+    --output-file requirements/mlflow.txt requirements/mlflow.in
 
 # Every lower bound as a pin, with what the tests need beside them.
 .venv/bin/python - <<'EOF' | cat requirements/lowest.in - |

@@ -15,7 +15,8 @@ import click
 from evalreport.cli import tell, writable
 from evalreport.cli.configuration import CONFIG_NAME
 from evalreport.errors import UsageError
-from evalreport.options import KEYS, MOST_LOOKS
+from evalreport.options import KEYS
+from evalreport.questions.looks.options import MOST_LOOKS
 from evalreport.texts import Message, group_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from functools import partial
 
 from evalreport.comparisons.adjustment import adjust, level_of_each
 from evalreport.comparisons.equivalence import equivalence_record
-from evalreport.comparisons.gold import NOT_RANDOM
 from evalreport.comparisons.pairs import (
     Comparison,
     compare_all,
@@ -29,9 +28,9 @@ from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.options import Correction, Options
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.records import KeptVerdict
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, STRETCHED
-from evalreport.schema.looks import KeptVerdict
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 
@@ -61,6 +60,9 @@ class Decision:
     family: int
     kept: KeptVerdict | None = None
 
+
+NOT_RANDOM = "gold_not_random"
+"""The blocker that leaves every pair undecided, and the numbers as they are."""
 
 MOST_WEIGHTS = 2e9
 """The most rows times replicates drawn again (about a minute); beyond it a warning names --resamples."""

@@ -337,10 +337,9 @@ def comparison_test(
 
 def register(function: Function, name: str, label: str, summary: str, needs: Needs, **fields: Any) -> None:
     """Register a test; null hypothesis, assumptions and source are in the catalogue by its name unless given."""
-    for key in ("null_hypothesis", "assumptions", "source"):
-        if key not in fields:
-            fields[key] = Message(f"test.{key}.{name}")
-    TESTS.add(Test(name, label, summary, needs=needs, function=function, **fields))
+    keys = ("null_hypothesis", "assumptions", "source")
+    texts = {key: Message(f"test.{key}.{name}") for key in keys if key not in fields}
+    TESTS.add(Test(name, label, summary, needs=needs, function=function, **{**texts, **fields}))
 
 
 def tests_that_need(*needs: Needs) -> tuple[str, ...]:

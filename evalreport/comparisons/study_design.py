@@ -12,7 +12,7 @@ from evalreport.comparisons.sample_size import detectable_accuracy_difference
 from evalreport.comparisons.spending import with_looks
 from evalreport.errors import UsageError
 from evalreport.numbers import count, number
-from evalreport.options import MOST_LOOKS
+from evalreport.questions.looks.options import MOST_LOOKS
 from evalreport.registry import unknown_name
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, say

@@ -12,22 +12,24 @@ from evalreport.comparisons.equivalence import room_within
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.pairs import Comparison, oriented, tested_difference
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.roc_dominance import crossing_sentence
 from evalreport.comparisons.sample_size import detectable_difference, examples_needed
 from evalreport.comparisons.spending import error_of_second_look
 from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.numbers import decimals_of
+from evalreport.numbers import decimals_of, to_digits
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.records import LookRecord
+from evalreport.questions.thresholds.records import DominanceRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import CUT, DetectableRecord, Verdict, VerdictRecord
-from evalreport.schema.looks import LookRecord
 from evalreport.schema.metrics import COMPANIONS, Interval
-from evalreport.texts import Message, Text, sentences
+from evalreport.texts import Message, Text, sentences, shortened
+
+MOST_RATES = 3
+"""Crossings of two curves that a verdict names."""
 
 
 def verdict_records(
@@ -66,7 +68,7 @@ def verdict_records(
         if curves is not None and isinstance(computation, Ranks) and computation.area:
             settled = record.verdict in ("better", "worse")
             if not settled or curves.beyond_bands:
-                notes.append(crossing_sentence(curves, settled=settled))
+                notes.append(_crossing(curves, settled=settled))
         pair = decision.comparison.pair
         once = None if pair is None else trained_once(pair, predictions)
         if once is not None:
@@ -279,3 +281,9 @@ def _rounded(n: int) -> int:
     """Round a planned number of examples up to two digits: it is an order of magnitude."""
     step = int(10 ** max(len(str(n)) - 2, 0))
     return -(-n // step) * step
+
+
+def _crossing(record: DominanceRecord, *, settled: bool) -> Message:
+    """Return the sentence for a verdict on an area whose curves cross clearly."""
+    rates = shortened([to_digits(rate) for rate in record.clear_crossings], MOST_RATES)
+    return Message("verdict.not_at_every_point" if settled else "verdict.no_overall_winner", rates=rates)

@@ -24,7 +24,6 @@ from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
 from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
-from evalreport.gates.questions import decide_questions
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import (
     clopper_pearson_limits,
@@ -36,12 +35,12 @@ from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
+from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
-from evalreport.slices.group_ratios import ratio_limits
 from evalreport.texts import Message, Text, parts
 
 __all__ = ["decide", "judge", "parse"]
@@ -353,8 +352,6 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
 
 def _decide_count(gate: Gate, results: Results) -> GateRecord:
     """A count is known exactly, so that its gate is decided at once; an alarm may not be."""
-    if gate.count in ("regressions", "questions_below"):
-        return decide_questions(gate, results)
     if gate.count != "n":
         return _decide_audit(gate, results)
     n = float(results.n)

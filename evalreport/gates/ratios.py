@@ -23,10 +23,10 @@ from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
+from evalreport.questions.slices.group_ratios import not_ruled_out
+from evalreport.questions.slices.slice_estimates import sampled_alone
 from evalreport.schema.metrics import MetricRatioRecord
 from evalreport.schema.results import Results
-from evalreport.slices.group_ratios import not_ruled_out
-from evalreport.slices.slice_estimates import sampled_alone
 from evalreport.texts import Message
 
 FIELLER = "student"

@@ -11,7 +11,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
-from evalreport.slices.slice_estimates import all_divisions
+from evalreport.questions.slices.slice_estimates import all_divisions
 
 
 def gate_terms(predictions: Predictions, options: Options) -> tuple[tuple[str, Term], ...]:

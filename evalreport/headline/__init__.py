@@ -1,14 +1,14 @@
 """The first sentence of a report, decided once from the records and printed everywhere."""
 
-from evalreport.headline.calibration import (
+from evalreport.headline.rules import headline, with_headline
+from evalreport.headline.scores import headline_of_scores
+from evalreport.questions.calibration.findings import (
     Finding,
     calibration_findings,
     calibration_heading,
     calibration_of_others,
     worst_of_models,
 )
-from evalreport.headline.rules import headline, with_headline
-from evalreport.headline.scores import headline_of_scores
 
 __all__ = [
     "Finding",

@@ -892,18 +892,6 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     return None
 
 
-def decided_earlier(facts: Facts, lead: Lead) -> Message | None:
-    """Say that an earlier look decided the pair of the sentence, and on how many examples."""
-    look = facts.results.looks
-    if look is None or lead.code not in ("ahead", "equivalent", "non_inferior"):
-        return None
-    for record in facts.results.verdicts:
-        then = record.decided_at
-        if set(record.about) == {lead.first, lead.second} and then is not None and then < look.look:
-            return Message("headline.decided_at", look=then, n=record.n or 0, now=facts.results.n)
-    return None
-
-
 def turns_round(facts: Facts, lead: Lead) -> Message | None:
     """Name a task, slice or class in which the order of the two models turns round, or that is never found."""
     first, second = lead.first, lead.second
@@ -966,13 +954,13 @@ def _never_found(facts: Facts, model: str) -> Message | None:
         if cell.true == cell.predicted:
             found[cell.true] = found.get(cell.true, 0.0) + cell.count
     missed = [c for c, n in truth.items() if n >= 5 and not found.get(c)]
-    if not missed or not _labels_are_given(facts, model):
+    if not missed or not labels_are_given(facts, model):
         return None
     label = max(missed, key=lambda c: (truth[c], c))
     return Message("headline.never_found", model=facts.name(model), label=visible(label), n=int(truth[label]))
 
 
-def _labels_are_given(facts: Facts, model: str) -> bool:
+def labels_are_given(facts: Facts, model: str) -> bool:
     """Say whether a model's labels are its own, or those of a threshold that was named."""
     return facts.results.options.get("threshold") is not None or model not in facts.results.labels_at_half
 
@@ -1003,7 +991,7 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
         if quantity is None:
             continue
         of_labels = facts.metric(quantity).needs == "labels"
-        if of_labels and not all(_labels_are_given(facts, m) for m in (first, second)):
+        if of_labels and not all(labels_are_given(facts, m) for m in (first, second)):
             continue
         pair = facts.pair(first, second, quantity)
         if pair is not None and pair.decided and pair.by.low is not None:
@@ -1030,7 +1018,7 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
     if pair is None or quantity is None or not pair.by.holds(0.0):
         return None
     if facts.metric(quantity).needs == "labels" and not all(
-        _labels_are_given(facts, m) for m in (first, second)
+        labels_are_given(facts, m) for m in (first, second)
     ):
         return None
     a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
@@ -1076,27 +1064,6 @@ def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
     return Message("headline.same_ranking", first=facts.name(lead.first), second=facts.name(lead.second))
 
 
-def less_than_constant(facts: Facts, lead: Lead) -> Message | None:
-    """Say that the first model is right less often than always the most frequent class."""
-    accuracy, first = facts.overall("accuracy"), lead.first
-    if (
-        lead.code not in ("ahead", "single")
-        or accuracy is None
-        or first is None
-        or facts.largest_class is None
-    ):
-        return None
-    if not _labels_are_given(facts, first):
-        return None
-    own, (label, share) = facts.value(first, accuracy), facts.largest_class
-    if own is None or own.value >= share:
-        return None
-    value, bar = (Message("headline.value", value=v, half=own.half) for v in (own.value, share))
-    return Message(
-        "headline.less_than_constant", model=facts.name(first), value=value, label=visible(label), bar=bar
-    )
-
-
 def biased(facts: Facts, lead: Lead) -> Message | None:
     """Say that the first model predicts too high or too low."""
     bias, rmse, first = facts.overall("bias_error"), facts.overall("rmse"), lead.first
@@ -1110,17 +1077,6 @@ def biased(facts: Facts, lead: Lead) -> Message | None:
     key = "too_high" if own.value > 0 else "too_low"
     shown = Message("headline.value", value=abs(own.value), half=own.half)
     return Message(f"headline.{key}", model=facts.name(first), by=shown)
-
-
-def judge_favours(facts: Facts, lead: Lead) -> Message | None:
-    """Say that the automatic judge favours a model."""
-    if lead.code not in OF_RUNS:
-        return None
-    for warning in facts.results.warnings:
-        if warning.code == "judge_favours":
-            params = coded(joined(warning.text)[0])[1]
-            return Message("headline.judge_favours", model=facts.name(str(params["model"])))
-    return None
 
 
 def further(facts: Facts, lead: Lead) -> Message | None:
@@ -1192,12 +1148,12 @@ class InRoom:
 
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
-    decided_earlier,
+    InRoom("looks"),
     turns_round,
     otherwise,
-    less_than_constant,
+    InRoom("baselines"),
     biased,
-    judge_favours,
+    InRoom("judges"),
     further,
     data_too,
     InRoom("costs"),

@@ -12,9 +12,8 @@ from evalreport.imports.mlflow_stores import (
     TRACED_ID,
     Load,
     Table,
-    database_runs,
     file_table,
-    server_runs,
+    runs_of,
 )
 from evalreport.imports.table import (
     Found,
@@ -143,14 +142,14 @@ def import_mlflow(
 def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     """Return the runs of a store, or the tables of a folder, which are loaded later."""
     if path.startswith(("http://", "https://")):
-        return list(server_runs(place, path, experiment))
+        return list(runs_of(place, path, experiment))
     if path.startswith("sqlite:"):
-        return list(database_runs(place, Path(path.removeprefix("sqlite:").removeprefix("///")), experiment))
+        return list(runs_of(place, path.removeprefix("sqlite:").removeprefix("///"), experiment))
     given = Path(path.removeprefix("file://"))
     if (given / "mlflow.db").is_file():
         given /= "mlflow.db"
     if given.suffix in (".db", ".sqlite", ".sqlite3"):
-        return list(database_runs(place, given, experiment))
+        return list(runs_of(place, str(given), experiment))
     files = [given] if given.is_file() else sorted(given.rglob(TABLE)) if given.is_dir() else []
     if not files and _has_traces(given):
         raise InputError(

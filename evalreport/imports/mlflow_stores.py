@@ -1,46 +1,44 @@
-"""Reading MLflow's stores: tables in files, a SQLite database, a tracking server; nothing is unpickled."""
+"""Tables of evaluations that MLflow logged, and judged traces, by MLflow's own client: a database or a server."""
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import http.client
 import json
+import logging
 import os
 import re
 import sqlite3
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit
 
-from evalreport.errors import InputError, remember, remember_address
+from evalreport.errors import InputError, UsageError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import Found, Record, digest, parsed, part_of, text_of
+from evalreport.imports.table import Found, digest, parsed, text_of
 
-Cells: TypeAlias = tuple[Any, ...]
-"""One row of a query."""
+Untyped: TypeAlias = Any
+"""Of MLflow, which is imported where it is needed: it takes seconds."""
 TABLE = "eval_results_table.json"
 TRACED_ID = "mlflow.eval.requestId"
 """The tag that mlflow.genai.evaluate gives a trace: a digest of the inputs, or with ``predict_fn`` a random text."""
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _EXPECTED = "a table of MLflow as JSON: {columns: [...], data: [[...], ...]}"
-_SERVED = "the answer of a server of MLflow"
-_SOURCE_RUN = "mlflow.sourceRun"
-_SOURCE_INPUTS = "mlflow.traceInputs"
 _JUDGED_IN = "mlflow.assessment.sourceRunId"
-_PREVIEW = 1000
-"""Characters after which MLflow cuts the shown inputs of a trace."""
-_METADATA = 250
-"""Characters after which MLflow cuts a trace's metadata, the inputs among them."""
-_SECONDS = 60
-_ROW = 100
+_PREVIEW, _METADATA = 1000, 250
+"""Characters after which MLflow cuts the shown inputs of a trace, and its metadata with the inputs among them."""
 _PAGE = 500
-_MOST_PAGES = 2000
-_BATCH = 20
+_SECONDS = 60
+_SETTINGS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": str(_SECONDS),
+}
+"""Of MLflow's client, where the user has set none: by default it reports its use, and tries for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +76,6 @@ Load: TypeAlias = Callable[[], Table | None]
 """Reads the rows of a run; None: it logged none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One assessment of a trace: a scorer's or a person's feedback, or the expected answer; ``run``: given in it."""
-
-    name: str
-    value: object
-    expected: bool
-    human: bool
-    run: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One answer of a run: its inputs as JSON (None: cut), the shown part of them, its tags, assessments and costs."""
-
-    inputs: str | None
-    shown: str
-    tags: Mapping[str, str]
-    judgements: tuple[Judgement, ...]
-    costs: Mapping[str, object] = field(default_factory=dict)
-
-
 def file_table(file: Path) -> Table:
     """Return the table in a file.
 
@@ -125,59 +101,220 @@ def _table(text: str, file: str) -> Table:
     return Table(file, tuple(columns), tuple(tuple(row) for row in rows))
 
 
-def _traced(traces: Iterable[Trace], file: str) -> Table | None:
-    """Return judged traces as a table: inputs and tags by their names, ``NAME/value`` and ``NAME/human``."""
-    rows: list[dict[str, object]] = []
-    for trace in traces:
-        if not any(not judgement.expected for judgement in trace.judgements):
-            continue
-        row: dict[str, object] = {}
-        known = trace.tags.get(TRACED_ID, "")
-        if trace.inputs is None and not _DIGEST.fullmatch(known):
-            raise InputError(
-                "the inputs of a trace are cut, and it has no digest of them",
-                file=file,
-                remedy="name the database of the store, or update its server: MLflow 3.17 gives all of the inputs",
-            )
-        inputs = _inputs(trace.shown if trace.inputs is None else trace.inputs)
-        row[TRACED_ID] = known if trace.inputs is None else digest([inputs])
-        row |= {name: value for name, value in trace.tags.items() if not name.startswith("mlflow.")}
-        row |= inputs
-        row |= {name: value for name, value in trace.costs.items() if value is not None}
-        for judgement in trace.judgements:
-            if judgement.expected:
-                row.setdefault(judgement.name, judgement.value)
-            else:
-                row[f"{judgement.name}/{'human' if judgement.human else 'value'}"] = judgement.value
-        rows.append(row)
-    if not rows:
-        return None
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(file, tuple(columns), tuple(tuple(row.get(name) for name in columns) for row in rows))
-
-
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-"""MLflow's digest of inputs; a run with ``predict_fn`` gives each trace a random text instead."""
-
-
-def _whole(inputs: str | None, shown: str, metadata: str) -> str | None:
-    """Return all of a trace's inputs; None: they are cut.
+def runs_of(place: int, address: str, experiment: str | None) -> Iterator[Found[Load]]:
+    """Yield the runs of a SQLite database or of a tracking server, the oldest first.
 
     Parameters
     ----------
-    inputs
-        Those of the trace's first span.
-    shown
-        The first 1,000 characters; of messages to a chat model, those of the last one alone.
-    metadata
-        The first 250 characters of all of them.
+    address
+        The path of a database, or ``http://...``; MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD, open a server.
+
+    Raises
+    ------
+    InputError
+        No such database, no answer, or not of MLflow.
+    UsageError
+        MLflow is not installed.
     """
-    if inputs is not None:
-        return inputs
-    if metadata and len(metadata) < _METADATA:
-        return metadata
-    begin = metadata.removesuffix("...")
-    return shown if len(shown) < _PREVIEW and shown.startswith(begin) else None
+    client = _client(address)
+    with _asking(address):
+        experiments = list(_paged(client.search_experiments))
+        ids = [one.experiment_id for one in experiments if experiment in (None, one.name)]
+        search = partial(client.search_runs, ids, order_by=["attributes.start_time ASC"])
+        runs = list(_paged(search)) if ids else []
+    if not runs:
+        where = f" in the experiment {experiment!r}" if experiment is not None else ""
+        names = ", ".join(one.name for one in experiments[:20]) or "none"
+        raise InputError(
+            f"there is no run{where}", file=address, expected=f"one of {names}", remedy="check --experiment"
+        )
+    for run in runs:
+        info = run.info
+        where = f"{address}, run {info.run_id}"
+        load = partial(_table_of, client, address, info, where)
+        yield Found(place, info.run_name or info.run_id, where, load, info.run_id)
+
+
+def _is_server(address: str) -> bool:
+    return address.startswith(("http://", "https://"))
+
+
+def _client(address: str) -> Untyped:
+    """Return MLflow's client of a server, or of a database that is only read."""
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from mlflow import MlflowClient
+    except ImportError:
+        raise UsageError(
+            "MLflow's databases and servers are read by its client: install evalreport with its extra mlflow"
+        ) from None
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if _is_server(address):
+        remember_address(address)
+        remember(*(os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "PASSWORD")))
+        return MlflowClient(address)
+    path = Path(address)
+    if not path.is_file():
+        raise InputError("there is no such database", file=address, remedy="check the path")
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    with _asking(address), contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
+        # A view may have rows without end.
+        found = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"
+        )
+        for (name,) in found:
+            raise InputError(f"{name} is not a plain table", file=address, expected="a database of MLflow")
+    with _asking(address):
+        return MlflowClient(f"sqlite:///{uri}&uri=true")
+
+
+@contextmanager
+def _asking(address: str) -> Iterator[None]:
+    """Turn an error of the client into one message."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the client raises errors of its own and of the libraries below
+        problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        server = (
+            "MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, open a server"
+        )
+        remedy = (
+            f"check the address; {server} that asks for them"
+            if _is_server(address)
+            else "bring it to the version of the installed MLflow with mlflow db upgrade; other databases than"
+            " SQLite are read by the server: mlflow server, then http://SERVER"
+        )
+        raise InputError(
+            f"MLflow's client cannot read it ({problem[:200]})",
+            file=address,
+            expected="a server of MLflow 3" if _is_server(address) else "a database of MLflow",
+            remedy=remedy,
+        ) from None
+
+
+def _paged(search: Callable[..., Untyped]) -> Iterator[Untyped]:
+    """Yield the results of a search, page by page."""
+    token: str | None = None
+    while True:
+        page = search(max_results=_PAGE, page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _table_of(client: Untyped, address: str, info: Untyped, where: str) -> Table | None:
+    """Return the table that a run logged, else its judged traces as a table; None: it has neither."""
+    with _asking(address):
+        text = _served_table(client, info.run_id) if _is_server(address) else None
+    if text is not None:
+        return _table(text, where)
+    for folder in [] if _is_server(address) else _folders(Path(address), info):
+        if (folder / TABLE).is_file():
+            return file_table(folder / TABLE)
+    with _asking(address):
+        of_run = f"attribute.run_id = '{info.run_id}'"
+        search = partial(client.search_traces, locations=[info.experiment_id], order_by=["timestamp_ms ASC"])
+        traces = list(_paged(partial(search, filter_string=of_run, include_spans=False)))
+        # Spans elsewhere than in the store would be fetched from any address that a trace names.
+        stored = f"tags.`mlflow.trace.spansLocation` = 'TRACKING_STORE' AND {of_run}"
+        spans = _paged(partial(search, filter_string=stored, include_spans=True)) if traces else ()
+        whole = {trace.info.trace_id: _root_inputs(trace.data.spans) for trace in spans}
+        rows = [_row(trace.info, whole.get(trace.info.trace_id), info.run_id, where) for trace in traces]
+    return _as_table([row for row in rows if row is not None], where)
+
+
+def _served_table(client: Untyped, run: str) -> str | None:
+    """Return the logged table as the server gives it, wherever it keeps artifacts; None: there is none."""
+    from mlflow.utils.rest_utils import http_request
+
+    credentials = client._tracking_client.store.get_host_creds()
+    parameters = {"path": TABLE, "run_uuid": run}
+    response = http_request(credentials, "/get-artifact", "GET", params=parameters, stream=True)
+    with response:
+        if response.status_code == 404:
+            return None
+        response.raise_for_status()
+        content = response.raw.read(MOST_BYTES + 1, decode_content=True)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"an answer of more than {MOST_BYTES // 10**6} MB")
+    return str(content.decode("utf-8", "replace"))
+
+
+def _folders(path: Path, info: Untyped) -> list[Path]:
+    """Return the possible folders of a run's artifacts: the recorded one, and one beside a moved database."""
+    parts = urlsplit(info.artifact_uri)
+    stored = [] if parts.scheme not in ("", "file") or parts.netloc else [Path(unquote(parts.path))]
+    names = (info.experiment_id, info.run_id)
+    plain = {"", ".", ".."}.isdisjoint(names) and "/" not in "".join(names)
+    beside = path.absolute().parent.joinpath("mlruns", *names, "artifacts")
+    return [*stored, *([beside] if plain else [])]
+
+
+def _root_inputs(spans: Sequence[Untyped]) -> object:
+    return next((span.inputs for span in spans if span.parent_id is None), None)
+
+
+def _row(info: Untyped, whole: object, run: str, file: str) -> dict[str, object] | None:
+    """Return a judged trace as a row: inputs, tags and costs by their names, ``NAME/value`` and ``NAME/human``.
+
+    None: nothing judged it in this run.
+    """
+    # What another run's evaluation said of the same trace is left out; of a scorer's judgements the last counts.
+    judgements = sorted(
+        (one for one in info.assessments if one.valid is not False),
+        key=lambda one: (one.create_time_ms or 0, one.assessment_id or ""),
+    )
+    judgements = [one for one in judgements if (one.metadata or {}).get(_JUDGED_IN) in (None, run)]
+    if all(one.expectation is not None for one in judgements):
+        return None
+    shown = info.request_preview or ""
+    inputs = _parsed_inputs(whole) if whole is not None else _short_inputs(shown, info.trace_metadata)
+    known = info.tags.get(TRACED_ID, "")
+    if inputs is None and not _DIGEST.fullmatch(known):
+        raise InputError(
+            "the inputs of a trace are cut, and it has no digest of them",
+            file=file,
+            remedy="name the database of the store, or update its server: MLflow 3.17 gives all of the inputs",
+        )
+    row: dict[str, object] = {TRACED_ID: known if inputs is None else digest([inputs])}
+    row |= {name: value for name, value in info.tags.items() if not name.startswith("mlflow.")}
+    row |= _inputs(shown) if inputs is None else inputs
+    row |= {name: value for name, value in _costs(info).items() if value is not None}
+    for one in judgements:
+        if one.expectation is not None:
+            row.setdefault(one.name, one.expectation.value)
+        else:
+            by = "human" if one.source.source_type == "HUMAN" else "value"
+            row[f"{one.name}/{by}"] = one.feedback.value
+    return row
+
+
+def _parsed_inputs(whole: object) -> dict[str, object]:
+    return (
+        whole if isinstance(whole, dict) else _inputs(whole) if isinstance(whole, str) else {"inputs": whole}
+    )
+
+
+def _short_inputs(shown: str, metadata: dict[str, str]) -> dict[str, object] | None:
+    """Return the inputs of a trace without spans; None: they are cut.
+
+    Shown are the first 1,000 characters; of messages to a chat model, those of the last one alone. The metadata has the
+    first 250 of all of them.
+    """
+    beginning = metadata.get("mlflow.traceInputs", "")
+    if beginning and len(beginning) < _METADATA:
+        return _inputs(beginning)
+    is_whole = len(shown) < _PREVIEW and shown.startswith(beginning.removesuffix("..."))
+    return _inputs(shown) if is_whole else None
 
 
 def _inputs(text: str) -> dict[str, object]:
@@ -189,352 +326,18 @@ def _inputs(text: str) -> dict[str, object]:
     return value if isinstance(value, dict) else {"inputs": value}
 
 
-def database_runs(place: int, path: Path, experiment: str | None) -> Iterator[Found[Load]]:
-    """Yield the runs of a SQLite store, the oldest first.
-
-    Raises
-    ------
-    InputError
-        No such file, or no database of MLflow.
-    """
-    sql = (
-        "SELECT r.start_time, r.run_uuid, r.name, r.artifact_uri, r.experiment_id FROM runs r JOIN experiments e"
-        " ON e.experiment_id = r.experiment_id WHERE r.lifecycle_stage = 'active' AND (? IS NULL OR e.name = ?)"
-    )
-    runs = _rows_of(path, sql, (experiment, experiment))
-    if not runs:
-        where = f" in the experiment {experiment!r}" if experiment is not None else ""
-        raise InputError(f"there is no run{where}", file=str(path), remedy="check --experiment")
-    for _, run, name, artifacts, number in runs:
-        folders = _folders(path, str(artifacts), str(number), str(run))
-        yield Found(
-            place,
-            str(name or run),
-            f"{path}, run {run}",
-            partial(_database_table, path, str(run), folders),
-            str(run),
-        )
-
-
-def _folders(path: Path, artifacts: str, experiment: str, run: str) -> list[Path]:
-    """Return the possible folders of a run's artifacts: the recorded one, and one beside a moved database."""
-    parts = urlsplit(artifacts)
-    stored = [] if parts.scheme not in ("", "file") or parts.netloc else [Path(unquote(parts.path))]
-    plain = {"", ".", ".."}.isdisjoint((experiment, run)) and "/" not in f"{experiment}{run}"
-    return [*stored, *([path.absolute().parent / "mlruns" / experiment / run / "artifacts"] if plain else [])]
-
-
-def _database_table(path: Path, run: str, folders: list[Path]) -> Table | None:
-    for folder in folders:
-        if (folder / TABLE).is_file():
-            return file_table(folder / TABLE)
-    return _traced(_database_traces(path, run), f"{path}, run {run}")
-
-
-def _database_traces(path: Path, run: str) -> Iterator[Trace]:
-    """Yield the traces of a run, in a fixed order."""
-    if not _rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = 'assessments'", ()):
-        return
-
-    def asked(sql: str) -> list[Cells]:
-        own = f"{_OWN} UNION {_LINKED}" if _has_table(path, "entity_associations") else _OWN
-        return _rows_of(path, f"WITH own(trace) AS ({own}) {sql}", {"run": run})
-
-    judgements: dict[str, list[Judgement]] = {}
-    for _, _, trace, name, kind, value, source, metadata in asked(_JUDGEMENTS):
-        told = _value(metadata)
-        given = told.get(_JUDGED_IN) if isinstance(told, dict) else None
-        found = Judgement(str(name), _value(value), kind == "expectation", source == "HUMAN", given)
-        judgements.setdefault(trace, []).append(found)
-    tags: dict[str, dict[str, str]] = {}
-    for trace, key, value in asked(_TAGS):
-        tags.setdefault(trace, {})[key] = value
-    costs = _database_costs(path)
-    spans = asked(_SPANS) if _has_table(path, "spans") else []
-    whole = {trace: inputs for _, trace, inputs in spans if isinstance(inputs, str)}
-    for _, trace, preview, metadata in asked(_TRACES):
-        shown = str(preview or "")
-        inputs = _whole(whole.get(trace), shown, str(metadata or ""))
-        own = _of_run(judgements.get(trace, ()), run)
-        yield Trace(inputs, shown, tags.get(trace, {}), own, costs.get(trace, {}))
-
-
-def _database_costs(path: Path) -> dict[str, dict[str, object]]:
-    """Return the duration, tokens and cost of every trace: of columns that newer stores have, else of metadata."""
-    columns = {
-        str(name) for (name,) in _rows_of(path, "SELECT name FROM pragma_table_info('trace_info')", ())
-    }
-    found: dict[str, dict[str, object]] = {}
+def _costs(info: Untyped) -> dict[str, object]:
+    """Return the duration, tokens and cost of a trace."""
+    costs: dict[str, object] = {"execution_duration": info.execution_duration}
     for key, name in (("mlflow.trace.tokenUsage", "total_tokens"), ("mlflow.trace.cost", "total_cost")):
-        sql = "SELECT request_id, value FROM trace_request_metadata WHERE key = ?"
-        for trace, value in _rows_of(path, sql, (key,)):
-            told = _value(value)
-            if isinstance(told, dict):
-                found.setdefault(trace, {})[name] = told.get(name)
-    for column, name in (
-        ("execution_time_ms", "execution_duration"),
-        ("total_tokens", "total_tokens"),
-        ("total_cost", "total_cost"),
-    ):
-        if column in columns:
-            for trace, value in _rows_of(path, f"SELECT request_id, {column} FROM trace_info", ()):  # noqa: S608
-                if value is not None:
-                    found.setdefault(trace, {})[name] = value
-    return found
+        with contextlib.suppress(ValueError, RecursionError):
+            told = json.loads(info.trace_metadata.get(key, "null"))
+            costs[name] = told.get(name) if isinstance(told, dict) else None
+    return costs
 
 
-def _server_costs(content: Record) -> dict[str, object]:
-    """Return the duration, tokens and cost of a trace as a server gives them: ``0.5s``, and JSON in its metadata."""
-    metadata = part_of(content, "trace_metadata")
-    found: dict[str, object] = {}
-    for key, name in (("mlflow.trace.tokenUsage", "total_tokens"), ("mlflow.trace.cost", "total_cost")):
-        told = _value(metadata.get(key))
-        found[name] = told.get(name) if isinstance(told, dict) else None
-    duration = content.get("execution_duration")
-    if isinstance(duration, str) and duration.endswith("s"):
-        found["latency"] = duration[:-1]
-    return found
-
-
-def _has_table(path: Path, name: str) -> bool:
-    return bool(_rows_of(path, "SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
-
-
-def _of_run(judgements: Iterable[Judgement], run: str) -> tuple[Judgement, ...]:
-    """Leave out what another run's evaluation said of the same trace."""
-    return tuple(judgement for judgement in judgements if judgement.run in (None, run))
-
-
-_OWN = "SELECT request_id FROM trace_request_metadata WHERE key = 'mlflow.sourceRun' AND value = :run"
-"""Traces that were made in a run."""
-_LINKED = (
-    "SELECT source_id FROM entity_associations"
-    " WHERE source_type = 'trace' AND destination_type = 'run' AND destination_id = :run"
-)
-"""Traces that were made earlier, and evaluated in a run."""
-_SPANS = (
-    "SELECT s.start_time_unix_nano, s.trace_id,"
-    """ CASE WHEN json_valid(s.content) THEN json_extract(s.content, '$.attributes."mlflow.spanInputs"') END"""
-    " FROM spans s JOIN own ON own.trace = s.trace_id WHERE s.parent_span_id IS NULL"
-)
-_JUDGEMENTS = (
-    "SELECT a.created_timestamp, a.assessment_id, a.trace_id, a.name, a.assessment_type, a.value, a.source_type,"
-    " a.assessment_metadata FROM assessments a JOIN own ON own.trace = a.trace_id WHERE a.valid = 1"
-)
-_TAGS = "SELECT t.request_id, t.key, t.value FROM trace_tags t JOIN own ON own.trace = t.request_id"
-_TRACES = (
-    "SELECT t.timestamp_ms, t.request_id, t.request_preview, m.value FROM trace_info t"
-    " JOIN own ON own.trace = t.request_id LEFT JOIN trace_request_metadata m"
-    " ON m.request_id = t.request_id AND m.key = 'mlflow.traceInputs'"
-)
-
-
-def _value(text: object) -> object:
-    """Return a value of the database that is JSON."""
-    try:
-        return json.loads(str(text))
-    except (ValueError, RecursionError):
-        return text
-
-
-def _rows_of(path: Path, sql: str, parameters: tuple[object, ...] | Mapping[str, object]) -> list[Cells]:
-    """Return the rows of a query, ordered by the first two columns; the database is opened read-only."""
-    if not path.is_file():
-        raise InputError("there is no such database", file=str(path), remedy="check the path")
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
-    try:
-        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-            connection.text_factory = lambda content: content.decode("utf-8", "replace")
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA query_only = ON")
-            for (name,) in connection.execute(_ENDLESS):
-                raise InputError(
-                    f"{name} is not a plain table", file=str(path), expected="a database of MLflow"
-                )
-            rows = list(_bounded(connection.execute(sql, parameters), path))
-    except sqlite3.Error as error:
-        raise InputError(
-            f"cannot be read ({str(error)[:120]})",
-            file=str(path),
-            expected="a database of MLflow",
-            remedy="other databases than SQLite are read by the server: mlflow server, then http://SERVER",
-        ) from None
-    # Times are whole numbers with the same number of digits.
-    return sorted(rows, key=lambda row: tuple(map(str, row[:2])))
-
-
-_ENDLESS = (
-    "SELECT name FROM sqlite_master WHERE (type = 'view' OR upper(sql) LIKE 'CREATE VIRTUAL%') AND name IN"
-    " ('runs', 'experiments', 'assessments', 'trace_info', 'trace_tags', 'trace_request_metadata', 'spans',"
-    " 'entity_associations')"
-)
-"""The greatest number of rows, since a view may have infinitely many."""
-
-
-def _bounded(rows: Iterable[Cells], path: Path) -> Iterator[Cells]:
-    left = MOST_BYTES
-    for row in rows:
-        left -= _ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
-        if left < 0:
-            raise InputError(f"it holds more than {MOST_BYTES // 10**6} MB of this", file=str(path))
-        yield row
-
-
-def server_runs(place: int, address: str, experiment: str | None) -> Iterator[Found[Load]]:
-    """Yield the runs of a tracking server, the oldest first, with MLFLOW_TRACKING_TOKEN or _USERNAME and _PASSWORD.
-
-    Raises
-    ------
-    InputError
-        It does not answer, or not as a server of MLflow.
-    """
-    remember_address(address)
-    found = list(_paged(address, "2.0/mlflow/experiments/search", {}, "experiments"))
-    ids = [
-        str(one.get("experiment_id")) for one in found if experiment is None or one.get("name") == experiment
-    ]
-    if not ids:
-        known = ", ".join(str(one.get("name")) for one in found[:20]) or "none"
-        raise InputError(f"there is no experiment {experiment!r}", file=address, expected=f"one of {known}")
-    asked = {"experiment_ids": ids, "order_by": ["attributes.start_time ASC"]}
-    runs = [
-        info
-        for run in _paged(address, "2.0/mlflow/runs/search", asked, "runs")
-        if isinstance(info := run.get("info"), dict)
-    ]
-    if not runs:
-        raise InputError("there is no run", file=address, remedy="check the address, and --experiment")
-    for info in runs:
-        run, own = str(info.get("run_id")), str(info.get("experiment_id"))
-        where = f"{address}, run {run}"
-        load = partial(_server_table, address, run, own, where)
-        yield Found(place, str(info.get("run_name") or run), where, load, run)
-
-
-def _server_table(address: str, run: str, experiment: str, where: str) -> Table | None:
-    text = _answer(address, f"get-artifact?{urlencode({'path': TABLE, 'run_uuid': run})}", None)
-    if text is not None:
-        return _table(text, where)
-    asked = {
-        "locations": [{"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": {"experiment_id": experiment}}],
-        "filter": f"request_metadata.`{_SOURCE_RUN}` = '{run}'",
-        "order_by": ["timestamp_ms ASC"],
-    }
-    found = list(_paged(address, "3.0/mlflow/traces/search", asked, "traces"))
-    whole = _span_inputs(address, [one for one in found if _trace(one, run, {}).inputs is None])
-    return _traced((_trace(one, run, whole) for one in found), where)
-
-
-def _span_inputs(address: str, traces: Sequence[Record]) -> dict[str, str]:
-    """Return all inputs of traces whose inputs are cut in a search; none from servers that do not give them."""
-    found: dict[str, str] = {}
-    names = [str(one.get("trace_id")) for one in traces]
-    for at in range(0, len(names), _BATCH):
-        asked = urlencode([("trace_ids", name) for name in names[at : at + _BATCH]])
-        text = _answer(address, f"api/3.0/mlflow/traces/batchGet?{asked}", None)
-        if text is None:
-            break
-        content = parsed(text, Path(address), None, _SERVED)
-        given = content.get("traces") if isinstance(content, dict) else None
-        for one in given if isinstance(given, list) else []:
-            spans = one.get("spans") if isinstance(one, dict) else None
-            first = next((s for s in spans or () if isinstance(s, dict) and not s.get("parent_span_id")), {})
-            inputs = _plain({"kvlist_value": {"values": first.get("attributes")}})
-            if isinstance(inputs, dict) and "mlflow.spanInputs" in inputs:
-                name = str(part_of(one, "trace_info").get("trace_id"))
-                found[name] = json.dumps(inputs["mlflow.spanInputs"])
-    return found
-
-
-def _plain(value: object) -> object:
-    """Return a value of OpenTelemetry as JSON has it."""
-    kind, held = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
-    values = held.get("values") if isinstance(held, dict) else None
-    if kind == "kvlist_value":
-        pairs = values if isinstance(values, list) else []
-        return {str(pair.get("key")): _plain(pair.get("value")) for pair in pairs if isinstance(pair, dict)}
-    if kind == "array_value":
-        return [_plain(one) for one in values] if isinstance(values, list) else []
-    return int(held) if kind == "int_value" and isinstance(held, str) else held
-
-
-def _trace(content: Record, run: str, whole: Mapping[str, str]) -> Trace:
-    judgements = []
-    given = content.get("assessments")
-    for one in given if isinstance(given, list) else []:
-        if isinstance(one, dict) and one.get("valid", True):
-            told = part_of(one, "feedback") or part_of(one, "expectation")
-            human = part_of(one, "source").get("source_type") == "HUMAN"
-            name = str(one.get("assessment_name"))
-            given = part_of(one, "metadata").get(_JUDGED_IN)
-            by = None if given is None else str(given)
-            judgements.append(Judgement(name, told.get("value"), "expectation" in one, human, by))
-    shown = str(content.get("request_preview") or "")
-    metadata = str(part_of(content, "trace_metadata").get(_SOURCE_INPUTS) or "")
-    inputs = _whole(whole.get(str(content.get("trace_id"))), shown, metadata)
-    own = _of_run(judgements, run)
-    return Trace(inputs, shown, part_of(content, "tags"), own, _server_costs(content))
-
-
-def _paged(address: str, endpoint: str, asked: Record, name: str) -> Iterator[dict[str, object]]:
-    """Yield the results of a search, page by page."""
-    token: str | None = None
-    for _ in range(_MOST_PAGES):
-        page = {"max_results": _PAGE, **asked} | ({"page_token": token} if token else {})
-        text = _answer(address, f"api/{endpoint}", json.dumps(page).encode())
-        if text is None:
-            raise InputError(f"it has no {endpoint}", file=address, expected="a server of MLflow 3")
-        content = parsed(text, Path(address), None, _SERVED)
-        found = content.get(name, []) if isinstance(content, dict) else None
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise InputError("no answer of MLflow", file=address, expected="a server of MLflow 3")
-        yield from found
-        token = content.get("next_page_token")
-        if not token:
-            return
-
-
-def _answer(address: str, endpoint: str, content: bytes | None) -> str | None:
-    """Return the text of a response; None: not found."""
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2]
-    url = f"{urlunsplit((parts.scheme, host, parts.path.rstrip('/'), '', ''))}/{endpoint}"
-    request = urllib.request.Request(url, data=content, headers={"Content-Type": "application/json"})  # noqa: S310
-    credentials = _credentials(parts.username, parts.password)
-    if credentials is not None:
-        request.add_unredirected_header("Authorization", credentials)
-    try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as response:  # noqa: S310 - http(s) only
-            text = response.read(MOST_BYTES + 1)
-    except urllib.error.HTTPError as error:
-        error.close()
-        if error.code == 404:
-            return None
-        raise InputError(
-            f"the server says {error.code} {error.reason}",
-            file=address,
-            remedy="check the address; MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and"
-            " MLFLOW_TRACKING_PASSWORD, open a server that asks for them",
-        ) from None
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        raise InputError(
-            f"the server does not answer ({str(reason)[:120]})", file=address, remedy="check the address"
-        ) from None
-    if len(text) > MOST_BYTES:
-        raise InputError(f"an answer of more than {MOST_BYTES // 10**6} MB", file=address)
-    return str(text.decode("utf-8", "replace"))
-
-
-def _credentials(user: str | None, password: str | None) -> str | None:
-    """Return the header of the login, from the address or else from MLflow's variables."""
-    token = os.environ.get("MLFLOW_TRACKING_TOKEN")
-    if user is None and token:
-        remember(token)
-        return f"Bearer {token}"
-    name = unquote(user) if user is not None else os.environ.get("MLFLOW_TRACKING_USERNAME")
-    word = unquote(password or "") if user is not None else os.environ.get("MLFLOW_TRACKING_PASSWORD", "")
-    if not name:
+def _as_table(rows: Sequence[dict[str, object]], file: str) -> Table | None:
+    if not rows:
         return None
-    remember(word)
-    return "Basic " + base64.b64encode(f"{name}:{word}".encode()).decode()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(file, tuple(columns), tuple(tuple(row.get(name) for name in columns) for row in rows))

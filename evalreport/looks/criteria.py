@@ -19,7 +19,6 @@ from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.options import (
     EXPECTED,
     KEYS,
-    MOST_LOOKS,
     AnyPath,
     Options,
     check_ranges,
@@ -28,9 +27,10 @@ from evalreport.options import (
 )
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.options import MOST_LOOKS
+from evalreport.questions.looks.records import DeclaredRecord
 from evalreport.registry import unknown_name
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.looks import DeclaredRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import warning

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.comparisons.spending import look_levels, spent_at
-from evalreport.schema.looks import Rule
+from evalreport.questions.looks.records import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

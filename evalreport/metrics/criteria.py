@@ -36,8 +36,9 @@ from evalreport.metrics.views import ModelView, view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.questions.baselines.records import BaselineRecord
 from evalreport.samplings import Sampling
-from evalreport.schema.metrics import BaselineRecord, MetricRecord
+from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import Message, Text
 
 CRITERION: Fields = {

@@ -18,8 +18,8 @@ from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
 from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.registry import Registry, summary_of
-from evalreport.schema.curves import CurveRecord
 
 Needs = Literal["scores", "probabilities", "isotonic_fit"]
 

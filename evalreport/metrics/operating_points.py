@@ -28,8 +28,8 @@ from evalreport.metrics.threshold_counts import (
 )
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs
+from evalreport.questions.thresholds.records import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.samplings import Sampling
-from evalreport.schema.curves import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")

@@ -13,7 +13,8 @@ from evalreport.metrics.sample import Sample
 from evalreport.numbers import digits_apart
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs
-from evalreport.schema.curves import ResidualRecord, ScoreHistogramRecord
+from evalreport.questions.thresholds.records import ScoreHistogramRecord
+from evalreport.schema.metrics import ResidualRecord
 
 SCORE_BINS = 20
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from evalreport.plots.curves import curve_of, limits_of, name_of, own_id
 from evalreport.plots.style import DASHED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, SOLID, chart, mark_of
-from evalreport.schema.calibration import CalibrationRecord, DecisionCurveRecord
-from evalreport.schema.curves import CurveRecord
+from evalreport.questions.calibration.records import CalibrationRecord
+from evalreport.questions.thresholds.records import CurveRecord, DecisionCurveRecord
 from evalreport.schema.lookups import place_of_model
 from evalreport.schema.results import Results
 from evalreport.texts import say

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
-from evalreport.schema.curves import CurveRecord
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.schema.lookups import (
     is_metric,
     outcomes_of,

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 from evalreport.plots.curves import name_of, write_title
 from evalreport.plots.pairs import draw_value, lay_rows, name_parts, write_beside
 from evalreport.plots.style import BIAS, FAINT, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
+from evalreport.questions.algorithms.records import (
+    DecompositionRecord,
+    LearningFitRecord,
+    LearningPointRecord,
+)
 from evalreport.registry import words
-from evalreport.schema.algorithms import DecompositionRecord, LearningFitRecord, LearningPointRecord
 from evalreport.schema.lookups import place_of_model, ranked
 from evalreport.schema.results import Results
 from evalreport.texts import named, say

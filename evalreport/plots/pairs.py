@@ -14,6 +14,7 @@ import numpy as np
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
 from evalreport.plots.style import DASHED, FAINT, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
     PairRecords,
@@ -30,7 +31,6 @@ from evalreport.schema.lookups import (
 )
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
-from evalreport.schema.slices import is_special
 from evalreport.texts import say
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from evalreport.plots.curves import (
     write_title,
 )
 from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.questions.thresholds.records import EQUAL_ERRORS
 from evalreport.registry import words
-from evalreport.schema.curves import EQUAL_ERRORS, ResidualRecord
 from evalreport.schema.lookups import place_of_model
+from evalreport.schema.metrics import ResidualRecord
 from evalreport.schema.results import Results
 from evalreport.texts import say
 

@@ -18,9 +18,9 @@ from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
+from evalreport.questions.looks.records import Look
 from evalreport.registry import Registry
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.looks import Look
 from evalreport.schema.metrics import Interval
 from evalreport.schema.results import Results
 
@@ -152,7 +152,8 @@ LISTS = frozenset(entry.name for entry in fields(Results))
 
 
 def with_lists(results: Results, answer: object) -> Results:
-    """Return results with the lists of an answer behind those that are there."""
+    """Return results with the lists of an answer behind those that are there; what is no list takes its place."""
     names = [entry.name for entry in fields(answer) if entry.name in LISTS]  # type: ignore[arg-type]
-    longer: Any = {name: (*getattr(results, name), *getattr(answer, name)) for name in names}
+    given = {name: getattr(answer, name) for name in names}
+    longer: Any = {n: (*getattr(results, n), *v) if isinstance(v, tuple) else v for n, v in given.items()}
     return replace(results, **longer)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
+from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
+from evalreport.questions.slices import section as slices
 from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.sections import decision, methods, questions, reproducibility, slices, tasks
+from evalreport.report.sections import decision, methods, reproducibility, tasks
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results

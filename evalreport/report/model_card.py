@@ -10,8 +10,9 @@ from evalreport.report.markdown import escaped
 from evalreport.report.naming import MetricKey, metric_label
 from evalreport.report.sections import decision, methods
 from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.table import value_cell
 from evalreport.report.tables import plain_number
-from evalreport.report.view import View, metric_decimals, metric_record, value_cell
+from evalreport.report.view import View, metric_decimals, metric_record
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 

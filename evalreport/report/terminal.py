@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
+from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
+from evalreport.questions.slices import section as slices
 from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import decision, leaderboard, questions, slices, tasks
+from evalreport.report.sections import decision, leaderboard, tasks
 from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results

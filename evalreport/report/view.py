@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import MISSING, count, decimals_of, interval, number
+from evalreport.numbers import count, decimals_of, interval
 from evalreport.plots.style import mark_of
+from evalreport.questions.slices.records import DisparityRecord
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
 from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
 from evalreport.schema.metrics import MetricRecord
-from evalreport.schema.slices import DisparityRecord
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence
@@ -73,65 +72,6 @@ class View:
     def names(self) -> dict[str, str]:
         """What each model is called, as charts ask for it."""
         return {model.id: model.name for model in self.models}
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A value with texts ``beside`` and ``below`` it; a sortable table sorts by ``order``."""
-
-    value: str
-    beside: str = ""
-    order: float | None = None
-    note: str | Message = ""
-    below: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table, headed by a model or by a label; ``key`` says which models a labelled row is about.
-
-    A single text instead of several cells spans all columns; ``about`` explains the label, not on paper.
-    """
-
-    model: Model | None
-    cells: tuple[Cell | str, ...]
-    label: str = ""
-    key: str = ""
-    about: str = ""
-
-
-def pair_row(a: Model, b: Model, cells: tuple[Cell | str, ...]) -> Row:
-    """Return the row of a difference, a less b."""
-    return Row(None, cells, f"{a.name} \u2212 {b.name}", f"{a.key} {b.key}")
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows below their headings: of the column that heads the rows, ``first``, then of each cell a text or a model.
-
-    ``look`` is the class of the table, ``kinds`` those of its columns: by place ``text`` or a class; else a number.
-    """
-
-    title: str
-    headings: tuple[str | Model, ...]
-    rows: tuple[Row, ...]
-    note: str = ""
-    look: str = "tests"
-    first: str = field(default_factory=partial(say, "table.model"))
-    kinds: tuple[str, ...] = ()
-    sortable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """A section of a text and tables, for which ``sections/tables.html.j2`` is the template.
-
-    Several tables each have their title above them.
-    """
-
-    tables: tuple[Table, ...]
-    heading: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,28 +167,6 @@ def value_of(view: View, model: Model, key: MetricKey) -> float | None:
     """Return one model's value of one number over all examples."""
     record = view.overall.get((model.id, key))
     return None if record is None else record.value
-
-
-def value_cell(record: MetricRecord | None, decimals: int) -> Cell:
-    """Write a value with its recommended interval; one that is missing with its reason."""
-    value, low, high = lookups.with_limits(record)
-    note = "" if record is None else record.reason or ""
-    return Cell(MISSING, note=note) if value is None else limited_cell(value, low, high, decimals, note=note)
-
-
-def limited_cell(
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    decimals: int = 3,
-    *,
-    signed: bool = False,
-    excluded: float | None = None,
-    note: str | Message = "",
-) -> Cell:
-    """Write a value with its limits, by which a sortable table sorts it; a limit that is ``excluded`` is no part."""
-    limits = interval(low, high, decimals, signed=signed, excluded=excluded)
-    return Cell(number(value, decimals, signed=signed), limits, value, note)
 
 
 def ranking_record(view: View, model: str) -> RankingRecord | None:

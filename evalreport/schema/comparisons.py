@@ -29,8 +29,8 @@ class ComparisonRecord:
     label: str | None = None
     slice: Slice | None = None
     test: str | None
-    statistic: float | None
-    df: float | None = None
+    statistic: int | float | None
+    df: int | float | None = None
     p_value: float | None
     p_adjusted: float | None = None
     correction: str | None = None
@@ -44,48 +44,13 @@ class ComparisonRecord:
     recommended: bool
     caution: Message | None = None
     reason: Message | None = None
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int | float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
     @property
     def leads(self) -> bool:
         """Whether it has the leading test of its metric, or the metric has no test."""
         return self.recommended or self.test is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OmnibusRecord:
-    """One test of all ``models`` at once on ``blocks`` examples, folds or data sets (``by``).
-
-    ``df2`` are the second degrees of freedom of an F statistic. ``p_value`` is null with a ``reason`` where undefined.
-    """
-
-    metric: str
-    test: str
-    statistic: float | None
-    df: float | None
-    p_value: float | None
-    models: tuple[str, ...]
-    df2: float | None = None
-    by: str = "examples"
-    blocks: int | None = None
-    caution: Message | None = None
-    reason: Message | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AverageRankRecord:
-    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
-    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
-    """
-
-    metric: str
-    model: str
-    average_rank: float
-    by: str
-    blocks: int
-    critical_difference: float
-    level: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,31 +69,6 @@ class VarianceRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptVarianceRecord:
-    """The variance of an estimate, split into that between questions and that between attempts at one question.
-
-    The estimate is one model's mean, or with ``b`` the difference ``model`` - ``b`` by question.
-    ``attempts`` is their mean number. ``share_within`` = within / (between + within), of a single attempt's outcome.
-    ``se_now`` is the standard error of the mean over questions, ``se_more_attempts`` the standard error with twice
-    the attempts, ``se_more_questions`` with twice the questions. ``within`` and what follows from it is null
-    where each question was answered once.
-    """
-
-    model: str
-    metric: str
-    n_questions: int
-    attempts: float
-    between: float
-    within: float | None
-    share_within: float | None
-    se_now: float
-    se_more_attempts: float | None
-    se_more_questions: float
-    b: str | None = None
-    reason: Message | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingRecord:
     """One model's rank on the primary metric, 1 the best; pairs that share one of ``letters`` are undecided."""
 
@@ -137,22 +77,6 @@ class RankingRecord:
     value: float | None
     rank: int
     letters: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankSetRecord:
-    """The ranks ``low`` to ``high`` that one model may have on the primary metric; all models' hold together.
-
-    ``may_be_best``: its ranks begin at 1. ``may_be_best_sharp``: the same by tests against the others alone, of which
-    only the best model's must hold: it may be false although no pair is decided; null where the metric is no mean over
-    rows.
-    """
-
-    model: str
-    low: int
-    high: int
-    may_be_best: bool
-    may_be_best_sharp: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

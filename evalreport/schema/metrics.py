@@ -98,23 +98,6 @@ class MetricRatioRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineRecord:
-    """The value that a metric reaches without a model, by one constant answer or by guessing.
-
-    ``name``: majority_class, random_prevalence, random_even or mean_truth. ``text`` says what it does; ``reason``
-    why a value is a convention.
-    """
-
-    name: str
-    metric: str
-    average: str | None
-    label: str | None
-    value: float
-    text: Message
-    reason: Message | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FoldRecord:
     """One model's value of one metric on one fold; null where it is undefined there. ``n``: examples of the fold."""
 
@@ -157,3 +140,24 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 
 BESIDE_MAPE = ("mae", "rmse")
 """Metrics to name where some true values are nearly 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualRecord:
+    """One model's predicted and true values, thinned for drawing, and its calibration in bins of equal size.
+
+    ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
+    the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
+    where examples are not independent, or too few) and count.
+    """
+
+    model: str
+    predicted: tuple[float, ...]
+    true: tuple[float, ...]
+    bin_predicted: tuple[float, ...]
+    bin_true: tuple[float, ...]
+    bin_low: tuple[float | None, ...]
+    bin_high: tuple[float | None, ...]
+    bin_count: tuple[float, ...]
+    level: float
+    n: int

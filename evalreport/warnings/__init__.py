@@ -20,7 +20,14 @@ from evalreport.warnings import (  # noqa: F401 - each registers its checks
 from evalreport.warnings.checks import CHECKS, Facts, raised_by
 
 FIRST = (
-    *("named_like_a_loss", "few_of_a_class", "undefined_value", "groups_without_interval", "few_flagged"),
+    *(
+        "named_like_a_loss",
+        "few_of_a_class",
+        "not_better_than_majority",
+        "undefined_value",
+        "groups_without_interval",
+        "few_flagged",
+    ),
     *("constant_scores", "worse_than_mean", "no_test", "identical_answers", "few_resamples_for_family"),
     *("few_large_losses", "short_interval", "short_difference_interval", "gap_may_be_larger"),
     *("many_small_classes", "small_folds", "few_replicates", "few_clusters", "unequal_weights"),

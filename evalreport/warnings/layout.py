@@ -15,7 +15,6 @@ from evalreport.comparisons.registry import TESTS
 from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.errors import UsageError
-from evalreport.intervals.calibration_records import describes_calibration
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.judged import task_weights
@@ -189,14 +188,6 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
             yield warning(
                 "time_ordered", "wider" if ratio > 1 else "alike", about=("time",), ratio=ratio, decimals=1
             )
-
-
-@check("calibration_not_tested")
-def calibration_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
-    """Say that calibration is not tested where examples are in order of time: its test takes them as independent."""
-    forecasts = any(model.proba is not None for model in sample.predictions.models)
-    if "time_order" in sample.units.meets and forecasts and describes_calibration(sample.quantities, options):
-        yield warning("calibration_not_tested", about=("time",))
 
 
 def widening(sample: Sample, options: Options) -> float | None:

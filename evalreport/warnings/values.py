@@ -6,44 +6,40 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
+from evalreport.predictions.arrays import Floats
+from evalreport.predictions.table import Predictions
 from evalreport.schema.metrics import BESIDE_MAPE
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text
 from evalreport.warnings.checks import check
 
 
-@check("few_of_a_class", "not_better_than_majority")
+@check("few_of_a_class")
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of classes with few examples, and on a share of right answers of models no better than the majority."""
+    """Warn of classes with few examples."""
     predictions = sample.predictions
     if not predictions.classes or predictions.y_true is None:
         return
-    # An example that is predicted repeatedly is one example.
-    counts, n = predictions.class_counts, predictions.n_examples
-    if predictions.multiplicity is None and n < predictions.n:
+    for label, n in zip(predictions.classes, examples_of_classes(predictions), strict=True):
+        if 0 < n < FEW_OF_A_CLASS:
+            yield warning("few_of_a_class", about=(label,), n=int(n), label=label)
+
+
+FEW_OF_A_CLASS = 30
+
+
+def examples_of_classes(predictions: Predictions) -> Floats:
+    """Return the number of examples of each class (K,); one that is predicted repeatedly is one example."""
+    if predictions.multiplicity is None and predictions.n_examples < predictions.n:
         first = np.unique(predictions.example, return_index=True)[1]
-        counts, n = np.bincount(predictions.y_true[first], minlength=len(predictions.classes)), len(first)
-    largest = int(counts.argmax())
-    share = float(counts[largest] / n)
-    name = predictions.classes[largest]
-    for code, label in enumerate(predictions.classes):
-        if 0 < counts[code] < 30:
-            yield warning("few_of_a_class", about=(label,), n=int(counts[code]), label=label)
-    if not definition(sample.quantities[0]).scale.share_of_right:
-        return  # the majority class decides what a share of right answers is worth, and no other metric
-    for model in sample.label_models:
-        outputs = next(m for m in predictions.models if m.name == model)
-        hits = np.asarray(outputs.y_pred == predictions.y_true)
-        right = predictions.number(hits) / int(predictions.class_counts.sum())
-        low, _ = wilson_limits(right * n, n, 0.95)
-        if low <= share:
-            yield warning("not_better_than_majority", about=(model,), model=model, name=name, share=share)
+        assert predictions.y_true is not None
+        return np.bincount(predictions.y_true[first], minlength=len(predictions.classes)).astype(np.float64)
+    return np.asarray(predictions.class_counts, dtype=np.float64)
 
 
 def _metrics_to_read(

@@ -37,7 +37,7 @@ PRODUCTS = {
     *("metrics/label_estimates.py", "metrics/replicates.py", "samplings/sampling.py"),  # sparse
     *("metrics/threshold_counts.py", "metrics/clustering.py", "metrics/ranking.py"),  # sparse
     *("comparisons/permutation.py", "comparisons/unit_swaps.py"),  # sparse
-    "algorithms/decomposition.py",  # multiplicities by zeros and ones: whole numbers
+    "questions/algorithms/decomposition.py",  # multiplicities by zeros and ones: whole numbers
 }
 """Files whose products ``@`` are of sparse matrices, which add in order, or of whole numbers."""
 

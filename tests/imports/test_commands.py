@@ -19,12 +19,21 @@ LOGS = Path(__file__).resolve().parents[1] / "data" / "imports"
         ("promptfoo", "promptfoo/costs.json", ("--missing", "drop")),
         ("deepeval", "deepeval_costs/cases", ()),
         ("deepeval", "deepeval_costs/traced", ()),
-        ("mlflow", "mlflow/3/costs/mlflow.db", ()),
     ],
 )
 def test_costs_of_the_newest_tools_stand_in_the_report(tool, log, words, importing, tmp_path):
     """The cheap model's price is a twelfth of the dear one's, per token, so its mean cost is too: 0.25 against 3."""
-    code, _, rows = importing(tool, LOGS / log)
+    costs_stand_in_the_report(importing(tool, LOGS / log), words, tmp_path)
+
+
+def test_costs_of_mlflow_stand_in_the_report(importing, mlflow_stores, tmp_path):
+    """The same of a database of MLflow."""
+    costs_stand_in_the_report(importing("mlflow", mlflow_stores / "costs" / "mlflow.db"), (), tmp_path)
+
+
+def costs_stand_in_the_report(imported, words, tmp_path) -> None:
+    """Compare what was imported, and find the ratio of the mean costs."""
+    code, _, rows = imported
     assert code == 0
     given = ["run", str(tmp_path / "predictions.csv"), "-o", str(tmp_path / "out"), "--resamples", "50", "-q"]
     assert main([*given, "-f", "html", "-f", "json", *words]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,12 +17,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from evalreport.cli import main
-from evalreport.imports import mlflow_stores
 
-STORE = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow" / "3" / "store"
-DATABASE = STORE / "mlflow.db"
-WAYS = STORE.with_name("ways")
-ANSWERS = json.loads((STORE / "server.json").read_text(encoding="utf-8"))
+DATA = Path(__file__).resolve().parents[1] / "data" / "imports" / "mlflow" / "3"
+ANSWERS = json.loads((DATA / "store" / "server.json").read_text(encoding="utf-8"))
 JUDGED = ("--model", "large", "--model", "small", "--outcome", "right/value")
 
 
@@ -31,8 +29,14 @@ def imported(importing):
     return partial(importing, "mlflow")
 
 
+@pytest.fixture
+def database(mlflow_stores: Path) -> Path:
+    """The database of the first store."""
+    return mlflow_stores / "store" / "mlflow.db"
+
+
 class Server(BaseHTTPRequestHandler):
-    """Answers as the server did, one run a page, and keeps what was asked."""
+    """Answers the client as the server did, one run a page, and keeps what was asked."""
 
     asked: list[tuple[str, str | None]]
     answers = ANSWERS
@@ -40,16 +44,19 @@ class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Send a table, or say that there is none; traces with spans, where this server has them."""
         asked = parse_qs(urlsplit(self.path).query)
-        if "trace_ids" in asked:
-            found = (
-                [self.answers["spans"][name] for name in asked["trace_ids"]]
-                if "spans" in self.answers
-                else None
-            )
-            self._send(404 if found is None else 200, json.dumps({"traces": found}))
-            return
-        table = self.answers["tables"][asked["run_uuid"][0]]
-        self._send(404 if table is None else 200, "{}" if table is None else table)
+        if self.path.startswith("/get-artifact"):
+            table = self.answers["tables"][asked["run_uuid"][0]]
+            self._send(404 if table is None else 200, "{}" if table is None else table)
+        elif "trace_ids" in asked and "spans" in self.answers:
+            infos = {
+                one["trace_id"]: one for found in self.answers["traces"].values() for one in found["traces"]
+            }
+            traces = [
+                {**self.answers["spans"][name], "trace_info": infos[name]} for name in asked["trace_ids"]
+            ]
+            self._send(200, json.dumps({"traces": traces}))
+        else:
+            self._send(404, json.dumps({"error_code": "ENDPOINT_NOT_FOUND"}))
 
     def do_POST(self) -> None:
         """Search experiments, runs or traces."""
@@ -62,7 +69,10 @@ class Server(BaseHTTPRequestHandler):
             more = {"next_page_token": str(page + 1)} if page + 1 < len(runs) else {}
             found = {"runs": runs[page : page + 1], **more}
         else:
-            found = self.answers["traces"][asked["filter"].split("'")[1]]
+            found = self.answers["traces"][asked["filter"].split("'")[-2]]
+            if "spansLocation" in asked["filter"]:
+                stored = self.answers.get("spans", {})
+                found = {"traces": [one for one in found.get("traces", []) if one["trace_id"] in stored]}
         self._send(200, json.dumps(found))
 
     def _send(self, code: int, text: str) -> None:
@@ -76,7 +86,7 @@ class Server(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
+def server(mlflow_stores: Path) -> Iterator[str]:
     """The address of a server on this machine."""
     Server.asked = []
     with HTTPServer(("127.0.0.1", 0), Server) as running:
@@ -87,9 +97,9 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def changed(tmp_path) -> Path:
+def changed(database: Path, tmp_path: Path) -> Path:
     """A copy of the database, to be changed."""
-    return Path(shutil.copy(DATABASE, tmp_path / "mlflow.db"))
+    return Path(shutil.copy(database, tmp_path / "mlflow.db"))
 
 
 def change(path: Path, sql: str, *parameters: object) -> None:
@@ -99,9 +109,9 @@ def change(path: Path, sql: str, *parameters: object) -> None:
         connection.commit()
 
 
-def test_judged_traces_of_a_database_are_rows(imported):
+def test_judged_traces_of_a_database_are_rows(imported, database, mlflow_stores):
     """Runs by name; what a scorer said is the outcome; inputs, tags and what was expected keep their names."""
-    code, said, rows = imported(f"sqlite:///{DATABASE}", *JUDGED)
+    code, said, rows = imported(f"sqlite:///{database}", *JUDGED)
     assert code == 0
     assert {row["model"] for row in rows} == {"large", "small"}
     assert len({row["id"] for row in rows}) == 12
@@ -113,7 +123,7 @@ def test_judged_traces_of_a_database_are_rows(imported):
         assert (row["outcome"] == "") == (row["expected_response"] == "12")
     # The questions are those of the table that the run of the same model logged, judged by the same rule.
     # A folder that holds the database of MLflow 3 beside its artifacts is that store.
-    _, _, table = imported(STORE, "--model", "large table", "--model", "small table")
+    _, _, table = imported(mlflow_stores / "store", "--model", "large table", "--model", "small table")
     assert len(table) == 24
     for model in ("large", "small"):
         scores = {row["inputs"]: row["outcome"] for row in table if row["model"] == f"{model} table"}
@@ -126,17 +136,17 @@ def test_judged_traces_of_a_database_are_rows(imported):
         assert own == {question: scores[question] for question in own}
 
 
-def test_what_people_judged_becomes_gold(imported):
+def test_what_people_judged_becomes_gold(imported, database):
     """Three traces of each run were judged by a person too, under the name of the scorer."""
-    _, _, rows = imported(DATABASE, *JUDGED, "--gold", "right/human")
+    _, _, rows = imported(database, *JUDGED, "--gold", "right/human")
     assert [row["gold"] for row in rows if row["gold"]] == ["1.0"] * 6
-    assert imported(DATABASE, *JUDGED, "--gold", "brief/human")[0] == 2
+    assert imported(database, *JUDGED, "--gold", "brief/human")[0] == 2
 
 
-def test_a_server_gives_what_its_database_gives(imported, server):
+def test_a_server_gives_what_its_database_gives(imported, server, database):
     """Page by page; judged traces, and tables."""
     for words in (JUDGED, ("--model", "large table", "--model", "small table=tiny", "--id", "question_id")):
-        _, _, stored = imported(DATABASE, *words)
+        _, _, stored = imported(database, *words)
         code, said, served = imported(server, *words)
         assert code == 0
         assert f"{server}, run " in said
@@ -148,19 +158,19 @@ def test_a_server_gives_what_its_database_gives(imported, server):
             assert {name: other.get(name) for name in names} == {name: row[name] for name in names}
 
 
-def test_a_run_without_rows_is_told_the_line_that_logs_them(imported):
+def test_a_run_without_rows_is_told_the_line_that_logs_them(imported, database):
     """A plain evaluation logs metrics only; the line that the message gives was run for the fixture, and is read."""
-    code, said, _ = imported(DATABASE, "--model", "large plain")
+    code, said, _ = imported(database, "--model", "large plain")
     assert code == 2
     assert "no rows were logged by large plain" in said
     assert 'mlflow.log_table(data.assign(prediction=answers), "eval_results_table.json")' in said
-    code, _, rows = imported(DATABASE, "--model", "large logged", "--model", "small logged")
+    code, _, rows = imported(database, "--model", "large logged", "--model", "small logged")
     assert (code, len(rows), rows[0]["y_true"]) == (0, 8, "0")
 
 
-def test_of_a_whole_store_the_runs_that_were_judged_so_are_read(imported, tmp_path):
+def test_of_a_whole_store_the_runs_that_were_judged_so_are_read(imported, tmp_path, database):
     """`--outcome` alone chooses: the others are named, and evalreport reads the result."""
-    code, said, rows = imported(DATABASE, "--outcome", "brief/value")
+    code, said, rows = imported(database, "--outcome", "brief/value")
     assert (code, {row["model"] for row in rows}) == (0, {"large", "small"})
     assert "left out" in said
     assert "large plain" in said
@@ -194,24 +204,28 @@ def test_inputs_that_are_cut_match_nothing(imported, changed):
     assert (code, len({row["id"] for row in rows})) == (0, 12)
     change(changed, "UPDATE trace_info SET request_preview = ?", "x" * 1000)
     assert len({row["id"] for row in imported(changed, *JUDGED)[2]}) == 12
-    change(changed, "DROP TABLE spans")
+    change(changed, "DELETE FROM spans")
     code, said, _ = imported(changed, *JUDGED)
     assert code == 2
     assert "the inputs of a trace are cut" in said
 
 
-def test_a_database_is_only_read(imported, tmp_path):
+def test_a_database_is_only_read(imported, tmp_path, database, mlflow_stores):
     """Its bytes stay, nothing is left beside it; what is no database, or not of MLflow, is said."""
-    before = DATABASE.read_bytes()
-    assert imported(DATABASE, *JUDGED)[0] == 0
-    assert DATABASE.read_bytes() == before
-    assert sorted(path.name for path in STORE.iterdir()) == ["mlflow.db", "mlruns", "server.json"]
+    before = database.read_bytes()
+    assert imported(database, *JUDGED)[0] == 0
+    assert database.read_bytes() == before
+    assert sorted(path.name for path in (mlflow_stores / "store").iterdir()) == [
+        "mlflow.db",
+        "mlruns",
+        "server.json",
+    ]
     (tmp_path / "text.db").write_text("no database, but long enough to be taken for one " * 30)
     change(tmp_path / "other.db", "CREATE TABLE a (b)")
     for name, problem in (
         ("none.db", "there is no such database"),
         ("text.db", "file is not a database"),
-        ("other.db", "no such table: runs"),
+        ("other.db", "attempt to write a readonly database"),
     ):
         code, said, _ = imported(f"sqlite:///{tmp_path / name}")
         assert code == 2
@@ -219,13 +233,8 @@ def test_a_database_is_only_read(imported, tmp_path):
         assert problem in said
 
 
-def test_a_database_without_end_is_refused(imported, changed, monkeypatch):
-    """A view in the place of a table may have rows without end; and more than can be held is not read."""
-    with monkeypatch.context() as limit:
-        limit.setattr(mlflow_stores, "MOST_BYTES", 1_000)
-        code, said, _ = imported(changed, *JUDGED)
-        assert code == 2
-        assert "it holds more than" in said
+def test_a_database_without_end_is_refused(imported, changed):
+    """A view in the place of a table may have rows without end."""
     change(changed, "ALTER TABLE runs RENAME TO real_runs")
     endless = (
         "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT real_runs.* FROM real_runs, c"
@@ -250,13 +259,15 @@ def test_a_password_is_sent_and_never_shown(imported, server, monkeypatch):
 
 def test_what_is_no_server_of_mlflow_is_said(imported, server, monkeypatch):
     """Nobody listens; another program answers; the server refuses."""
-    assert "the server does not answer" in imported("http://127.0.0.1:1")[1]
+    code, said, _ = imported("http://127.0.0.1:1")
+    assert code == 2
+    assert "MLflow's client cannot read it (API request to http://127.0.0.1:1/" in said
     monkeypatch.setattr(Server, "_send", lambda self, *_: self.send_error(403))
     code, said, _ = imported(server)
     assert code == 2
-    assert "the server says 403" in said
+    assert "error code 403" in said
     assert "MLFLOW_TRACKING_TOKEN" in said
-    for answer, problem in (("[]", "no answer of MLflow"), ("<html>", "no JSON")):
+    for answer in ("[]", "<html>"):
 
         def other(self: Server, _code: int, _text: str, answer: str = answer) -> None:
             self.send_response(200)
@@ -266,7 +277,8 @@ def test_what_is_no_server_of_mlflow_is_said(imported, server, monkeypatch):
         monkeypatch.setattr(Server, "_send", other)
         code, said, _ = imported(server)
         assert code == 2
-        assert problem in said
+        assert "MLflow's client cannot read it" in said
+        assert len(said.splitlines()) == 1
 
 
 def test_questions_are_matched_by_their_inputs_whatever_the_tag_of_a_trace(imported, changed):
@@ -287,12 +299,12 @@ def test_questions_are_matched_by_their_inputs_whatever_the_tag_of_a_trace(impor
         ("people", "correct/human", {"question"}),
     ],
 )
-def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server, monkeypatch):
+def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server, monkeypatch, mlflow_stores):
     """A function, traces that were made before the run, people's feedback: the same of database and server.
 
     MLflow shows the last message of a chat, which is the same for all six questions, and cuts one that is longer.
     """
-    code, said, rows = imported(WAYS / "mlflow.db", "--experiment", experiment)
+    code, said, rows = imported(mlflow_stores / "ways" / "mlflow.db", "--experiment", experiment)
     assert (code, len(rows), len({row["id"] for row in rows})) == (0, 12, 6)
     assert f"outcome: {outcome}" in said
     assert names == set(rows[0]) - {"model", "id", "outcome", "latency"}
@@ -301,14 +313,16 @@ def test_what_evaluate_can_be_given(experiment, outcome, names, imported, server
     }
     # The questions on which the rule of make_mlflow.py lets each model err are two of the six.
     assert {model: own.count("1.0") for model, own in rights.items()} == {"large": 4, "small": 4}
-    monkeypatch.setattr(Server, "answers", json.loads((WAYS / "server.json").read_text(encoding="utf-8")))
+    monkeypatch.setattr(
+        Server, "answers", json.loads((DATA / "ways" / "server.json").read_text(encoding="utf-8"))
+    )
     code, _, served = imported(server, "--experiment", experiment)
     assert (code, served) == (0, rows)
 
 
-def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkeypatch):
+def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkeypatch, mlflow_stores):
     """MLflow's own id of a trace is a random text where a function was evaluated."""
-    answers = json.loads((WAYS / "server.json").read_text(encoding="utf-8"))
+    answers = json.loads((DATA / "ways" / "server.json").read_text(encoding="utf-8"))
     del answers["spans"]
     monkeypatch.setattr(Server, "answers", answers)
     code, said, _ = imported(server, "--experiment", "function")
@@ -317,9 +331,9 @@ def test_inputs_that_an_older_server_cuts_match_nothing(imported, server, monkey
     assert "name the database" in said
 
 
-def test_judgements_of_another_run_are_left_out(imported, tmp_path):
+def test_judgements_of_another_run_are_left_out(imported, tmp_path, mlflow_stores):
     """Two runs may evaluate the same traces."""
-    path = Path(shutil.copy(WAYS / "mlflow.db", tmp_path / "mlflow.db"))
+    path = Path(shutil.copy(mlflow_stores / "ways" / "mlflow.db", tmp_path / "mlflow.db"))
     _, _, wanted = imported(path, "--experiment", "traces")
     with closing(sqlite3.connect(path)) as connection:
         given = connection.execute("SELECT * FROM assessments WHERE assessment_type = 'feedback'")
@@ -335,6 +349,17 @@ def test_judgements_of_another_run_are_left_out(imported, tmp_path):
     assert imported(path, "--experiment", "traces")[2] == wanted
 
 
+def test_without_the_client_the_extra_is_named(imported, monkeypatch, tmp_path):
+    """Of a database and a server alike; tables in files need no client."""
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    (tmp_path / "mlflow.db").touch()
+    for source in (tmp_path / "mlflow.db", "http://127.0.0.1:1"):
+        code, said, _ = imported(source)
+        assert code == 2
+        assert "install evalreport with its extra mlflow" in said
+        assert len(said.splitlines()) == 1
+
+
 def test_a_file_store_with_traces_is_told_how_to_move(imported, tmp_path):
     """MLflow 3 gives up its file store, and has a command that makes a database of it."""
     (tmp_path / "mlruns/1/traces/tr-1").mkdir(parents=True)
@@ -343,16 +368,19 @@ def test_a_file_store_with_traces_is_told_how_to_move(imported, tmp_path):
     assert "mlflow migrate-filestore" in said
 
 
-COSTS = STORE.with_name("costs")
 PRICES = {"large": 3e-6, "small": 0.25e-6}
 """Dollars for a token of the question in make_mlflow.py; four times as much for one of the answer."""
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_costs_are_those_of_all_calls_of_a_trace(imported, server, monkeypatch, served):
+def test_costs_are_those_of_all_calls_of_a_trace(imported, server, monkeypatch, served, mlflow_stores):
     """By hand: two calls of 100 + 10 n tokens and 20 of the answer in all, each n + 1 hundredths of a second."""
-    monkeypatch.setattr(Server, "answers", json.loads((COSTS / "server.json").read_text(encoding="utf-8")))
-    code, said, rows = imported(server if served else COSTS / "mlflow.db", "--experiment", "costs")
+    monkeypatch.setattr(
+        Server, "answers", json.loads((DATA / "costs" / "server.json").read_text(encoding="utf-8"))
+    )
+    code, said, rows = imported(
+        server if served else mlflow_stores / "costs" / "mlflow.db", "--experiment", "costs"
+    )
     assert code == 0
     assert "costs of each answer: cost, latency, tokens" in said
     assert (len(rows), len({row["id"] for row in rows})) == (16, 8)

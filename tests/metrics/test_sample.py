@@ -7,7 +7,7 @@ import pytest
 
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.predictions.table import Predictions
-from evalreport.slices.limits import by_row
+from evalreport.questions.slices.limits import by_row
 from tests.samples.metrics import ROWS, Rows, by_quantity, estimates_of, ids, predictions_of, weighted
 
 SERVED = ("binary", "multiclass", "regression")

@@ -17,7 +17,8 @@ from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, compar
 from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.evidence import PairedMean, PairedProportion
-from evalreport.schema.comparisons import ComparisonRecord, OmnibusRecord
+from evalreport.questions.ranks.records import OmnibusRecord
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 
 Found = ComparisonRecord | OmnibusRecord

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.curves import OperatingPointRecord
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 

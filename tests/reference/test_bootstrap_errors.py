@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.algorithms.decomposition import squared
-from evalreport.algorithms.replicates import replicates_of
 from evalreport.loading.load import load
-from evalreport.schema.algorithms import DecompositionRecord, ErrorEstimateRecord
+from evalreport.questions.algorithms.decomposition import squared
+from evalreport.questions.algorithms.records import DecompositionRecord, ErrorEstimateRecord
+from evalreport.questions.algorithms.replicates import replicates_of
 from evalreport.schema.results import Results
 
 from .records import CLOSED_FORM, DATA, Record, records_of

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evalreport
-from evalreport.algorithms.replicates import bootstrap_632, bootstrap_632plus
+from evalreport.questions.algorithms.replicates import bootstrap_632, bootstrap_632plus
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 

@@ -78,7 +78,7 @@ def test_a_limit_that_the_test_moved_is_written_alike_and_explained_everywhere(
         assert (CUT in text or STRETCHED in text) == (said is not None)
         assert said is None or said in text
     if limits is not None:
-        assert board.panels[0].gaps[1].beside == limits
+        assert board.panels[0].gaps[1].cell.beside == limits
         assert all(limits in text for text in texts[2:])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import evalreport
-from evalreport.schema.algorithms import ErrorEstimateRecord
+from evalreport.questions.algorithms.records import ErrorEstimateRecord
 from evalreport.schema.results import Results
 
 Fit = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Callable[[npt.NDArray[Any]], npt.NDArray[Any]]]

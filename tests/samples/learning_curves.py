@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.algorithms.learning_curves import PointLosses
+from evalreport.questions.algorithms.learning_curves import PointLosses
 from evalreport.schema.results import Results
 
 

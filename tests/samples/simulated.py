@@ -7,8 +7,8 @@ from math import erf, sqrt
 
 import numpy as np
 
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
-from evalreport.schema.curves import CurveRecord
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.metrics import ConfusionRecord, Interval, MetricRecord

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 import evalreport
+from evalreport.questions.slices.records import DisparityRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
-from evalreport.schema.slices import DisparityRecord
 
 Columns = dict[str, Any]
 

@@ -29,7 +29,13 @@ REPORT = Path(sections.__file__).parents[1]
 
 TEMPLATES = sorted(template_folder().rglob("*.j2"))
 
-MODULES = sorted([*REPORT.glob("*.py"), *(REPORT / "sections").glob("*.py")])
+MODULES = sorted(
+    [
+        *REPORT.glob("*.py"),
+        *(REPORT / "sections").glob("*.py"),
+        *(REPORT.parent / "questions").glob("*/*section.py"),
+    ]
+)
 
 PACKAGE = sorted(REPORT.parent.rglob("*.py"))
 
@@ -37,12 +43,14 @@ PACKAGE = sorted(REPORT.parent.rglob("*.py"))
 SAYING = [
     path
     for path in MODULES
-    if path.parent.name == "sections" or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
+    if path.parent.name == "sections"
+    or path.stem.endswith("section")
+    or path.stem in {"reasons", "terminal", "naming", "markdown", "view"}
 ]
 
 # What is read out of the results' own sentences, or is a command: no text of the report.
 NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
-NO_TEXTS |= {"lined questions tries", "lined questions bars"}
+NO_TEXTS |= {"lined questions tries", "lined questions bars", "number muted", "tests every-test"}  # classes
 
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalreport.algorithms.error_estimators import INTERPOLATES
-from evalreport.algorithms.records import AlgorithmRecords
 from evalreport.predictions.table import Predictions
-from evalreport.schema.algorithms import SQUARES_OF, ErrorEstimateRecord
+from evalreport.questions.algorithms.error_estimators import INTERPOLATES
+from evalreport.questions.algorithms.records import SQUARES_OF, AlgorithmLists, ErrorEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
 
@@ -15,7 +14,7 @@ FEW_REPLICATES = 30
 
 
 @check("interpolating_model", "no_information", "never_out_of_bag")
-def error_estimates(algorithms: AlgorithmRecords) -> Iterator[WarningRecord]:
+def error_estimates(algorithms: AlgorithmLists) -> Iterator[WarningRecord]:
     """Warn of models that interpolate, that learnt nothing, and of examples that were never out of the bag."""
     estimates = algorithms.error_estimates
     main = [e for e in estimates if e.metric == estimates[0].metric]
@@ -38,7 +37,7 @@ def _models(records: Iterator[ErrorEstimateRecord]) -> tuple[str, ...]:
 
 
 @check("noise_in_bias", "noise_exceeds_bias", "few_replicates")
-def decomposition(algorithms: AlgorithmRecords, predictions: Predictions) -> Iterator[WarningRecord]:
+def decomposition(algorithms: AlgorithmLists, predictions: Predictions) -> Iterator[WarningRecord]:
     """Warn of bias that holds noise, of more noise than there is bias, and of few replicates."""
     records = algorithms.decomposition
     if not records:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from evalreport.comparisons.attempt_variance import attempt_variance_records
-from evalreport.comparisons.questions import question_records
+from evalreport.questions.attempts.records import AttemptLists
+from evalreport.questions.attempts.variance import attempt_variance_records
+from evalreport.questions.attempts.verdicts import question_records
 from evalreport.questions.question import Run, question
-from evalreport.schema.comparisons import AttemptVarianceRecord
-from evalreport.schema.questions import QuestionRecord
 from evalreport.schema.warnings import WarningRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempts:
+class Attempts(AttemptLists):
     """The lists of results.json about attempts; ``few``: the pairs none of whose questions could be decided."""
 
-    questions: tuple[QuestionRecord, ...] = ()
-    attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
     few: tuple[WarningRecord, ...] = ()
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from evalreport.intervals.calibration_records import calibration_records
+from evalreport.questions.calibration.described import calibration_records
+from evalreport.questions.calibration.records import (
+    CalibrationLists,
+)
 from evalreport.questions.question import Run, question
-from evalreport.schema.calibration import CalibrationRecord, CalibrationTableRecord
-from evalreport.schema.curves import CurveRecord
+from evalreport.questions.thresholds.records import CurveRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class Calibration(CalibrationLists):
     """The lists of results.json about calibration; its curves stand among the curves."""
 
-    calibration: tuple[CalibrationRecord, ...] = ()
-    calibration_table: tuple[CalibrationTableRecord, ...] = ()
     curves: tuple[CurveRecord, ...] = ()
 
 

@@ -17,7 +17,7 @@ class CostOptions:
         (), "list", "COLUMN[:UNIT]", '["cost:USD", "latency:s"]', name="cost", loading=True, group="Analysis"
     )
 
-    def check(self) -> None:
+    def check_ranges(self) -> None:
         """Refuse a column that is named twice."""
         names = [cost_name(text) for text in self.costs]
         if len(set(names)) < len(names) or "" in names:

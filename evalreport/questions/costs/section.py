@@ -11,7 +11,7 @@ from evalreport import numbers
 from evalreport.plots.pictures import Figure
 from evalreport.questions.costs.charts import costs_drawn, is_logarithmic, quality_against_cost
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord
-from evalreport.report.scales import Column, LinedRow, LinedTable
+from evalreport.report.table import Cell, Row, Table, plain_cell
 from evalreport.report.view import View, metric_decimals, value_of
 from evalreport.schema.lookups import verdict_between
 from evalreport.schema.metrics import Slice
@@ -30,7 +30,7 @@ class Costs:
     heading: str
     about: str
     figures: tuple[Figure, ...]
-    tables: tuple[LinedTable, ...]
+    tables: tuple[Table, ...]
     note: str
 
 
@@ -202,7 +202,7 @@ def _reference(view: View, records: Sequence[CostRecord]) -> str | None:
     return max(records, key=lambda r: (r.mean, r.model)).model
 
 
-def _table(view: View, column: str) -> LinedTable:
+def _table(view: View, column: str) -> Table:
     records = _overall(view, column)
     reference = _reference(view, records)
     decimals = _decimals(records)
@@ -210,9 +210,9 @@ def _table(view: View, column: str) -> LinedTable:
     for record in records:
         model = view.model(record.model)
         value = value_of(view, model, view.primary)
-        cells = [
+        cells: list[str | Cell] = [
             numbers.number(value, metric_decimals(view, view.primary)),
-            _limited(record.mean, record.low, record.high, decimals),
+            plain_cell(record.mean, record.low, record.high, decimals, strong=True),
             numbers.number(record.median, decimals),
             _p95(record, decimals),
             _per_success(record, decimals),
@@ -222,22 +222,14 @@ def _table(view: View, column: str) -> LinedTable:
                 None if record.model == reference else ratio_between(view, column, record.model, reference)
             )
             cells.append("1" if record.model == reference else _times(ratio))
-        rows.append(
-            LinedRow(
-                label=model.name, cells=tuple(cells), index=model.index, symbol=model.symbol, key=model.key,
-                strong=frozenset({1}), off=record.undominated is False,
-            )
-        )  # fmt: skip
-    heads = ("mean", "median", "p95", "per_success")
-    columns = [Column(head=view.primary_label), *(Column(head=say(f"costs.head.{head}")) for head in heads)]
+        rows.append(Row(model, tuple(cells), off=record.undominated is False))
+    heads = [
+        view.primary_label,
+        *(say(f"costs.head.{head}") for head in ("mean", "median", "p95", "per_success")),
+    ]
     if reference is not None:
-        columns.append(Column(head=say("costs.head.ratio", model=view.model(reference).name)))
-    return LinedTable(
-        title=say("costs.table", column=_named(records[0])),
-        first=say("table.model"),
-        columns=tuple(columns),
-        rows=tuple(rows),
-    )
+        heads.append(say("costs.head.ratio", model=view.model(reference).name))
+    return Table(say("costs.table", column=_named(records[0])), tuple(heads), tuple(rows), look="lined")
 
 
 def _sliced_by(view: View, column: str) -> list[str]:
@@ -246,7 +238,7 @@ def _sliced_by(view: View, column: str) -> list[str]:
     return list(dict.fromkeys(within.column for within in own))
 
 
-def _by_slice(view: View, column: str, by: str) -> LinedTable:
+def _by_slice(view: View, column: str, by: str) -> Table:
     """Return the mean of each model in each slice, and the ratios to the model that the table above has them to."""
     overall = _overall(view, column)
     models = [view.model(r.model) for r in overall][:MOST_MODELS]
@@ -262,21 +254,25 @@ def _by_slice(view: View, column: str, by: str) -> LinedTable:
     rows = []
     for within in shown:
         found = [known.get((within, m.id)) for m in models]
-        cells = [numbers.MISSING if r is None else _limited(r.mean, r.low, r.high, decimals) for r in found]
+        cells = [
+            Cell(numbers.MISSING, strong=False) if r is None else plain_cell(r.mean, r.low, r.high, decimals)
+            for r in found
+        ]
         if reference is not None:
             cells += [_times(ratio_between(view, column, m.id, reference, within)) for m in others]
-        rows.append(LinedRow(label=names[within.value], cells=tuple(cells)))
+        rows.append(Row(None, tuple(cells), names[within.value]))
     heads = [m.name for m in models]
     if reference is not None:
         to = view.model(reference).name
         heads += [say("costs.head.ratio_of", a=m.name, b=to) for m in others]
     left = len(slices) - len(shown)
-    return LinedTable(
-        title=say("costs.table_by", column=_named(overall[0]), by=visible(by)),
+    return Table(
+        say("costs.table_by", column=_named(overall[0]), by=visible(by)),
+        tuple(heads),
+        tuple(rows),
+        say("costs.slices_left", n=left) if left else "",
+        look="lined",
         first=say("table.slice"),
-        columns=tuple(Column(head=head) for head in heads),
-        rows=tuple(rows),
-        note=say("costs.slices_left", n=left) if left else "",
     )
 
 
@@ -296,15 +292,15 @@ def _decimals(records: Sequence[CostRecord]) -> int:
 
 
 def _mean(record: CostRecord) -> str:
-    return _limited(record.mean, record.low, record.high, _decimals([record]))
+    return plain_cell(record.mean, record.low, record.high, _decimals([record])).text
 
 
-def _p95(record: CostRecord, decimals: int) -> str:
+def _p95(record: CostRecord, decimals: int) -> Cell:
     """Write the 95th percentile: with both limits, from the lower one, or alone."""
     if record.p95_low is not None and record.p95_high is None:
         low = say("costs.from", low=numbers.number(record.p95_low, decimals))
-        return f"{numbers.number(record.p95, decimals)} [{low}]"
-    return _limited(record.p95, record.p95_low, record.p95_high, decimals)
+        return Cell(numbers.number(record.p95, decimals), f"[{low}]", strong=False)
+    return plain_cell(record.p95, record.p95_low, record.p95_high, decimals)
 
 
 def _per_success(record: CostRecord, decimals: int) -> str:
@@ -313,18 +309,11 @@ def _per_success(record: CostRecord, decimals: int) -> str:
     return say("costs.none") if record.successes == 0 else numbers.MISSING
 
 
-def _times(ratio: CostRatioRecord | None) -> str:
+def _times(ratio: CostRatioRecord | None) -> Cell:
     if ratio is None or ratio.ratio is None:
-        return numbers.MISSING
+        return Cell(numbers.MISSING, strong=False)
     decimals = max(2, 1 - math.floor(math.log10(ratio.ratio)))
-    return _limited(ratio.ratio, ratio.low, ratio.high, decimals)
-
-
-def _limited(value: float, low: float | None, high: float | None, decimals: int) -> str:
-    text = numbers.number(value, decimals)
-    if low is None or high is None:
-        return text
-    return f"{text} [{numbers.number(low, decimals)}, {numbers.number(high, decimals)}]"
+    return plain_cell(ratio.ratio, ratio.low, ratio.high, decimals)
 
 
 def _note(view: View, column: str) -> str:

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 
-from evalreport.comparisons.gold import gold_sampling
-from evalreport.comparisons.judges import judge_records
-from evalreport.questions.question import Run, question
-from evalreport.schema.judges import (
-    GoldSamplingRecord,
-    JudgeAgreementRecord,
-    JudgeBiasRecord,
-    JudgeEstimateRecord,
+from evalreport.questions.judges.estimates import judge_records
+from evalreport.questions.judges.gold import gold_sampling
+from evalreport.questions.judges.records import (
+    JudgeLists,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judges:
-    """The lists of results.json about an automatic judge."""
-
-    judge_estimates: tuple[JudgeEstimateRecord, ...] = ()
-    judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
-    judge_bias: tuple[JudgeBiasRecord, ...] = ()
-    gold_sampling: tuple[GoldSamplingRecord, ...] = ()
+from evalreport.questions.question import Run, question
 
 
 @question("judges", applies=lambda run: any(s.predictions.judged for s in run.samples))
-def judges(run: Run) -> Judges:
+def judges(run: Run) -> JudgeLists:
     """Return the records about the judge."""
     records = judge_records(run.samples, run.pairs.compared, run.pairs.limits, run.options)
-    return Judges(
+    return JudgeLists(
         judge_estimates=records.estimates,
         judge_agreement=records.agreement,
         judge_bias=records.bias,

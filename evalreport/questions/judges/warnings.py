@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalreport.comparisons.judges import OUTCOME, Fields
 from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
-from evalreport.questions.judges.compute import Judges
+from evalreport.questions.judges.estimates import OUTCOME, Fields
+from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
 from evalreport.samplings.judged import PPI
-from evalreport.schema.judges import JudgeEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
 
@@ -23,7 +22,7 @@ FEW_DISAGREEMENTS = 5
 
 
 @check("judge_favours", "few_gold", "few_judge_errors")
-def judge_warnings(judges: Judges, options: Options) -> Iterator[WarningRecord]:
+def judge_warnings(judges: JudgeLists, options: Options) -> Iterator[WarningRecord]:
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
     yield from _favours(judges, options)
     agreements = {r.model: r for r in judges.judge_agreement if r.model is not None}
@@ -39,7 +38,7 @@ def judge_warnings(judges: Judges, options: Options) -> Iterator[WarningRecord]:
             yield warning("few_judge_errors", about=(name,), model=name, n=n, gold=r.n_gold)
 
 
-def _favours(judges: Judges, options: Options) -> Iterator[WarningRecord]:
+def _favours(judges: JudgeLists, options: Options) -> Iterator[WarningRecord]:
     """Warn of the pair that shows most clearly that the judge favours one of two models."""
     own = {r.model: r.bias for r in judges.judge_agreement if r.model is not None}
     flagged = [r for r in judges.judge_bias if r.flagged]
@@ -104,7 +103,7 @@ def _how_few(kind: str, n: int) -> Fields:
     return {} if short is None else {"low": short.lowest, "high": short.highest}
 
 
-def _rests_on_the_judge(judges: Judges, name: str) -> bool:
+def _rests_on_the_judge(judges: JudgeLists, name: str) -> bool:
     """Say whether a model's estimate gives the judge any weight; in a suite, in some task."""
     estimates = (r for r in judges.judge_estimates if r.a == name and r.b is None)
     return any(r.lam is None or r.lam > 0 for r in estimates if r.value is not None)

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from evalreport.comparisons.omnibus import average_rank_records, omnibus_records
-from evalreport.comparisons.rank_sets import rank_set_records
 from evalreport.questions.question import Run, question
-from evalreport.schema.comparisons import AverageRankRecord, OmnibusRecord, RankSetRecord
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranks:
-    """The lists of results.json about ranks."""
-
-    omnibus: tuple[OmnibusRecord, ...] = ()
-    average_ranks: tuple[AverageRankRecord, ...] = ()
-    rank_sets: tuple[RankSetRecord, ...] = ()
+from evalreport.questions.ranks.omnibus import average_rank_records, omnibus_records
+from evalreport.questions.ranks.rank_sets import rank_set_records
+from evalreport.questions.ranks.records import RankLists
 
 
 @question("ranks", applies=lambda run: len(run.predictions.models) > 1)
-def ranks(run: Run) -> Ranks:
+def ranks(run: Run) -> RankLists:
     """Test all models at once, and bound each model's rank by the decided pairs."""
     omnibus = omnibus_records(run.samples, run.pairs.tested, run.options)
-    return Ranks(
+    return RankLists(
         omnibus=omnibus,
         average_ranks=average_rank_records(run.samples, omnibus, run.pairs.tested, run.options),
         rank_sets=rank_set_records(run.pairs.decisions, run.pairs.family_rows, run.data.deciding),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalreport.questions.question import Run, question
-from evalreport.slices.analysis import Sliced, slice_records
+from evalreport.questions.slices.analysis import Sliced, slice_records
 
 
 @question("slices", applies=lambda run: bool(run.data.divisions))

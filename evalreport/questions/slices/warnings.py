@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalreport.questions.slices.analysis import Sliced
 from evalreport.schema.warnings import WarningRecord
-from evalreport.slices.analysis import Sliced
 from evalreport.warnings.checks import check
 
 

@@ -5,36 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from evalreport.comparisons.decision_curves import decision_curves
-from evalreport.comparisons.roc_dominance import dominance_records
-from evalreport.intervals.curves import bands_found, curve_records
 from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import score_histograms
 from evalreport.questions.question import Run, question
-from evalreport.schema.calibration import DecisionCurveDifferenceRecord, DecisionCurveRecord
-from evalreport.schema.curves import (
-    CurveRecord,
-    CurveSummaryRecord,
-    DominanceRecord,
-    OperatingPointRecord,
-    ScoreHistogramRecord,
-    ThresholdChangeRecord,
+from evalreport.questions.thresholds.curves import bands_found, curve_records
+from evalreport.questions.thresholds.decision_curves import decision_curves
+from evalreport.questions.thresholds.dominance import dominance_records
+from evalreport.questions.thresholds.records import (
+    ThresholdLists,
 )
 from evalreport.schema.inputs import FoundRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class Thresholds(ThresholdLists):
     """Curves and their points, and how bands were drawn."""
 
-    curves: tuple[CurveRecord, ...] = ()
-    curve_summaries: tuple[CurveSummaryRecord, ...] = ()
-    operating_points: tuple[OperatingPointRecord, ...] = ()
-    dominance: tuple[DominanceRecord, ...] = ()
-    threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
-    score_histograms: tuple[ScoreHistogramRecord, ...] = ()
-    decision_curves: tuple[DecisionCurveRecord, ...] = ()
-    decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
     found: tuple[FoundRecord, ...] = ()
 
 

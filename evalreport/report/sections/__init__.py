@@ -15,31 +15,18 @@ from evalreport.extensions import file_of_room
 from evalreport.plots.pictures import Figure
 from evalreport.report.sections import (
     audit,
-    calibration,
     cases,
     cautions,
     confusion,
-    curves,
     decision,
-    decision_curves,
-    decomposition,
     differences,
-    estimates,
     failures,
     glossary,
-    judge,
-    looks,
     methods,
     metrics,
-    omnibus,
     pairs,
-    questions,
-    ranks,
     reproducibility,
-    segments,
-    slices,
     tasks,
-    thresholds,
 )
 from evalreport.report.view import View
 from evalreport.texts import named
@@ -82,14 +69,16 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class InRoom:
-    """The function ``describe`` of a file of a room, which is read when it is called."""
+    """The function of a file of a room that describes a section; the file is read when it is called."""
 
     room: str
     file: str = "section"
+    function: str = "describe"
 
     def __call__(self, view: View) -> object:
         """Describe the section."""
-        return file_of_room(self.room, self.file).describe(view)
+        described: object = getattr(file_of_room(self.room, self.file), self.function)(view)
+        return described
 
 
 SECTIONS = (
@@ -98,30 +87,30 @@ SECTIONS = (
     Section("audit", audit.describe_audit),
     Section("cases", cases.describe),
     Section("tasks", tasks.describe),
-    Section("judge", judge.describe),
+    Section("judge", InRoom("judges")),
     Section("failures", failures.describe_failures),
-    Section("slices", slices.describe),
-    Section("segments", segments.describe),
-    Section("curves", curves.describe),
-    Section("calibration", calibration.describe),
-    Section("decision_curves", decision_curves.describe),
-    Section("distributions", curves.describe_distributions),
+    Section("slices", InRoom("slices")),
+    Section("segments", InRoom("slices", "segments_section")),
+    Section("curves", InRoom("thresholds", "curves_section")),
+    Section("calibration", InRoom("calibration")),
+    Section("decision_curves", InRoom("thresholds", "decision_curves_section")),
+    Section("distributions", InRoom("thresholds", "curves_section", "describe_distributions")),
     Section("pairs", pairs.describe),
     Section("costs", InRoom("costs")),
-    Section("questions", questions.describe),
-    Section("attempts", tasks.describe_attempts),
-    Section("thresholds", thresholds.describe_thresholds),
-    Section("estimates", estimates.describe),
-    Section("learning", estimates.describe_learning),
-    Section("decomposition", decomposition.describe),
-    Section("looks", looks.describe),
+    Section("questions", InRoom("attempts")),
+    Section("attempts", InRoom("attempts", "variance_section")),
+    Section("thresholds", InRoom("thresholds")),
+    Section("estimates", InRoom("algorithms")),
+    Section("learning", InRoom("algorithms", "section", "describe_learning")),
+    Section("decomposition", InRoom("algorithms", "decomposition_section")),
+    Section("looks", InRoom("looks")),
     Section("methods", methods.describe),
     Section("metrics", metrics.describe, brief_heading="key_metrics", appendix=True),
     Section("confusion", confusion.describe_confusion, brief=False, appendix=True),
-    Section("ranks", ranks.describe_ranks, brief=False, appendix=True),
+    Section("ranks", InRoom("ranks"), brief=False, appendix=True),
     Section("differences", differences.describe_differences, brief=False, appendix=True),
-    Section("omnibus", omnibus.describe_omnibus, brief=False, appendix=True),
-    Section("gains", curves.describe_gains, brief=False, appendix=True),
+    Section("omnibus", InRoom("ranks", "omnibus_section"), brief=False, appendix=True),
+    Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),
     Section(
         "glossary",

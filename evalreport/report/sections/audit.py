@@ -10,7 +10,8 @@ from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import MetricKey, label_of, listed, metric_label
-from evalreport.report.view import Cell, Model, Row, Table, Tables, View, text_of
+from evalreport.report.table import Cell, Row, Table, Tables, headings
+from evalreport.report.view import Model, View, text_of
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
@@ -30,10 +31,9 @@ def describe(view: View) -> Tables | None:
     rows = tuple(_row(view, record) for record in records)
     table = Table(
         say("history.box", metric=label),
-        heads,
+        headings(heads, "unbroken,number,number,number,number,remark"),
         rows,
         say("history.note"),
-        kinds=("unbroken", "", "", "", "", "remark"),
     )
     return Tables((table,))
 
@@ -71,8 +71,8 @@ def describe_audit(view: View) -> Tables | None:
     own = {of: [r for r in records if (r.question in OF_MODELS) == of] for of in (True, False)}
     heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
     tables = [
-        Table(say(title), tuple(map(say, heads)), tuple(_line(view, r) for r in own[of]), first=say("audit.asked"),
-              kinds=("about", "remark", "ours", "ours"))
+        Table(say(title), headings(map(say, heads), "about,remark,ours,ours"), tuple(_line(view, r) for r in own[of]),
+              first=say("audit.asked"))
         for title, of in (("audit.models", True), ("audit.data", False)) if own[of]
     ]  # fmt: skip
     note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.report.naming import MetricKey, label_of
+from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import (
-    Cell,
     Model,
-    Row,
-    Table,
     View,
     metric_decimals,
     metric_record,

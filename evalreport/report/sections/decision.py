@@ -10,6 +10,7 @@ from evalreport import numbers
 from evalreport.gates.conditions import as_ratio
 from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
+from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit
 from evalreport.report.sections.leaderboard import (
@@ -19,7 +20,6 @@ from evalreport.report.sections.leaderboard import (
     second_between,
 )
 from evalreport.report.sections.leaderboard import describe as describe_board
-from evalreport.report.sections.tasks import at_each
 from evalreport.report.view import (
     Model,
     View,

@@ -12,7 +12,8 @@ from evalreport import numbers
 from evalreport.plots.pairs import strip, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry
-from evalreport.report.view import Cell, Row, Table, View, metric_decimals, pair_row, text_of
+from evalreport.report.table import Cell, Row, Table, pair_row
+from evalreport.report.view import View, metric_decimals, text_of
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.texts import group_of, has, named, say
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evalreport import numbers
+from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     MetricKey,
     entry,
@@ -19,8 +21,8 @@ from evalreport.report.naming import (
     spelling,
     summary_of,
 )
+from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
 from evalreport.report.view import (
-    Cell,
     Model,
     View,
     comparison_between,
@@ -34,12 +36,10 @@ from evalreport.report.view import (
     overall_keys,
     ranked_words,
     ranking_record,
-    value_cell,
     value_of,
     verdict_between,
     verdict_word,
 )
-from evalreport.schema.comparisons import RankSetRecord
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import COMPANIONS
@@ -49,77 +49,31 @@ from evalreport.texts.labels import in_sentence
 N_COMPANIONS = 3
 MOST_NAMED = 4
 MOST_ROWS, MOST_BRACKETS = 20, 3
-LEAST_TICKS = 3
-EDGE = 3.0
-"""Percent of a panel's width that is left free at its sides."""
-LETTER = 3.6
-"""Percent of a panel's width that a letter of its axis takes on the narrower one, paper."""
-LETTER_OF_TWO = 5.0
-"""The same where two panels share the paper."""
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The axis of a panel, in percent of its width; ``edge`` percent are free at either side."""
-
-    least: float
-    most: float
-    edge: float = EDGE
-
-    def place(self, value: float) -> float:
-        """Return the position of a value in percent."""
-        width = (self.most - self.least) or 1.0
-        return round(self.edge + (100 - 2 * self.edge) * (value - self.least) / width, 2)
-
-    def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Put ticks at round numbers, three to six of them, 0 among them; they bear no sign.
-
-        Where their numbers would run into each other only every second or third has one, 0 always.
-        """
-        width = (self.most - self.least) or 1.0
-        power = 10.0 ** math.floor(math.log10(width / 3.5))
-        # The widest step that leaves three ticks: a width holds three of any that is at most a third of it.
-        for factor in (10, 5, 2.5, 2, 1, 0.5):
-            step = power * factor
-            first, last = math.ceil(self.least / step - 1e-9), math.floor(self.most / step + 1e-9)
-            if last - first >= LEAST_TICKS - 1:
-                break
-        decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
-        texts = {k: numbers.number(abs(k * step), decimals) if k else "0" for k in range(first, last + 1)}
-        width_of_label = LETTER * (max(map(len, texts.values())) + 0.5)
-        every = math.ceil(width_of_label / ((100 - 2 * self.edge) * step / width))
-        return tuple((self.place(k * step), "" if k % every else text) for k, text in texts.items())
+LETTER, LETTER_OF_TWO = 3.6, 5.0
+"""Percent of a panel's width that a letter of its axis takes on paper: of one panel, and where two share the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A model's difference from the reference: ``text`` is its size, the others are positions from 0 to 100."""
+    """A model's difference from the reference: its size with its limits, and the stroke that shows them."""
 
-    text: str
-    order: float | None = None
-    at: float | None = None
-    low: float | None = None
-    width: float = 0.0
+    cell: Cell
+    stroke: Stroke | None = None
     behind: bool = False
-    title: str = ""
-    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One metric's differences on one axis; ``band`` is the margin, ``rule`` what a rule that needs no model has.
+    """One metric's differences on one axis; ``band_text`` and ``rule_text`` name its shaded and its dotted part.
 
-    ``alone``: of a single model, whose gap is to that rule.
+    ``alone``: of a single model, whose gap is to the rule that needs no model.
     """
 
     heading: str
     metric: str
+    scale: Scale
     gaps: tuple[Gap, ...]
-    ticks: tuple[tuple[float, str], ...]
-    zero: float
-    band: tuple[float, float] | None = None
     band_text: str = ""
-    rule: float | None = None
     rule_text: str = ""
     alone: bool = False
 
@@ -177,11 +131,9 @@ def describe(view: View) -> Leaderboard | None:
     named = named_metrics(view)
     others = others[: max(len(named), N_COMPANIONS if second is None else N_COMPANIONS - 1)]
     panels = (
-        *_primary_panel(view, shown, reference),
+        *_primary_panel(view, shown, reference, LETTER if second is None else LETTER_OF_TWO),
         *([] if second is None else [_panel_of(view, shown, second)]),
     )
-    if second is not None:
-        panels = tuple(replace(panel, ticks=_thinned(panel.ticks, panel.zero)) for panel in panels)
     brackets = _brackets(view, shown) if view.results.baseline is None else []
     at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
     drawn_at_zero = _at_zero(view, shown, reference, second)
@@ -435,7 +387,9 @@ class Difference:
     cut: bool = False
 
 
-def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) -> tuple[Panel, ...]:
+def _primary_panel(
+    view: View, shown: Sequence[Model], reference: Model | None, letter: float
+) -> tuple[Panel, ...]:
     if reference is None:
         return _against_rule(view)
     sign = 1 if view.greater_is_better else -1
@@ -446,7 +400,7 @@ def _primary_panel(view: View, shown: Sequence[Model], reference: Model | None) 
     return (
         _panel(
             heading, view.primary_label, found, reference,
-            decimals=difference_decimals(view, view.primary), margin=margin_of(view),
+            decimals=difference_decimals(view, view.primary), margin=margin_of(view), letter=letter,
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
         ),
@@ -464,23 +418,13 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     limits = sorted(sign * (v - base) for v in (own.low, own.high) if v is not None)
     low, high = limits if len(limits) == 2 else (None, None)
     decimals = metric_decimals(view, view.primary)
-    found = _panel(
+    panel = _panel(
         say("leaderboard.gap_rule", metric=view.primary_label, rule=words), view.primary_label,
-        [(model, Difference(-sign * rule, low, high))], None, decimals=decimals,
+        [(model, Difference(-sign * rule, low, high))], None, decimals=decimals, letter=LETTER,
     )  # fmt: skip
-    gap = replace(found.gaps[0], text=numbers.number(-sign * rule, decimals, signed=True))
-    return (replace(found, gaps=(gap,), alone=True),)
-
-
-def _thinned(ticks: Sequence[tuple[float, str]], zero: float) -> tuple[tuple[float, str], ...]:
-    """Return the ticks of one panel of two, with those numbers alone that do not meet, from 0 on to both sides."""
-    kept: dict[float, str] = {}
-    for at, text in sorted(ticks, key=lambda tick: abs(tick[0] - zero)):
-        if text and all(
-            abs(at - other) >= LETTER_OF_TWO * (len(text) + len(beside)) / 2 for other, beside in kept.items()
-        ):
-            kept[at] = text
-    return tuple((at, kept.get(at, "")) for at, _ in ticks)
+    gap = panel.gaps[0]
+    size = replace(gap.cell, value=numbers.number(-sign * rule, decimals, signed=True))
+    return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
 def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
@@ -490,7 +434,9 @@ def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
     differences = _differences(view, shown, found.key, found.best, verdicts, sign)
     heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
     decimals = difference_decimals(view, found.key)
-    return _panel(heading, metric_label(found.key), differences, found.best, decimals=decimals)
+    return _panel(
+        heading, metric_label(found.key), differences, found.best, decimals=decimals, letter=LETTER_OF_TWO
+    )
 
 
 def _differences(
@@ -551,41 +497,43 @@ def _panel(
     reference: Model | None,
     *,
     decimals: int,
+    letter: float,
     margin: float | None = None,
     rule: float | None = None,
     rule_text: str = "",
     best: str = "leaderboard.best",
 ) -> Panel:
-    found = [d for m, d in differences if m is not reference]
-    ends = [v for d in found for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
-    ends += [0.0] if margin is None else [-margin, 0.0, margin]
-    axis = Axis(min(ends), max(ends))
-    place = axis.place
+    shown = [d for m, d in differences if m is not reference]
+    ends = [v for d in shown for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
+    scale = difference_scale(
+        ends, left=say("leaderboard.left"), right=say("leaderboard.right"), margin=margin, dotted=rule,
+        letter=letter,
+    )  # fmt: skip
 
     def gap(model: Model, d: Difference) -> Gap:
+        named_stroke = partial(stroke, scale, mark=model, grey=d.behind)
+        whose = f"{model.name}, {heading}"
         if model is reference:
-            return Gap(say(best), 0.0, place(0.0))
+            text = say(best)
+            return Gap(Cell(text, order=0.0), named_stroke(0.0, title=f"{whose}: {text}"))
         if d.value is None:
-            return Gap(numbers.MISSING)
+            return Gap(Cell(numbers.MISSING))
         text = numbers.number(abs(d.value), decimals)
         size = text if d.value < 0 else say("leaderboard.ahead", size=text)
         size = size if d.value else say("leaderboard.tied")
-        title = numbers.number(d.value, decimals, signed=True)
-        if d.low is None or d.high is None:
-            return Gap(size, d.value, place(d.value), behind=d.behind, title=title)
-        low, high = place(max(d.low, axis.least)), place(min(d.high, axis.most))
-        excluded = 0.0 if d.cut else None
-        limits = numbers.interval(d.low, d.high, decimals, signed=True, excluded=excluded, margin=margin)
-        return Gap(
-            size, d.value, place(d.value), low, round(high - low, 2), d.behind, f"{title} {limits}", limits
-        )
+        about, limits = numbers.number(d.value, decimals, signed=True), ""
+        if d.low is not None and d.high is not None:
+            excluded = 0.0 if d.cut else None
+            limits = numbers.interval(d.low, d.high, decimals, signed=True, excluded=excluded, margin=margin)
+        about = f"{about} {limits}".strip()
+        low, high = (d.low, d.high) if limits else (None, None)
+        drawn = named_stroke(d.value, low, high, title=f"{whose}: {about}")
+        return Gap(Cell(size, limits, d.value, about=about), drawn, d.behind)
 
-    at = None if rule is None or not axis.least <= rule <= axis.most else place(rule)
-    band = None if margin is None else (place(-margin), round(place(margin) - place(-margin), 2))
-    return Panel(
-        heading, metric, tuple(gap(m, d) for m, d in differences), axis.ticks(), place(0.0), band,
-        say("leaderboard.margin", margin=margin) if band and at is None else "", at, "" if at is None else rule_text,
-    )  # fmt: skip
+    dotted = scale.dotted is not None
+    band_text = say("leaderboard.margin", margin=margin) if margin is not None and not dotted else ""
+    gaps = tuple(gap(m, d) for m, d in differences)
+    return Panel(heading, metric, scale, gaps, band_text, rule_text if dotted else "")
 
 
 # --- title and notes ------------------------------------------------------------------------------------------------
@@ -639,9 +587,9 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
         parts.append(say("leaderboard.grey"))
     if brackets:
         parts.append(say("leaderboard.bracket"))
-    if panels[0].band is not None:
+    if panels[0].scale.band is not None:
         parts.append(say("leaderboard.shaded", margin=margin_of(view) or 0.0))
-    if panels[0].rule is not None:
+    if panels[0].scale.dotted is not None:
         parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
     if margin_of(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
         parts.append(say("leaderboard.no_margin"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
+from evalreport.questions.attempts import variance_section
+from evalreport.questions.looks.records import LookRecord
 from evalreport.report.naming import (
     MetricKey,
     count_range,
@@ -15,11 +17,9 @@ from evalreport.report.naming import (
     spelling,
     test_in_words,
 )
-from evalreport.report.sections import tasks
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, leading_comparison
-from evalreport.schema.looks import LookRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
@@ -70,7 +70,8 @@ def describe(view: View) -> Methods:
     if results.suite:
         parts.append(_of_suite(view))
     parts.append(
-        tasks.scope(view) or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
+        variance_section.scope(view)
+        or say(SCOPES.get(results.design, "methods.conditional"), n=len(view.models))
     )
     known = entry("metric", view.primary.metric)
     if known is not None and known.needs == "gold" and results.judge_agreement:

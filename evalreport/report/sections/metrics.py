@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from evalreport import numbers
 from evalreport.report.naming import (
@@ -15,8 +16,8 @@ from evalreport.report.naming import (
     summary_of,
 )
 from evalreport.report.sections.leaderboard import key_metrics
+from evalreport.report.table import MOST_MODELS, Cell, Column, Row, Table, pair_row
 from evalreport.report.view import (
-    Cell,
     Model,
     View,
     comparison_between,
@@ -46,73 +47,16 @@ RuleValues = dict[MetricKey, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class MetricCell:
-    """One model's value with its interval; ``further`` holds its other intervals, ``about`` its computation."""
-
-    value: str
-    interval: str
-    further: tuple[str, ...]
-    note: str
-    about: str
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One metric: a cell for each model, and what each rule reaches that needs no model.
-
-    ``by`` names the intervals' method, ``about`` is the definition; a brief report keeps those that ``is_key``.
-    """
-
-    label: str
-    by: str
-    about: str
-    cells: tuple[MetricCell, ...]
-    rules: tuple[str, ...]
-    is_key: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Metrics that are given the same: decisions, scores, probabilities, values."""
-
-    title: str
-    note: str
-    rows: tuple[MetricRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TestRow:
-    """One pair on one metric: the difference with its interval, and each test's p-value with its statistic."""
-
-    a: Model
-    b: Model | None
-    metric: str
-    difference: Cell
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """Tests side by side, each with what it is, and a row for each pair, or for each pair and metric."""
-
-    title: str
-    heads: tuple[tuple[str, str], ...]
-    rows: tuple[TestRow, ...]
-    note: str
-    with_metric: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Metrics:
-    """What the section shows; ``rules`` heads the columns of the baselines, ``missing`` says what has no value."""
+    """All metrics, those that a brief report has, single classes, tests; ``missing`` says what has no value."""
 
-    families: tuple[Family, ...]
-    classes: Family | None
-    rules: tuple[str, ...]
-    tests: tuple[Tests, ...]
+    values: Table
+    key_values: Table
+    classes: Table | None
+    classes_on_paper: Table | None
+    tests: tuple[Table, ...]
     note: str
     missing: tuple[str, ...]
-    most_on_paper: int = MOST_PAPER_CLASSES
 
 
 def describe(view: View) -> Metrics | None:
@@ -130,20 +74,49 @@ def describe(view: View) -> Metrics | None:
         key_of(r) for r in view.results.metrics if r.label in classes and r.slice is None
     )
     notes = [say("metrics.note", level=numbers.percent(view.confidence)), _rules(view)]
-    return Metrics(
-        families=_families(view, [key for key in keys if key in valued], rules, rule_values),
-        classes=Family(
-            "",
-            say("metrics.classes_cut", shown=len(classes), n=left) if left else "",
-            tuple(_row(view, key, rules, rule_values) for key in labelled),
+    row = partial(_row, view, rules=rules, rule_values=rule_values)
+    families = _families([key for key in keys if key in valued])
+    table = _table(view, say("metrics.box"), rules, families, row)
+    shown_first = key_metrics(view)
+    of_key = [(title, note, [k for k in own if k in shown_first]) for title, note, own in families]
+    by_class = on_paper = None
+    if labelled:
+        by_class = _table(view, say("metrics.classes"), rules, [("", "", list(labelled))], row)
+        cut = say("metrics.classes_cut", shown=len(classes), n=left) if left else ""
+        by_class, many = replace(by_class, note=cut), len(labelled) > MOST_PAPER_CLASSES
+        on_paper = replace(
+            by_class, rows=by_class.rows[:MOST_PAPER_CLASSES], note=say("report.cut") if many else cut
         )
-        if labelled
-        else None,
-        rules=tuple(named("metrics.rule", name, visible(name)) for name in rules),
+    return Metrics(
+        values=table,
+        key_values=_table(view, table.title, rules, of_key, row),
+        classes=by_class,
+        classes_on_paper=on_paper,
         tests=tuple(_all_tests(view)),
         note=" ".join(filter(None, notes)),
         missing=_missing(view, [key for key in keys if key not in valued]),
     )
+
+
+Family = tuple[str, str, list[MetricKey]]
+"""The title of metrics that are given the same, a note on it, and the metrics."""
+
+
+def _table(
+    view: View, title: str, rules: Sequence[str], families: Iterable[Family], row: Callable[[MetricKey], Row]
+) -> Table:
+    """Return a row for each metric, in groups; a column for each model, and one for each rule that needs none."""
+    rows: list[Row] = []
+    for heading, note, keys in families:
+        if heading and keys:
+            rows.append(Row(None, (), Cell(heading, note)))
+        rows += map(row, keys)
+    heads: tuple[str | Model | Column, ...] = (
+        *view.models,
+        *(Column(named("metrics.rule", name, visible(name)), "number muted") for name in rules),
+    )
+    cut = MOST_MODELS - 1 if rules else MOST_MODELS
+    return Table(title, heads, tuple(rows), look="metrics", first=say("table.metric"), cut=cut)
 
 
 def _classes_shown(view: View) -> tuple[frozenset[str], int]:
@@ -159,27 +132,21 @@ def _classes_shown(view: View) -> tuple[frozenset[str], int]:
     return frozenset(shown), len(classes) - len(shown)
 
 
-def _families(
-    view: View, keys: list[MetricKey], rules: tuple[str, ...], rule_values: RuleValues
-) -> tuple[Family, ...]:
+def _families(keys: Sequence[MetricKey]) -> list[Family]:
     """Group the metrics by what they are given, the primary metric's family first, headline metrics before others."""
-    found: dict[str, list[MetricKey]] = {}
+    families: dict[str, list[MetricKey]] = {}
     for key in keys:
-        known = entry("metric", key.metric)
-        name = "other" if known is None else str(known.heading)
-        found.setdefault(name if has(f"metrics.family.{name}") else "other", []).append(key)
-    shown_first = key_metrics(view)
-    return tuple(
-        Family(
+        metric = entry("metric", key.metric)
+        name = "other" if metric is None else str(metric.heading)
+        families.setdefault(name if has(f"metrics.family.{name}") else "other", []).append(key)
+    return [
+        (
             say(f"metrics.family.{name}"),
             say(f"metrics.family_note.{name}"),
-            tuple(
-                _row(view, key, rules, rule_values, is_key=key in shown_first)
-                for key in sorted(own, key=lambda key: not _is_headline(key))
-            ),
+            sorted(own, key=lambda key: not _is_headline(key)),
         )
-        for name, own in found.items()
-    )
+        for name, own in families.items()
+    ]
 
 
 def _is_headline(key: MetricKey) -> bool:
@@ -210,50 +177,41 @@ def _rules(view: View) -> str:
     return say("metrics.rules", rules="; ".join(rules)) if rules else ""
 
 
-def _row(
-    view: View,
-    key: MetricKey,
-    rules: tuple[str, ...],
-    rule_values: RuleValues,
-    *,
-    is_key: bool = False,
-) -> MetricRow:
-    known = entry("metric", key.metric)
-    decimals = metric_decimals(view, key)
-    label = view.label(key)
-    by_model = records_of(view, key)
-    of_rule = rule_values.get(key, {})
+def _row(view: View, key: MetricKey, *, rules: Sequence[str], rule_values: RuleValues) -> Row:
+    metric, decimals, label = entry("metric", key.metric), metric_decimals(view, key), view.label(key)
+    by_model, of_rule = records_of(view, key), rule_values.get(key, {})
     leading = dict.fromkeys(
         r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], decimals)
     )
-    definition = [] if known is None else [summary_of("metric", key.metric), str(known.display.formula)]
-    return MetricRow(
-        label=label + ("" if greater_is_better(key) else " ↓"),
-        by=", ".join(label_of("interval", method) for method in leading),
+    definition = [] if metric is None else [summary_of("metric", key.metric), str(metric.display.formula)]
+    head = Cell(
+        label + ("" if greater_is_better(key) else " ↓"),
+        ", ".join(label_of("interval", method) for method in leading),
         about=" ".join(filter(None, definition)),
-        cells=tuple(_cell(view, label, by_model.get(model.id), decimals) for model in view.models),
-        rules=tuple(numbers.number(of_rule.get(name), decimals) for name in rules),
-        is_key=is_key,
+        strong=False,
     )
+    cells = (_cell(view, label, by_model.get(model.id), decimals) for model in view.models)
+    return Row(None, (*cells, *(numbers.number(of_rule.get(name), decimals) for name in rules)), head)
 
 
-def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) -> MetricCell:
+def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) -> Cell:
+    """Return a model's value with its interval and, where intervals were named, the others; its computation."""
     if record is None:
-        return MetricCell(numbers.MISSING, "", (), "", "")
+        return Cell(numbers.MISSING)
     value = numbers.number(record.value, decimals)
     limits = [(label_of("interval", i.method), _limits(i, decimals)) for i in record.intervals]
     every = [
-        say("metrics.interval_by", method=method, interval=found or numbers.MISSING)
-        for method, found in limits
+        say("metrics.interval_by", method=method, interval=interval or numbers.MISSING)
+        for method, interval in limits
     ]
     error = numbers.number(record.standard_error, decimals + 1)
     formula = f"{label} = {record.formula} = {value}" if record.formula else f"{label} = {value}"
     about = [formula, *every, say("metrics.error_and_n", error=error, n=record.n)]
-    return MetricCell(
-        value=value,
-        interval=limits[0][1] if limits else "",
-        further=tuple(every[1:]) if view.results.options.get("intervals") else (),
+    return Cell(
+        value,
+        limits[0][1] if limits else "",
         note=text_of(view, record.reason or ""),
+        below=tuple(every[1:]) if view.results.options.get("intervals") else (),
         about="; ".join(about) if record.value is not None else "",
     )
 
@@ -262,7 +220,7 @@ def _limits(interval: Interval, decimals: int) -> str:
     return numbers.interval(interval.low, interval.high, decimals)
 
 
-def _all_tests(view: View) -> Iterable[Tests]:
+def _all_tests(view: View) -> Iterable[Table]:
     """Yield the tests of the primary metric and, where tests were named, those of the others."""
     records = [r for r in view.results.comparisons if r.slice is None]
     primary = [r for r in records if key_of(r) == view.primary]
@@ -283,7 +241,7 @@ def _all_tests(view: View) -> Iterable[Tests]:
             yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
 
 
-def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -> Tests:
+def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -> Table:
     """Lay out tests side by side, those that lead on a metric first."""
     names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended) if r.test))
 
@@ -300,13 +258,18 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
     left = len(pairs) - MOST_TEST_ROWS
     if left > 0:
         note += f" {say('metrics.more_tests', n=left)}"
-    return Tests(
-        title=title,
-        heads=tuple((label_of("test", name), _about_test(view, records, name)) for name in names),
-        rows=tuple(_test_row(view, own, names) for own in pairs[:MOST_TEST_ROWS]),
-        note=note,
-        with_metric=len({key_of(r) for r in records}) > 1,
+    with_metric = len({key_of(r) for r in records}) > 1
+    beside = say("table.statistic")
+    heads: tuple[str | Column, ...] = (
+        *([Column(say("table.metric"), "text")] if with_metric else []),
+        say("table.difference"),
+        *(
+            Column(label_of("test", name), about=_about_test(view, records, name), beside=beside)
+            for name in names
+        ),
     )
+    rows = tuple(_test_row(view, own, names, with_metric) for own in pairs[:MOST_TEST_ROWS])
+    return Table(title, heads, rows, note, look="tests every-test", first=say("table.pair"), sortable=True)
 
 
 def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
@@ -315,7 +278,7 @@ def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
     return not _is_headline(key), keys.index(key) if key in keys else len(keys)
 
 
-def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> TestRow:
+def _test_row(view: View, own: list[ComparisonRecord], names: list[str], with_metric: bool) -> Row:
     """Return one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
     models = {model.id: model for model in view.models}
     first = next((r for r in own if r.recommended), own[0])
@@ -323,16 +286,12 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
     decimals = difference_decimals(view, key)
     by_name = {r.test: r for r in own}
     first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
-    cells = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
+    label = (view.label(key),) if with_metric else ()
+    tests = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
     if first.b is None:
         limits = numbers.interval(first.low, first.high, decimals)
-        return TestRow(
-            models[first.a],
-            None,
-            view.label(key),
-            Cell(numbers.number(first.difference, decimals), limits),
-            cells,
-        )
+        difference = Cell(numbers.number(first.difference, decimals), limits)
+        return Row(None, (*label, difference, *tests), models[first.a].name, models[first.a].key)
     a, b = sorted((models[first.a], models[first.b]), key=lambda model: model.index)
     better, worse = (a, b) if greater_is_better(key) else (b, a)
     shown = comparison_between(view, key, better.id, worse.id)
@@ -340,7 +299,7 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str]) -> Test
     if shown is not None:
         limits = interval_of(view, shown, decimals)
         difference = Cell(numbers.number(shown.difference, decimals, signed=True), limits)
-    return TestRow(a, b, view.label(key), difference, cells)
+    return pair_row(a, b, (*label, difference, *tests))
 
 
 def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:

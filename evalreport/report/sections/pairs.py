@@ -8,10 +8,9 @@ from functools import reduce
 
 from evalreport import numbers
 from evalreport.report.naming import family_words, level_of_pairs, listed, spelling, test_in_words
+from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import (
     Model,
-    Row,
-    Table,
     View,
     comparison_between,
     difference_decimals,
@@ -89,7 +88,7 @@ def describe(view: View) -> Pairs | None:
         say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view)),
         columns,
         made,
-        Table(say("pairs.box"), heads, pairs, kinds=("text", "", "", "text"), sortable=True)
+        Table(say("pairs.box"), headings(heads, "text,number,number,text"), pairs, sortable=True)
         if many
         else None,
         _notes(view),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.gates.conditions import asks_an_audit
-from evalreport.options import Options
+from evalreport.options import KEYS, Options
 from evalreport.report.view import View
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
-
-LISTS = ("metrics", "intervals", "tests", "slices", "costs", "gates")
-"""Options whose flag is in the singular: it is given once for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +72,18 @@ def command(options: JsonObject, models: Sequence[str]) -> str:
     # A gate about an earlier run needs a history, and so an audit.
     audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
     words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
-    for field in fields(Options):
-        value = options.get(field.name, field.default)
+    defaults = Options()
+    for key in KEYS:
+        default = getattr(defaults, key.field, None)
+        value = options.get(key.field, default)
         value = tuple(value) if isinstance(value, list) else value
-        if value == field.default or value is None:
+        if value == default or value is None:
             continue
-        name = field.name.removesuffix("s") if field.name in LISTS else field.name
-        flag = "--" + name.replace("_", "-")
         if value is True:
-            words.append(flag)
+            words.append(key.flag)
         else:
             values = value if isinstance(value, tuple) else (value,)
-            words += [f"{flag} {shlex.quote(visible(str(v)))}" for v in values]
+            words += [f"{key.flag} {shlex.quote(visible(str(v)))}" for v in values]
     return " ".join(words)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.questions.thresholds.records import DominanceRecord
 from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import verdict_between, view_of
-from evalreport.schema.curves import DominanceRecord
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord

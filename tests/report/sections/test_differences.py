@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from evalreport.report.sections import differences, omnibus
+from evalreport.questions.ranks import omnibus_section as omnibus
+from evalreport.report.sections import differences
 from evalreport.report.view import view_of
 from evalreport.schema.metrics import FoldRecord
 from evalreport.schema.results import Results
@@ -19,7 +20,7 @@ def test_no_section_where_nothing_is_to_be_said(simulate: Callable[..., Results]
     """Results without sizes, folds and disagreements have no such section, nor one on all models at once."""
     view = view_of(simulate(TWO))
     assert differences.describe_differences(view) is None
-    assert omnibus.describe_omnibus(view) is None
+    assert omnibus.describe(view) is None
 
 
 def test_the_fits_of_one_model_are_not_called_a_difference_of_models(

@@ -5,36 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-import pytest
-
 import evalreport as er
 from evalreport.numbers import interval
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import decision, leaderboard
-from evalreport.report.sections.leaderboard import Axis
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import difference_decimals, view_of
 from evalreport.schema.results import Results
-
-
-@pytest.mark.parametrize(
-    "least, most", [(-0.31, 0.033), (-0.4, 0.0), (0.0, 1.0), (-1234.0, 17.0), (-0.0007, 0.0004)]
-)
-def test_an_axis_of_differences_has_three_ticks_or_more(least: float, most: float) -> None:
-    """A scale cannot be read from one or two: three to seven round numbers, 0 among them, each with its own label."""
-    ticks = Axis(least, most).ticks()
-    labels = [text for _, text in ticks]
-    assert 3 <= len(ticks) <= 7
-    assert "0" in labels
-    sides = [text for at, text in ticks if at < Axis(least, most).place(0.0)]
-    assert len(set(sides)) == len(sides)
-
-
-def test_numbers_of_an_axis_do_not_run_into_each_other() -> None:
-    """Five numbers of six letters have no room: every second tick has one, and all ticks stay."""
-    labels = [text for _, text in Axis(-0.0098, 0.0041).ticks()]
-    assert labels == ["", "0.0050", "", "0", ""]
-
 
 Simulate = Callable[..., Results]
 
@@ -49,7 +26,7 @@ def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> Non
     assert one.low is not None
     assert one.high is not None
     turned = interval(-one.high, -one.low, difference_decimals(view, view.primary), signed=True)
-    assert board.panels[0].gaps[1].title.endswith(turned)
+    assert board.panels[0].gaps[1].cell.about.endswith(turned)
     assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
 
 
@@ -61,10 +38,10 @@ def test_right_is_better_also_for_a_loss() -> None:
     board = leaderboard.describe(view)
     assert board is not None
     best, behind = board.panels[0].gaps
-    assert best.text == "best"
-    assert best.at is not None
-    assert behind.at is not None
-    assert behind.at < best.at
+    assert best.cell.value == "best"
+    assert best.stroke is not None
+    assert behind.stroke is not None
+    assert behind.stroke.at < best.stroke.at
     assert board.heading == "MAE ↓"
     assert "near has the smaller MAE: 0.100 against 2.000 of far, by 1.900 " in oneliner(view.results)
     assert "| far | 2.0" in summary_markdown(view)
@@ -96,15 +73,6 @@ def test_brackets_one_below_the_other_share_a_column(simulate: Simulate) -> None
     assert [row.pieces for row in board.rows] == [
         ("top", ""), ("bottom", "top"), ("top", "bottom"), ("bottom", "top"), ("", "bottom"),
     ]  # fmt: skip
-
-
-def test_an_axis_has_round_ticks_at_every_width() -> None:
-    """However wide the differences are, one to five ticks stand on the axis, 0 among them."""
-    for k in range(-300, 301):
-        width = 10.0 ** (k / 40)
-        ticks = leaderboard.Axis(-0.9 * width, 0.1 * width).ticks()
-        assert 1 <= len(ticks) <= 5
-        assert "0" in [text for _, text in ticks]
 
 
 def test_without_a_verdict_no_model_is_first() -> None:

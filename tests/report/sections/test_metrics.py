@@ -26,7 +26,7 @@ def test_metrics_without_any_value_are_one_sentence(simulate: Simulate) -> None:
     section = metrics.describe(view_of(dataclasses.replace(found, metrics=without)))
     assert section is not None
     assert section.missing == ("Not computed for any model: Log loss; no probabilities.",)
-    assert "Log loss ↓" not in [row.label for family in section.families for row in family.rows]
+    assert "Log loss ↓" not in [row.label.value for row in section.values.rows]
 
 
 def test_every_metric_stands_under_a_heading_of_its_own() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.report.sections import slices, tasks
+from evalreport.questions.slices import section as slices
+from evalreport.report.sections import tasks
 from evalreport.report.sections.decision import describe as decision
 from evalreport.report.sections.methods import describe as methods
 from evalreport.report.view import view_of

@@ -1,0 +1,29 @@
+"""The clause that a model is right less often than the most frequent class."""
+
+from __future__ import annotations
+
+from evalreport.headline.facts import Facts
+from evalreport.headline.rules import Lead, labels_are_given
+from evalreport.texts import Message
+from evalreport.texts.visible import visible
+
+
+def clause(facts: Facts, lead: Lead) -> Message | None:
+    """Say that the first model is right less often than always the most frequent class."""
+    accuracy, first = facts.overall("accuracy"), lead.first
+    if (
+        lead.code not in ("ahead", "single")
+        or accuracy is None
+        or first is None
+        or facts.largest_class is None
+    ):
+        return None
+    if not labels_are_given(facts, first):
+        return None
+    own, (label, share) = facts.value(first, accuracy), facts.largest_class
+    if own is None or own.value >= share:
+        return None
+    value, bar = (Message("headline.value", value=v, half=own.half) for v in (own.value, share))
+    return Message(
+        "headline.less_than_constant", model=facts.name(first), value=value, label=visible(label), bar=bar
+    )

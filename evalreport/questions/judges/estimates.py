@@ -1,0 +1,226 @@
+"""An automatic judge beside a few human outcomes: the estimates by the judge, by people and by both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evalreport.comparisons.pairs import Comparison, compare
+from evalreport.intervals import leading, recommended, resolved
+from evalreport.metrics.difference import Difference
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Judged
+from evalreport.metrics.judged import common_gold, fewest_of_a_task, task_weights
+from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
+from evalreport.metrics.sample import Sample, estimate_all
+from evalreport.options import Options
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.cells import from_numpy
+from evalreport.predictions.subsets import subset
+from evalreport.predictions.table import ModelOutputs
+from evalreport.questions.judges.judge_errors import agreement_records, bias_records
+from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
+from evalreport.samplings import Sampling, sampling_by, within
+from evalreport.schema.metrics import Interval
+from evalreport.texts import Text
+
+Fields = dict[str, Any]
+
+GOLD = Quantity(JUDGED)
+OUTCOME = Quantity(PRIMARY["outcome"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRecords:
+    """The lists of the results that are about an automatic judge."""
+
+    estimates: tuple[JudgeEstimateRecord, ...] = ()
+    agreement: tuple[JudgeAgreementRecord, ...] = ()
+    bias: tuple[JudgeBiasRecord, ...] = ()
+
+
+def judge_records(
+    samples: Sequence[Sample],
+    compared: Sequence[Comparison],
+    one: Mapping[tuple[str, str], Interval | None],
+    options: Options,
+) -> JudgeRecords:
+    """Return the records about the judge; none without gold.
+
+    Parameters
+    ----------
+    compared
+        All comparisons; those on people's outcomes are repeated from people alone.
+    one
+        Each pair's one interval, where the verdict is about people's outcomes.
+    """
+    if not any(sample.predictions.judged for sample in samples):
+        return JudgeRecords()
+    pairs = [c for c in compared if c.quantity == GOLD]
+    estimates = [record for sample in samples for record in _of_models(sample, options)]
+    agreements = [record for sample in samples for record in agreement_records(sample, options)]
+    together = len(samples) == 1
+    if together:
+        estimates += [_of_pair(samples[0], c, one.get((c.a, c.b)), options) for c in pairs]
+    return JudgeRecords(
+        estimates=tuple(estimates),
+        agreement=tuple(agreements),
+        bias=tuple(bias_records(samples[0], options)) if together else (),
+    )
+
+
+def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord]:
+    for model in sample.predictions.models:
+        if model.gold is None or model.outcome is None:
+            continue
+        estimate = sample.estimates.get((model.name, GOLD))
+        if estimate is None:
+            continue  # other metrics were named
+        judge = _mean_of_all(sample, model.outcome)
+        if not isinstance(estimate.evidence, Judged) and sample.predictions.tasks is not None:
+            # A mean over the tasks that people judged is another quantity.
+            n = int(np.count_nonzero(~np.isnan(model.gold)))
+            found = _without(sample, (model.name, None), judge, n, estimate.reason, options)
+            yield replace(found, **_fewest(sample, model.gold))
+            continue
+        human = _by_people(sample, (model,), options)[0].estimates[model.name, OUTCOME]
+        limits = leading(estimate, options.confidence)
+        beside = leading(human, options.confidence)
+        found = _estimate((model.name, None), judge, human, beside, estimate, limits)
+        yield replace(found, **_moments(sample, model.outcome, model.gold))
+
+
+def _of_pair(
+    sample: Sample, comparison: Comparison, one: Interval | None, options: Options
+) -> JudgeEstimateRecord:
+    """Compare a pair by the judge, by people, and by both, the latter two at the level of the pair's one interval."""
+    names = (comparison.a, comparison.b)
+    by_name = {model.name: model for model in sample.predictions.models}
+    first, second = (by_name[name] for name in names)
+    assert first.outcome is not None
+    assert second.outcome is not None
+    judge = _mean_of_all(sample, first.outcome) - _mean_of_all(sample, second.outcome)
+    if comparison.pair is None:
+        found = _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
+        both = first.gold is not None and second.gold is not None
+        return replace(found, **_fewest(sample, common_gold(first, second))) if both else found
+    delta = comparison.pair.difference
+    level = options.confidence if one is None else one.level
+    people, own = _by_people(sample, (first, second), options)
+    by_people = compare(people, (OUTCOME,), own)[0].pair
+    assert by_people is not None
+    human = by_people.difference
+    limits = resolved(delta, recommended(delta), level) if one is None else one
+    record = _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)
+    return replace(record, **_moments(sample, first.outcome - second.outcome, common_gold(first, second)))
+
+
+def _without(
+    sample: Sample,
+    names: tuple[str, str | None],
+    judge: float,
+    n_gold: int,
+    reason: Text | None,
+    options: Options,
+) -> JudgeEstimateRecord:
+    """Return the judge's mean alone, with the reason why people's is missing."""
+    return JudgeEstimateRecord(
+        a=names[0], b=names[1], judge=judge, level=options.confidence, n=sample.predictions.n_examples, n_gold=n_gold,
+        reason=reason,
+    )  # fmt: skip
+
+
+def _mean_of_all(sample: Sample, judge: Floats) -> float:
+    """Return the mean of the judge's outcomes; in a suite the mean over the tasks."""
+    if sample.units.task is None:
+        return float(judge.mean())
+    return float((task_weights(sample.units, sample.rows.layout) * judge).sum())
+
+
+def _moments(sample: Sample, judge: Floats, gold: Floats) -> Fields:
+    """Return the correlation of judge and people on the rows that both judged, and the deviation of people's outcomes.
+
+    In a suite both are taken within tasks: harder and easier tasks would correlate on their own.
+    """
+    given = ~np.isnan(gold)
+    task = np.zeros(len(gold), dtype=np.int64) if sample.units.task is None else sample.units.task
+    judged, human = (within(values[given], np.ones(given.sum()), task[given]) for values in (judge, gold))
+    spread = math.sqrt(float((judged**2).mean() * (human**2).mean()))
+    return {
+        "correlation": float((judged * human).mean()) / spread if spread else None,
+        "sd": math.sqrt(float((human**2).mean())),
+        **_fewest(sample, gold),
+    }
+
+
+def _fewest(sample: Sample, gold: Floats) -> Fields:
+    """Return the task of a suite with the fewest human outcomes, and their number; empty without tasks."""
+    fewest = fewest_of_a_task(sample.predictions, gold)
+    return {} if fewest is None else dict(zip(("fewest_task", "fewest_gold"), fewest, strict=True))
+
+
+def _n_common(first: ModelOutputs, second: ModelOutputs) -> int:
+    if first.gold is None or second.gold is None:
+        return 0
+    return int(np.count_nonzero(~np.isnan(common_gold(first, second))))
+
+
+def _estimate(
+    names: tuple[str, str | None],
+    judge: float,
+    human: Estimate | Difference,
+    by_people: Interval,
+    estimate: Estimate | Difference,
+    limits: Interval,
+) -> JudgeEstimateRecord:
+    judged = estimate.evidence if isinstance(estimate.evidence, Judged) else None
+    gained, alone = estimate.standard_error, human.standard_error
+    return JudgeEstimateRecord(
+        a=names[0],
+        b=names[1],
+        judge=judge,
+        human=human.value,
+        human_low=by_people.low,
+        human_high=by_people.high,
+        human_method=by_people.method,
+        value=estimate.value if judged is not None else None,
+        low=limits.low,
+        high=limits.high,
+        method=None if limits.low is None else limits.method,
+        level=limits.level,
+        lam=None if judged is None or math.isnan(judged.weight) else judged.weight,
+        n_gold=human.sampling.n_examples,
+        n=estimate.sampling.n_examples,
+        gold_effective=human.sampling.n_examples * (alone / gained) ** 2 if gained and alone else None,
+        reason=estimate.reason or limits.reason,
+    )
+
+
+def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options) -> tuple[Sample, Options]:
+    """Estimate the rows on which people judged all these models, from their outcomes alone."""
+    given = np.all([~np.isnan(model.gold) for model in models if model.gold is not None], axis=0)
+    rows = np.flatnonzero(given).astype(np.int64)
+    part = subset(sample.predictions, rows)
+    names = {model.name for model in models}
+    own = tuple(replace(m, outcome=m.gold, gold=None) for m in part.models if m.name in names)
+    used, example = np.unique(part.example, return_inverse=True)
+    part = replace(part, models=own, ids=part.ids.take(from_numpy(used)), example=example.astype(np.int64))
+    plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
+    sampled = estimate_all(
+        part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed,
+        average=options.average,
+    )  # fmt: skip
+    return sampled, plain
+
+
+def _within(units: Sampling, rows: Indices) -> Sampling:
+    """Return the units of some rows."""
+    task = None if units.task is None else units.task[rows]
+    if units.cluster is None:
+        return sampling_by(len(rows), task=task)
+    cluster = np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)
+    return sampling_by(len(rows), cluster, task=task)

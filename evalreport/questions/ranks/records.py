@@ -1,0 +1,67 @@
+"""Records of ranks: tests of all models at once, average ranks, possible ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.texts import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmnibusRecord:
+    """One test of all ``models`` at once on ``blocks`` examples, folds or data sets (``by``).
+
+    ``df2`` are the second degrees of freedom of an F statistic. ``p_value`` is null with a ``reason`` where undefined.
+    """
+
+    metric: str
+    test: str
+    statistic: int | float | None
+    df: int | float | None
+    p_value: float | None
+    models: tuple[str, ...]
+    df2: float | None = None
+    by: str = "examples"
+    blocks: int | None = None
+    caution: Message | None = None
+    reason: Message | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageRankRecord:
+    """One model's average rank over the blocks, 1 the best; average ranks that differ by less than
+    ``critical_difference`` are not told apart by Nemenyi's test at ``level``.
+    """
+
+    metric: str
+    model: str
+    average_rank: float
+    by: str
+    blocks: int
+    critical_difference: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSetRecord:
+    """The ranks ``low`` to ``high`` that one model may have on the primary metric; all models' hold together.
+
+    ``may_be_best``: its ranks begin at 1. ``may_be_best_sharp``: the same by tests against the others alone, of which
+    only the best model's must hold: it may be false although no pair is decided; null where the metric is no mean over
+    rows.
+    """
+
+    model: str
+    low: int
+    high: int
+    may_be_best: bool
+    may_be_best_sharp: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankLists:
+    """The lists of results.json about ranks."""
+
+    omnibus: tuple[OmnibusRecord, ...] = ()
+    average_ranks: tuple[AverageRankRecord, ...] = ()
+    rank_sets: tuple[RankSetRecord, ...] = ()

@@ -1,0 +1,276 @@
+"""How slices differ from the other examples.
+
+One family is tested: the primary metric, every model, every slice that is large enough, against the other examples. It
+is fixed without a look at the outcomes. Its p-values are adjusted together and its limits are simultaneous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalreport.comparisons.adjustment import adjust
+from evalreport.comparisons.decisions import agreeing
+from evalreport.metrics.registry import Quantity, definition
+from evalreport.numbers import decimals_of
+from evalreport.options import Options
+from evalreport.questions.slices import limits as by
+from evalreport.questions.slices.limits import Limits
+from evalreport.questions.slices.records import DisparityRecord
+from evalreport.questions.slices.slice_estimates import Side, direction
+from evalreport.schema.metrics import Interval
+from evalreport.texts import Message, Text, parts
+
+Key = tuple[str, str, str]
+"""Model, column, value."""
+
+NO_OUTCOME = Message("too_small.no_outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The result of testing one slice against the other examples.
+
+    Attributes
+    ----------
+    in_family
+        The p-value that the correction is given: the larger of that of the test and of the one with the variance that
+        the other examples predict. None: no test at all, so that the family is without it.
+    """
+
+    p_value: float | None
+    test: str | None
+    in_family: float | None
+    p_adjusted: float | None = None
+
+
+def disparity_records(sides: Sequence[Side], options: Options) -> tuple[DisparityRecord, ...]:
+    """Return the difference of every slice of all columns, after ``large_enough``, from the other examples."""
+    tested, size = test_family(sides, options)
+    alpha = 1 - options.confidence
+    level = 1 - (alpha if options.correction == "none" else alpha / max(size, 1))
+    rows = (_row(side, level, tested[_key(side)], options) for side in sides)
+    return tuple(
+        replace(row, text=_sentence(side, row, size, options)) for side, row in zip(sides, rows, strict=True)
+    )
+
+
+# --- the family -----------------------------------------------------------------------------------------------------
+
+
+def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
+    """Mark the slices of all columns whose margins let no outcome reach the level as too small.
+
+    Proportions of independent examples only; for other values the number of examples decides. Without
+    ``--correction`` each slice is judged separately.
+    """
+    columns: dict[tuple[str, str], list[Side]] = {}
+    for side in sides:
+        columns.setdefault((side.model, side.name.column), []).append(side)
+    smallest: dict[Key, float] = {}
+    for group in columns.values():
+        # Of a column with two values each is the other's rest: one test.
+        for side in group[:1] if len(group) == 2 else group:
+            if side.small is None and side.both is not None and side.both.n2 > 0:
+                smallest[_key(side)] = by.smallest_fisher(side.both)
+    alpha = 1 - options.confidence
+    kept, _ = by.testable(list(smallest.values()), alpha)
+    if options.correction == "none":
+        kept = [p <= alpha for p in smallest.values()]
+    small = {position for position, keep in zip(smallest, kept, strict=True) if not keep}
+    small |= {_key(group[1]) for group in columns.values() if len(group) == 2 and _key(group[0]) in small}
+    return [replace(side, small=NO_OUTCOME) if _key(side) in small else side for side in sides]
+
+
+def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Key, Tested], int]:
+    """Test every slice that is large enough against the other examples, and adjust the p-values together.
+
+    Of a column with two slices each is the other's rest: that is one test.
+
+    Returns
+    -------
+    tested, size
+        By (model, column, value); how many tests there are.
+    """
+    columns: dict[tuple[str, str], list[Side]] = {}
+    for side in family:
+        columns.setdefault((side.model, side.name.column), []).append(side)
+    outcomes = {_key(side): _tested(side) for side in family}
+    leaders: dict[Key, Key] = {}
+    for group in columns.values():
+        for side in group:
+            known = outcomes[_key(side)].in_family is not None
+            twins = len(group) == 2 and outcomes[_key(group[0])].in_family is not None
+            if known:
+                leaders[_key(side)] = _key(group[0]) if twins else _key(side)
+    own = [key for key, leader in leaders.items() if key == leader]
+    # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
+    p_values = [
+        max(outcomes[key].in_family or 0.0 for key, leader in leaders.items() if leader == one) for one in own
+    ]
+    adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
+    tested = {
+        key: replace(outcome, p_adjusted=adjusted[leaders[key]]) if outcome.p_value is not None else outcome
+        for key, outcome in outcomes.items()
+    }
+    return tested, len(own)
+
+
+# A name that begins with "test" is no test.
+test_family.__test__ = False  # type: ignore[attr-defined]
+
+
+def _key(side: Side) -> Key:
+    return side.model, side.name.column, side.name.value
+
+
+def _tested(side: Side) -> Tested:
+    """Test one slice against the other examples; no p-value where it is too small, or nothing is left.
+
+    Far out, where a large family puts its smallest p-values, Welch's t is too small on few examples: those of a slice
+    whose value is extreme by chance vary little by chance, too. So the family is given the larger of two p-values.
+    """
+    nothing = Tested(None, None, None)
+    if side.small is not None or not side.compared:
+        return nothing
+    if side.both is not None:
+        p = by.fisher(side.both) if side.both.n2 > 0 else None
+        return nothing if p is None else Tested(p, "fisher_midp", p)
+    contrast = None if side.with_rest is None else side.with_rest.contrast()
+    if side.with_rest is None or contrast is None:
+        return nothing
+    difference = side.value - side.rest_value
+    if contrast.variance <= 0 and difference != 0:
+        # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.
+        return Tested(None, None, 1.0)
+    p, predicted = by.welch(difference, contrast), side.with_rest.predicted()
+    return Tested(p, "welch", p if predicted is None else max(p, by.welch(difference, predicted)))
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _row(side: Side, level: float, tested: Tested, options: Options) -> DisparityRecord:
+    """Return the difference of a slice from the other examples, with its limits and its test."""
+    value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
+    difference, ratio = _limits(side, value, level)
+    known = side.compared and not math.isnan(value)
+    divisible = known and has_ratio(side) and value > 0
+    row = DisparityRecord(
+        model=side.model,
+        **side.quantity.fields,
+        slice=side.name,
+        reference="rest",
+        difference=side.value - value if known else None,
+        low=difference.low,
+        high=difference.high,
+        ratio=side.value / value if divisible else None,
+        ratio_low=ratio.low if divisible else None,
+        ratio_high=ratio.high if divisible else None,
+        level=level,
+        method=difference.method,
+        test=tested.test,
+        p_value=tested.p_value,
+        n=0 if side.estimate is None else side.estimate.sampling.n_examples,
+        reason=side.small or difference.reason or (ratio.reason if divisible else None),
+    )
+    p = tested.p_adjusted
+    if p is None:
+        return row
+    flagged = p <= 1 - options.confidence
+    return _agreeing(replace(row, p_adjusted=p, correction=options.correction, flagged=flagged))
+
+
+def _agreeing(row: DisparityRecord) -> DisparityRecord:
+    """Let the limits of a difference and a ratio leave 0, or 1, out exactly where the slice is flagged.
+
+    The test and the interval come from different statistics; as those of pairs they must not contradict each other.
+    """
+    found = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
+    agreed = agreeing(found, row.difference, decided=row.flagged)
+    if agreed is found:
+        return row
+    row = replace(row, low=agreed.low, high=agreed.high, method=agreed.method)
+    if row.ratio is None or row.ratio_low is None or row.ratio_high is None:
+        return row
+    if not row.flagged:
+        return replace(row, ratio_low=min(row.ratio_low, 1.0), ratio_high=max(row.ratio_high, 1.0))
+    if row.ratio > 1:
+        return replace(row, ratio_low=max(row.ratio_low, 1.0))
+    return replace(row, ratio_high=min(row.ratio_high, 1.0))
+
+
+def _nothing(why: Text | None) -> tuple[Limits, Limits]:
+    """Return no limits of a difference and a ratio, with the reason."""
+    return Limits(None, None, None, why), Limits(None, None, None, why)
+
+
+def _limits(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
+    """Return the limits of the difference from the other examples' value, and of the ratio to it."""
+    if not side.compared:
+        return _nothing(side.small or (None if side.estimate is None else side.estimate.reason))
+    if side.both is not None:
+        if side.both.n2 <= 0:
+            return _nothing(by.NO_OTHERS)
+        return by.proportions_difference(side.both, level), by.proportions_ratio(side.both, level)
+    if side.small is not None:
+        return Limits(None, None, None, side.small), Limits(None, None)
+    return _of_influences(side, value, level)
+
+
+def _of_influences(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
+    if math.isnan(value):
+        return _nothing(by.NO_OTHERS)
+    if side.with_rest is None:
+        of_sums = side.estimate is not None and side.estimate.sampling.only_sums
+        return _nothing(Message("disparity.of_sums") if of_sums else by.NOT_SMOOTH)
+    contrast = side.with_rest.contrast()
+    if contrast is None:
+        return _nothing(by.NO_OTHERS)
+    difference = by.influence_difference(side.value - value, contrast, level)
+    if not (side.value > 0 and value > 0 and has_ratio(side)):
+        return difference, Limits(None, None)
+    logarithms = side.with_rest.contrast(1 / side.value, 1 / value)
+    assert logarithms is not None
+    return difference, by.influence_ratio(side.value / value, logarithms, level)
+
+
+def has_ratio(side: Side) -> bool:
+    """Say whether a ratio of two values means something: where none can be below 0."""
+    return side.estimate is not None and side.estimate.range[0] >= 0
+
+
+def in_words(quantity: Quantity) -> str | Message:
+    """Name a quantity inside a sentence: ``accuracy``, ``F1 (macro)``, ``recall of class 3``."""
+    metric = definition(quantity).display.phrase
+    if quantity.label is not None:
+        return Message("quantity.of_class", metric=metric, label=quantity.label)
+    return (
+        Message("quantity.averaged", metric=metric, average=quantity.average) if quantity.average else metric
+    )
+
+
+def _sentence(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
+    """Return the sentence on the test of one slice."""
+    what = Message(
+        "disparity.what",
+        model=side.model, column=row.slice.column, value=row.slice.value, metric=in_words(side.quantity),
+    )  # fmt: skip
+    if row.p_adjusted is None or row.difference is None:
+        if side.small:
+            return Message("disparity.not_judged", what=what, reason=side.small)
+        return Message("disparity.not_tested", what=what)
+    evidence, decimals = Message("disparity.p", p=row.p_adjusted), decimals_of([None])
+    if row.low is not None and row.high is not None:
+        decimals = decimals_of([(row.high - row.low) / 4])
+        several = size > 1 and options.correction != "none"
+        key = "disparity.simultaneous" if several else "disparity.interval"
+        within = Message(key, level=row.level, limits=(row.low, row.high), decimals=decimals)
+        evidence = parts(within, evidence)
+    good = direction(side.quantity, options) * row.difference
+    found = "better" if good > 0 else "worse" if good < 0 else "different"
+    return Message(
+        f"disparity.{found if row.flagged else 'not_shown'}",
+        what=what, difference=row.difference, decimals=decimals, evidence=evidence,
+    )  # fmt: skip

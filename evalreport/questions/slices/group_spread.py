@@ -1,0 +1,213 @@
+"""How far the groups of a column differ: the standard deviation without noise, and the largest gap beside noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from evalreport.engine.distributions import Floats
+from evalreport.engine.draws import stream
+from evalreport.questions.slices.records import GroupSpreadRecord
+from evalreport.texts import Message
+
+LEAST_TRIALS, LEAST_GROUPS = 2, 2
+MOST_EXACT, DRAWS = 1_000_000, 2000
+"""Above so many examples the gap by noise is drawn, so often."""
+FEW = 30
+"""Groups with fewer trials are counted: they weigh as much as the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The standard deviation of groups' true shares, each counted once, with its limits."""
+
+    sd: float
+    low: float
+    high: float
+
+
+def spread(successes: Floats, trials: Floats, level: float) -> Spread:
+    """Return the standard deviation between groups less what sampling gives, and its limits.
+
+    sigma^2 = sum (theta_g - mean theta)^2 / (G - 1) of these groups' true shares. The estimate is unbiased for its
+    square: s2 = sum (p_g - mean p)^2 / (G - 1) - (1/G) sum p_g (1 - p_g) / (n_g - 1), cut at 0. The limits take the
+    sum of squared deviations over a scale c as noncentral chi-square, with variances of shares drawn towards each
+    other.
+
+    Parameters
+    ----------
+    successes, trials
+        (G,) of each group; at least two groups, with two trials or more each.
+
+    References
+    ----------
+    Lum, Zhang and Bower (2022), FAccT (the corrected estimate); the limits were chosen by simulation.
+    """
+    g, p = len(trials), successes / trials
+    d = p - p.sum() / g
+    total = float((d**2).sum())
+    s2 = total / (g - 1) - float((p * (1 - p) / (trials - 1)).sum()) / g
+    sd, tail = math.sqrt(max(s2, 0.0)), (1 + level) / 2
+    pooled = float((successes.sum() + 1) / (trials.sum() + 2))
+    q, a = (successes + 2 * pooled) / (trials + 2), (successes + 2) / (trials + 4)
+
+    def scale_of(r: Floats) -> tuple[float, float]:
+        """Return t and the scale c of shares r."""
+        w = r * (1 - r)
+        v, k = w / trials, w * (1 - 6 * w) / (trials * trials * trials)
+        t = (1 - 1 / g) * float(v.sum())
+        e0 = (1 - 2 / g) * float((v**2).sum()) + float(v.sum()) ** 2 / g**2
+        e = max(e0 + (1 - 1 / g) ** 2 * float(k.sum()) / 2, e0 / 2)
+        weighted = float((v * d**2).sum()) / total if total > 0 else e / t
+        return t, max(e / t, weighted)
+
+    t, c = scale_of(np.where(q * (1 - q) >= pooled * (1 - pooled), q, pooled))
+    low = math.sqrt(_noncentrality(total / c, t / c, tail) * c / (g - 1))
+    (t, c_q), (_, c_a) = scale_of(q), scale_of(a)
+    c = max(c_q, c_a)
+    nu = t / c
+    high = math.sqrt(_noncentrality(max(total / c, nu), nu, 1 - tail) * c / (g - 1))
+    return Spread(sd, min(low, sd), max(high, sd))
+
+
+def _noncentrality(x: float, df: float, p: float) -> float:
+    """Return lambda with P(chi-square(df, lambda) <= x) = p; 0 where lambda = 0 has no more than that."""
+    if _at_most(x, df, 0.0) <= p:
+        return 0.0
+    low, high = 0.0, max(1.0, x)
+    while _at_most(x, df, high) > p:
+        high *= 2
+    while high - low > 1e-10 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _at_most(x, df, middle) > p else (low, middle)
+    return (low + high) / 2
+
+
+def _at_most(x: float, df: float, noncentrality: float) -> float:
+    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones.
+
+    Of a large mean every k-th term is taken, an eighth of a standard deviation apart: the terms are so smooth that the
+    trapezoidal rule differs from the whole sum by less than rounding.
+    """
+    half = noncentrality / 2
+    if half == 0:
+        return float(special.gammainc(df / 2, x / 2))
+    reach, step = 10 * math.sqrt(half) + 40, max(1, math.isqrt(int(half)) // 8)
+    i = np.arange(max(0, math.floor(half - reach)), math.ceil(half + reach) + 1, step, dtype=np.float64)
+    weights = special.inv_boxcox(special.xlogy(i, half) - half - special.gammaln(i + 1), 0.0)
+    return float(step * (weights * special.gammainc(df / 2 + i, x / 2)).sum())
+
+
+def gaps_by_noise(successes: Floats, trials: Floats, *, seed: int) -> tuple[float, float]:
+    """Return mean and 95 % point of the largest gap between groups that all have the pooled share."""
+    share = float(successes.sum() / trials.sum())
+    if share in (0.0, 1.0):
+        return 0.0, 0.0
+    if trials.sum() > MOST_EXACT:
+        generator = stream(seed, "gaps by noise", 0)
+        drawn = generator.binomial(trials.astype(np.int64), share, size=(DRAWS, len(trials))) / trials
+        gaps = np.sort(drawn.max(axis=1) - drawn.min(axis=1))
+        return float(gaps.mean()), float(gaps[math.ceil(0.95 * DRAWS) - 1])
+    return _exact_gaps(trials, share)
+
+
+def _exact_gaps(trials: Floats, share: float) -> tuple[float, float]:
+    supports, tables = [], []
+    for n in trials:
+        k = np.arange(int(n) + 1, dtype=np.float64)
+        at_most = special.bdtr(k, int(n), share)
+        held = (at_most >= 1e-12) & (np.concatenate([[0.0], at_most[:-1]]) <= 1 - 1e-12)
+        supports.append((k / n)[held])
+        tables.append((n, at_most))
+    values = np.unique(np.concatenate(supports))
+
+    def below(v: Floats, *, strictly: bool) -> Floats:
+        """Return P(X_g / n_g <= v), or < v, of each group, (G, len(v)); comparisons have some slack."""
+        found = []
+        for n, at_most in tables:
+            count = np.floor(v * n - 1e-9) if strictly else np.floor(v * n + 1e-9)
+            if strictly:
+                # The largest whole number below v n.
+                count = np.ceil(v * n - 1e-9) - 1
+            count = np.clip(count, -1, n).astype(np.int64)
+            found.append(np.where(count < 0, 0.0, at_most[np.maximum(count, 0)]))
+        return np.stack(found)
+
+    upto, under = below(values, strictly=False), below(values, strictly=True)
+    steps = np.diff(values)
+    all_below, all_above = _product(upto[:, :-1]), _product(1 - upto[:, :-1])
+    mean = float((steps * (1 - all_below - all_above)).sum())
+
+    def reached(r: float) -> bool:
+        top = below(values + r, strictly=False)
+        return float((_product(top - under) - _product(top - upto)).sum()) >= 0.95
+
+    low, high = 0.0, 1.0
+    if reached(0.0):
+        return mean, 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return mean, high
+
+
+def _product(table: Floats) -> Floats:
+    return np.asarray(np.multiply.reduce(table, axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """One model's share of one metric in every group of one column.
+
+    Attributes
+    ----------
+    names, successes, trials
+        (G,) of each group; trials nan where the value is no plain share of independent examples.
+    """
+
+    model: str
+    metric: str
+    column: str
+    names: tuple[str, ...]
+    successes: Floats
+    trials: Floats
+
+
+def spread_records(found: Iterable[Shares], level: float, seed: int) -> tuple[GroupSpreadRecord, ...]:
+    """Return how far the groups of each column differ, of each model and metric."""
+    return tuple(_record(one, level, seed) for one in found)
+
+
+def _record(one: Shares, level: float, seed: int) -> GroupSpreadRecord:
+    def without(reason: Message) -> GroupSpreadRecord:
+        return GroupSpreadRecord(model=one.model, metric=one.metric, column=one.column, reason=reason)
+
+    if np.isnan(one.trials).any():
+        return without(Message("group_spread.no_share"))
+    kept = one.trials >= LEAST_TRIALS
+    if int(kept.sum()) < LEAST_GROUPS:
+        return without(Message("group_spread.one_group"))
+    successes, trials = one.successes[kept], one.trials[kept]
+    own = spread(successes, trials, level)
+    shares = successes / trials
+    mean, point = gaps_by_noise(successes, trials, seed=seed)
+    left_out = tuple(name for name, held in zip(one.names, kept, strict=True) if not held)
+    return GroupSpreadRecord(
+        model=one.model,
+        metric=one.metric,
+        column=one.column,
+        sd=own.sd,
+        sd_low=own.low,
+        sd_high=own.high,
+        largest_gap=float(shares.max() - shares.min()),
+        gap_by_noise=mean,
+        gap_by_noise_95=point,
+        groups=int(kept.sum()),
+        small_groups=int((trials < FEW).sum()),
+        left_out=left_out,
+        reason=Message("group_spread.left_out", names=left_out) if left_out else None,
+    )

@@ -1,0 +1,133 @@
+"""Curves with their bands, their summaries, and operating points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalreport.metrics.curves import CURVES, Curve, record_of
+from evalreport.metrics.operating_points import (
+    MOST_BANDS,
+    CurveReplicates,
+    criteria,
+    curve_replicates,
+    ranking_summaries,
+)
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import Sample
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
+from evalreport.options import Options
+from evalreport.predictions.arrays import Floats
+from evalreport.questions.thresholds.operating_points import (
+    band,
+    operating_points,
+    rejection_summaries,
+    with_band,
+    with_bin_limits,
+)
+from evalreport.questions.thresholds.records import CurveRecord, CurveSummaryRecord, OperatingPointRecord
+from evalreport.schema.inputs import FoundRecord
+from evalreport.texts import Message, plain
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """One model's ROC curve with its pointwise band: false positive rates (T,) and limits (T,); None without one."""
+
+    counts: ThresholdCounts
+    band: tuple[Floats, Floats, Floats] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """The curves of one sample: ROC curves with their bands, and the records made of all curves."""
+
+    roc: tuple[RocCurve, ...]
+    records: tuple[CurveRecord, ...]
+    summaries: tuple[CurveSummaryRecord, ...]
+    operating_points: tuple[OperatingPointRecord, ...]
+
+
+def curve_records(sample: Sample, options: Options) -> Curves:
+    """Return a sample's curves; with one model a sample the replicates of each are its own."""
+    chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
+    roc: list[RocCurve] = []
+    records: list[CurveRecord] = []
+    summaries: list[CurveSummaryRecord] = []
+    points: list[OperatingPointRecord] = []
+    for resampled in curve_replicates(
+        all_threshold_counts(sample),
+        sample.units,
+        chosen_by,
+        n_resamples=options.resamples,
+        seed=options.seed,
+    ):
+        limits = band(resampled, sample.units, options.confidence)
+        roc.append(RocCurve(resampled.counts, None if limits is None else (resampled.grid, *limits)))
+        records += _of_ranking(resampled, limits, sample)
+        summaries += ranking_summaries(resampled.counts)
+        if resampled.counts.label is None:
+            points += operating_points(
+                resampled,
+                chosen_by,
+                sample.units,
+                level=options.confidence,
+                eer=sample.estimates.get((resampled.counts.model, Quantity("eer"))),
+                cost_ratio=options.cost_ratio,
+            )
+    for given in forecasts(sample):
+        records += _of_forecasts(given, sample, options)
+        summaries += rejection_summaries(given, sample.units, options.confidence)
+    return Curves(
+        roc=tuple(roc), records=tuple(records), summaries=tuple(summaries), operating_points=tuple(points)
+    )
+
+
+def _of_ranking(
+    resampled: CurveReplicates, limits: tuple[Floats, Floats] | None, sample: Sample
+) -> list[CurveRecord]:
+    """Return the curves of one model's scores; the ROC curve with the limits of its band."""
+    found = []
+    for entry in _served(sample, "scores"):
+        points = entry.function(resampled.counts)
+        if points is None:
+            continue
+        record = record_of(entry, points, model=resampled.counts.model, label=resampled.counts.label)
+        if entry.name == "roc" and limits is not None:
+            record = with_band(record, resampled.grid, limits)
+        found.append(record)
+    return found
+
+
+def _served(sample: Sample, needs: str) -> list[Curve]:
+    """Return the registered curves of the sample's task that are made of scores or of probabilities."""
+    return [
+        entry for entry in CURVES.values() if entry.needs == needs and sample.predictions.task in entry.tasks
+    ]
+
+
+def _of_forecasts(given: Forecasts, sample: Sample, options: Options) -> list[CurveRecord]:
+    """Return reliability and accuracy-rejection curves of a model that gives probabilities."""
+    found = []
+    for entry in _served(sample, "probabilities"):
+        points = entry.function(given)
+        if points is not None:
+            record = record_of(entry, points, model=given.model)
+            found.append(with_bin_limits(record, points, sample.units, options.confidence))
+    return found
+
+
+def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord, ...]:
+    """Say which kind of bands the ROC curves have, or why they have none."""
+    of_roc = [record for one in curves for record in one.records if record.curve == "roc"]
+    if any(record.band for record in of_roc):
+        why = Message("found.bands.pointwise", level=options.confidence, resamples=options.resamples)
+        return (FoundRecord(what="ROC bands", value=plain("pointwise"), why=why),)
+    several = len({record.model for record in of_roc}) > 1 and len(curves) == 1
+    if len(of_roc) > MOST_BANDS:
+        why = Message("found.bands.none", most=MOST_BANDS)
+    elif several and all(record.label is not None for record in of_roc):
+        why = Message("found.bands.several")
+    else:
+        return ()
+    return (FoundRecord(what="ROC bands", value=plain("none"), why=why),)

@@ -1,0 +1,213 @@
+"""Decision curves: net benefit over the declared thresholds, differences, interventions avoided; no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport import numbers
+from evalreport.plots.calibration import interventions_avoided, net_benefit, net_benefit_difference
+from evalreport.plots.pictures import Figure
+from evalreport.questions.thresholds.records import DecisionCurveDifferenceRecord, DecisionCurveRecord
+from evalreport.report.table import Cell, Column, Row, Table, plain_cell
+from evalreport.report.view import View
+from evalreport.texts import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH, HEIGHT = 4.4, 3.6
+LEAST_STEPS, MOST_ROWS, MOST_MODELS = 3, 6, 4
+ALL, NONE = "", "0"
+"""Stand for treating all and treating none among the names of models."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCurves:
+    """Panels, their note, and the table of some thresholds."""
+
+    heading: str
+    about: str
+    figures: tuple[Figure, ...]
+    note: str
+    table: Table
+
+
+def describe(view: View) -> DecisionCurves | None:
+    """Lay out the decision curves; nothing where no range of thresholds was declared."""
+    records = view.results.decision_curves
+    if not records:
+        return None
+    by_model: dict[str, list[DecisionCurveRecord]] = {}
+    for record in records:
+        by_model.setdefault(record.model, []).append(record)
+    order = [m.id for m in view.models if m.id in by_model]
+    thresholds = [r.threshold for r in by_model[order[0]]]
+    highest = _highest(by_model, order)
+    middle = len(thresholds) // 2
+    told = sorted(order, key=lambda m: -sum(one == m for one in highest))[:2]
+    leader = told[0]
+    at = by_model[leader][middle]
+    runs = _runs(view, highest, thresholds)
+    limits = "" if at.low is None else say("decision_curve.limits", low=at.low, high=at.high)
+    heading = say(
+        "decision_curve.heading",
+        runs=runs,
+        at=at.threshold,
+        model=view.model(leader).name,
+        value=at.net_benefit,
+        limits=limits,
+    )
+    cases = "; ".join(
+        say(
+            "decision_curve.per_thousand",
+            model=view.model(m).name,
+            n=round(1000 * by_model[m][middle].net_benefit),
+        )
+        for m in order[:MOST_MODELS]
+    )
+    about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
+    return DecisionCurves(
+        heading=heading, about=about, figures=_figures(view, told), note=_note(view, told),
+        table=_table(view, by_model, order, told, highest),
+    )  # fmt: skip
+
+
+def _highest(by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]) -> list[str]:
+    """Return which curve is the highest at each threshold: a model's, treat all's or treat none's."""
+    found = []
+    for points in zip(*(by_model[m] for m in order), strict=True):
+        values = [(p.net_benefit, p.model) for p in points] + [(points[0].treat_all, ALL), (0.0, NONE)]
+        found.append(max(values, key=lambda one: one[0])[1])
+    return found
+
+
+def _runs(view: View, highest: Sequence[str], thresholds: Sequence[float]) -> str:
+    """Say over which part of the range each curve is the highest; parts of fewer than three steps are not named."""
+    runs: list[tuple[str, float, float, int]] = []
+    for name, threshold in zip(highest, thresholds, strict=True):
+        if runs and runs[-1][0] == name:
+            runs[-1] = (name, runs[-1][1], threshold, runs[-1][3] + 1)
+        else:
+            runs.append((name, threshold, threshold, 1))
+    kept = [run for run in runs if run[3] >= min(LEAST_STEPS, len(thresholds))] or [
+        max(runs, key=lambda r: r[3])
+    ]
+    mostly = len(kept) < len(runs)
+    if len({run[0] for run in kept}) == 1:
+        key = "decision_curve.mostly" if mostly else "decision_curve.throughout"
+        return say(key, name=_name(view, kept[0][0]), low=kept[0][1], high=kept[-1][2])
+    texts = [
+        say("decision_curve.from_to", name=_name(view, name), low=low, high=high)
+        for name, low, high, _ in kept
+    ]
+    return say("decision_curve.parts", parts="; ".join(texts))
+
+
+def _name(view: View, name: str) -> str:
+    if name == ALL:
+        return say("decision_curve.treat_all")
+    return say("decision_curve.treat_none") if name == NONE else view.model(name).name
+
+
+def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
+    names = view.names
+
+    def figure(name: str, title: str, draw: Callable[[Axes], object]) -> Figure:
+        return Figure(
+            name=name, title=title, caption="", width=WIDTH, height=HEIGHT, description=title, draw=(draw,)
+        )
+
+    found = [
+        figure(
+            "net-benefit",
+            say("decision_curve.net_benefit"),
+            partial(net_benefit, view.results, names=names, banded=told, titled=False),
+        )
+    ]
+    pair = _pair(view, told)
+    if pair is not None:
+        a, b = pair
+        title = say("decision_curve.difference", a=names[a], b=names[b])
+        draw = partial(net_benefit_difference, view.results, pair, names=names, titled=False)
+        found.append(figure("net-benefit-difference", title, draw))
+    title = say("decision_curve.avoided")
+    draw = partial(interventions_avoided, view.results, names=names, banded=told, titled=False)
+    return (*found, figure("interventions-avoided", title, draw))
+
+
+def _pair(view: View, told: Sequence[str]) -> tuple[str, str] | None:
+    known = {frozenset((r.a, r.b)) for r in view.results.decision_curve_differences}
+    baseline = view.results.baseline
+    if baseline is not None and len(told) > 1:
+        other = next((m for m in told if m != baseline), told[0])
+        return (other, baseline) if frozenset((other, baseline)) in known else None
+    return (told[0], told[1]) if len(told) > 1 and frozenset(told) in known else None
+
+
+def _note(view: View, told: Sequence[str]) -> str:
+    texts = [say("decision_curve.note", level=numbers.percent(view.confidence))]
+    if _pair(view, told) is not None:
+        texts.append(say("decision_curve.note_difference"))
+    return " ".join((*texts, say("decision_curve.note_end")))
+
+
+def _table(
+    view: View,
+    by_model: dict[str, list[DecisionCurveRecord]],
+    order: Sequence[str],
+    told: Sequence[str],
+    highest: Sequence[str],
+) -> Table:
+    points = by_model[order[0]]
+    places = np.unique(
+        np.linspace(0, len(points) - 1, min(MOST_ROWS, len(points))).round().astype(int)
+    ).tolist()
+    pair = _pair(view, told)
+    leader = told[0]
+    models = [m for m in order if m in told or len(order) <= MOST_MODELS][:MOST_MODELS]
+    differences = {(r.a, r.b, r.threshold): r for r in view.results.decision_curve_differences}
+    rows = []
+    for place in places:
+        at = points[place].threshold
+        cells: list[str | Cell] = [numbers.number(points[place].treat_all, 3)]
+        for model in models:
+            r = by_model[model][place]
+            cells.append(plain_cell(r.net_benefit, r.low, r.high, 3))
+        if pair is not None:
+            cells.append(_difference(differences, pair, at))
+        cells.append(_name(view, highest[place]))
+        r = by_model[leader][place]
+        low, high = (None if v is None else 100 * v for v in (r.avoided_low, r.avoided_high))
+        cells.append(plain_cell(100 * r.avoided, low, high, 0))
+        rows.append(Row(None, tuple(cells), f"{100 * at:.3g} %"))
+    heads = [say("decision_curve.treat_all_head"), *(view.model(m).name for m in models)]
+    if pair is not None:
+        heads.append(say("decision_curve.difference", a=view.names[pair[0]], b=view.names[pair[1]]))
+    return Table(
+        say("decision_curve.table", n=len(rows)),
+        (
+            *heads, Column(say("decision_curve.highest"), "text"),
+            say("decision_curve.avoided_by", model=view.names[leader]),
+        ),
+        tuple(rows), say("decision_curve.table_note"), look="lined", first=say("decision_curve.threshold"),
+    )  # fmt: skip
+
+
+def _difference(
+    differences: Mapping[tuple[str, str, float], DecisionCurveDifferenceRecord],
+    pair: tuple[str, str],
+    at: float,
+) -> Cell:
+    """Write the difference of a pair's net benefits at a threshold, turned round where the records have b - a."""
+    a, b = pair
+    if (record := differences.get((a, b, at))) is not None:
+        return plain_cell(record.difference, record.low, record.high, 3)
+    if (record := differences.get((b, a, at))) is None:
+        return Cell(numbers.MISSING, strong=False)
+    low, high = (None if v is None else 0.0 - v for v in (record.high, record.low))
+    return plain_cell(0.0 - record.difference, low, high, 3)

@@ -1,0 +1,154 @@
+"""Thresholds by criterion: positives found and false alarms of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalreport import numbers
+from evalreport.questions.thresholds.records import OperatingPointRecord
+from evalreport.report.naming import MetricKey, metric_label
+from evalreport.report.table import Cell, Row, Table
+from evalreport.report.view import Model, View, text_of, unless_decided
+from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.texts import named, say
+from evalreport.texts.labels import in_sentence
+from evalreport.texts.visible import shorten, visible
+
+MOST_SENTENCES, LONGEST = 6, 20
+COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
+            ("fixed_recall", 0.9, ""))  # fmt: skip
+"""The criteria that have a column, by name, rate and metric; all others are in the folded table."""
+READ = ("fixed_fpr", 0.1)
+"""The criterion that the heading speaks of, and its rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What the section shows; ``every`` criterion by models and what follows it are folded away."""
+
+    heading: str
+    compared: Table
+    note: str
+    every: Table
+    every_note: str
+    curves: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def describe(view: View) -> Thresholds | None:
+    """Lay out the table of models and criteria; nothing where no threshold was looked for."""
+    points = view.results.operating_points
+    if not points:
+        return None
+    first, decided = points[0], bool(view.results.confusion)
+    models = tuple(m for m in view.models if any(p.model == m.id for p in points))
+    known = {(p.criterion, p.at, p.metric if p.criterion == "best" else "", p.model): p for p in points}
+    keys = [key for key in COMPARED if any(own[:3] == key for own in known)]
+    heads = (*((say("evidence.as_given"),) if decided else ()), *map(_heading, keys))
+    rows = []
+    for model in models:
+        given = (_as_given(view, model),) if decided else ()
+        rows.append(Row(model, (*given, *(_found_at(known.get((*key, model.id))) for key in keys))))
+    every, first_column = _by_criterion(view, models), say("evidence.found_alarms")
+    return Thresholds(
+        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
+        compared=Table(say("heading.thresholds"), heads, tuple(rows), look="found", first=first_column),
+        note=say(
+            "evidence.thresholds" if decided else "evidence.thresholds_chosen",
+            label=shorten(visible(view.results.positive or ""), LONGEST),
+            positives=round(first.tp + first.fn),
+            negatives=round(first.fp + first.tn),
+        ),
+        every=Table(
+            say("evidence.every_threshold"), models, every, look="metrics", first=say("thresholds.chosen_by")
+        ),
+        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
+        curves=_first([text_of(view, r.text) for r in view.results.dominance]),
+        changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
+    )
+
+
+def _first(sentences: Sequence[str]) -> tuple[str, ...]:
+    left = len(sentences) - MOST_SENTENCES
+    more = (say("evidence.more_sentences", n=left),) if left > 0 else ()
+    return (*sentences[:MOST_SENTENCES], *more)
+
+
+def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
+    """Say who finds most within the rate of false alarms that is read off."""
+    order = sorted((m for m in view.models if m.id in fixed), key=lambda m: -fixed[m.id].tp)
+    if not order:
+        return ""
+    found = [round(fixed[m.id].tp) for m in order]
+    total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
+    known = {"rate": READ[1], "first": order[0].name, "found": found[0], "total": total}
+    if len(order) == 1:
+        finding = say("finding.threshold_one", **known)
+    elif found[0] == found[-1]:
+        finding = say("finding.threshold_same", **known)
+    elif found[1] == found[-1]:
+        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **known)
+    else:
+        finding = say("finding.threshold", low=found[-1], high=found[1], **known)
+    if found[0] != found[-1]:
+        finding = unless_decided(view, finding, order[0], order[-1])
+    return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
+
+
+def _as_given(view: View, model: Model) -> Cell:
+    """Count the positives found and the false alarms of a model's own decisions."""
+    positive = view.results.positive
+    if not any(predicted == positive for _, predicted in confusion_of(view.results, model.id)):
+        return Cell(numbers.MISSING)
+    tp, fp, *_ = outcomes_of(view.results, model.id, positive)
+    return _counted(tp, fp)
+
+
+def _found_at(point: OperatingPointRecord | None) -> Cell:
+    if point is None or point.threshold is None:
+        return Cell(numbers.MISSING)
+    return _counted(point.tp, point.fp) if point.tn or not point.fp else Cell("", say("evidence.flag_all"))
+
+
+def _counted(found: float, alarms: float) -> Cell:
+    return Cell(numbers.count(round(found)), f"/ {numbers.count(round(alarms))}")
+
+
+def _heading(key: tuple[str, float | None, str]) -> str:
+    criterion, at, metric = key
+    if at is None:
+        return say("evidence.best", metric=in_sentence(metric_label(MetricKey(metric))))
+    return say(f"evidence.{criterion}", rate=at)
+
+
+def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
+    """Lay out criteria by models: the threshold, what it finds at how many false alarms, and the value there."""
+    known = {(p.criterion, p.at, p.metric, p.model): p for p in view.results.operating_points}
+    rows = []
+    for criterion, at, metric in dict.fromkeys(key[:3] for key in known):
+        label = named("thresholds.criterion", criterion, "")
+        if not label:
+            label = _heading((criterion, at, metric))
+            if at is not None:
+                words = in_sentence(metric_label(MetricKey(metric)))
+                label = say("thresholds.and_value", label=label, metric=words)
+        cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
+        rows.append(Row(None, cells, label))
+    return tuple(rows)
+
+
+def _at(view: View, point: OperatingPointRecord | None) -> Cell:
+    if point is None:
+        return Cell(numbers.MISSING)
+    found, alarms = numbers.count(point.tp), numbers.count(point.fp)
+    value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
+    return Cell(_threshold(view, point), f"{found} / {alarms}", below=(value,))
+
+
+def _threshold(view: View, point: OperatingPointRecord) -> str:
+    """Write a threshold with enough digits to distinguish it from neighbouring scores."""
+    if point.threshold is None:
+        return say("thresholds.no_call")
+    scores = [e for r in view.results.score_histograms if r.model == point.model for e in r.edges]
+    return numbers.to_digits(point.threshold, numbers.digits_apart(scores))

@@ -1,0 +1,153 @@
+"""Slices in the report: panels, tables, sentences, the line of summary.md; hostile and long names."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+
+import evalreport
+from evalreport.questions.slices import section
+from evalreport.report.view import view_of
+from evalreport.schema.warnings import WarningRecord
+from tests.samples.slices import answers, run
+
+
+def flagged_results(models=2, **options):
+    """Results in which group u is worse for every model, and s is too small."""
+    random = np.random.default_rng(3)
+    group = np.array(["u"] * 100 + ["v"] * 200 + ["w"] * 200 + ["s"] * 2)
+    right = {f"m{k}": random.random(len(group)) < np.where(group == "u", 0.5, 0.85) for k in range(models)}
+    return run(answers(right, group=group.tolist()), slices=["group"], **options)
+
+
+def test_the_worst_slice_is_on_top_and_right_is_better():
+    """Rows by the gap to the rest of the model that ranks first, those not judged last; the interval on the panel."""
+    content = section.describe(view_of(flagged_results()))
+    assert content is not None
+    (column,) = content.columns
+    table, scale = column.table, column.table.columns[1].scale
+    assert [table.rows[place].label.value for place in (0, -1)] == ["u", "s"]
+    worst = table.rows[0].cells[1]
+    assert worst.mark.index == 0
+    assert worst.low < worst.at < worst.low + worst.width < scale.zero
+    assert all(0 <= at <= 100 for at, _ in scale.ticks)
+    assert "0" in [text for _, text in scale.ticks]
+
+
+def test_of_a_loss_the_gap_is_turned():
+    """Where smaller is better the slice with the larger errors is the worst, and lies left of 0."""
+    random = np.random.default_rng(4)
+    group = ["u"] * 60 + ["v"] * 60
+    truth = random.normal(size=120)
+    off = random.normal(size=120) * np.where(np.array(group) == "u", 3.0, 0.5)
+    rows = {"m": {"y_true": truth.tolist(), "y_pred": (truth + off).tolist(), "group": group}}
+    results = evalreport.evaluate(rows, task="regression", slices=["group"], resamples=60)
+    content = section.describe(view_of(results))
+    assert content is not None
+    (column,) = content.columns
+    assert column.table.rows[0].label.value == "u"
+    assert column.table.rows[0].cells[1].at < column.table.columns[1].scale.zero
+
+
+def test_the_section_says_what_was_tested_and_what_was_found():
+    """Family and test, flagged slices in words, small ones by name, values in a table with the word beside."""
+    results = flagged_results()
+    content = section.describe(view_of(results))
+    assert content is not None
+    (column,) = content.columns
+    assert "6 comparisons of a slice with the rest" in content.note
+    assert "Fisher’s exact test with mid-p" in content.note
+    assert "Holm-adjusted over all of them at α = 0.05" in content.note
+    assert "None of them differs" not in content.note
+    assert content.heading.startswith("Slices: outcome of m")
+    assert " for group = u, " in content.heading
+    assert "s: too small: no outcome of this size could reach the level." in column.table.note
+    by_name = {row.label.value: row for row in column.table.rows}
+    assert [cell.beside for cell in by_name["u"].cells[3:]] == ["worse", "worse"]
+    assert by_name["s"].label.note == "too small: no outcome of this size could reach the level"
+    assert (by_name["u"].cells[0].value, by_name["s"].cells[0].value) == ("100", "2")
+    assert len(column.details[0].rows) == 8
+
+
+def test_where_none_differs_the_section_says_so():
+    """How many were tested, and that none of them differs by the tests; nothing of the kind under a blocker."""
+    source = answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v", "w", "w"] * 20)
+    plain = run(source, slices=["g"])
+    content = section.describe(view_of(plain))
+    assert content is not None
+    assert "3 comparisons of a slice with the rest, on outcome" in content.note
+    assert "None differs by these tests" in content.note
+    assert content.heading == "Slices: no slice is shown to differ"
+    leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
+    blocked = dataclasses.replace(plain, warnings=(leak,))
+    said = section.describe(view_of(blocked))
+    assert said is not None
+    assert "None of them differs" not in said.note
+    assert said.heading == "Slices"
+    assert section.summary_line(view_of(blocked)) == ""
+
+
+def test_a_run_without_slices_has_no_such_section():
+    """Nothing is said where nothing was sliced by."""
+    results = run(answers({"a": [1, 0] * 20}))
+    assert section.describe(view_of(results)) is None
+    assert section.summary_line(view_of(results)) == ""
+
+
+def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
+    """Worse for whom; without a flag it says how many tests, and nothing of sameness."""
+    evalreport.render(flagged_results(), tmp_path, formats=["md"])
+    (line,) = [x for x in (tmp_path / "summary.md").read_text().splitlines() if x.startswith("Slices")]
+    assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
+    plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
+    assert section.summary_line(view_of(plain)) == (
+        "Slices: none of 2 tests shows a difference; smaller ones may exist."
+    )
+
+
+def test_of_many_models_and_slices_the_number_shown_is_said():
+    """Twelve models: the values of the first six, and a sentence that says so; every difference stands below."""
+    content = section.describe(view_of(flagged_results(12, resamples=20)))
+    assert content is not None
+    (column,) = content.columns
+    assert len([c for c in column.table.columns if c.model is not None]) == 6
+    assert "The first 6 of 12 models." in column.table.note
+    assert len(column.details[0].rows) == 48
+
+
+def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path):
+    """Mark-up in a column's name and in values is text in the page; two values that look alike stay apart."""
+    column, values = "<i>x</i>", ["<script>alert(1)</script>" + "y" * 60 + end for end in "ab"]
+    rows = [values[i % 2] for i in range(80)]
+    results = run(answers({"a": [1, 0] * 40}, **{column: rows}), slices=[column])
+    evalreport.render(results, tmp_path, formats=["html", "md"])
+    page = (tmp_path / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "<i>x</i>" not in page
+    assert "&lt;i&gt;x&lt;/i&gt;" in page
+    content = section.describe(view_of(results))
+    assert content is not None
+    assert len({row.label.value for row in content.columns[0].table.rows}) == 2
+
+
+def test_the_words_never_say_more_than_the_test():
+    """Not flagged is never called equal, and no sentence says significant."""
+    results = flagged_results()
+    texts = [str(r.text) for r in results.disparities if r.text and r.p_value is not None]
+    assert texts
+    for text in texts:
+        assert not re.search(r"significan|equal|same|no difference", text)
+
+
+def test_forty_slices_and_many_models_are_written(tmp_path: Path):
+    """Forty long names and seven models; their PDF is among the system tests."""
+    random = np.random.default_rng(5)
+    n = 2000
+    site = [f"a rather long name of a site, number {i % 40}" for i in range(n)]
+    right = {f"model_{k}": random.random(n) < 0.8 for k in range(7)}
+    results = run(answers(right, site=site), slices=["site"], resamples=20)
+    outcome = evalreport.render(results, tmp_path, formats=["html"], detail="full")
+    assert not outcome.warnings
