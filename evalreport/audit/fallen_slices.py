@@ -59,7 +59,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
         else:
             fall = _fall(now, past, new, row, quantity)
         found.append((row, change, fall))
-    records = _records(found, len(rows), now, quantity, reference.run.id, new.look, spending_of(now, past))
+    records = _records(found, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
 
 
