@@ -21,9 +21,12 @@ export OPENBLAS_NUM_THREADS := 1
 # Tests start the program some hundred times: compiled anew, each start takes a second more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
-        study-coverage study-tests study-clustering study-calibration study-time-order study-costs study-looks study-confirm study-estimators \
-        study-audits study-audited-metrics study-mutations campaign bench peers clean distclean dist site figures owner
+.PHONY: help demo test meaning test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
+        study study-mutations campaign bench peers clean distclean dist site figures owner
+
+# What a reviewer runs: reference values of R, traps, properties, headlines, and the tests that name a forgotten step.
+MEANING := tests/reference tests/traps tests/properties tests/headline tests/questions/test_rooms.py tests/samplings/test_sampling.py \
+           tests/test_registry.py tests/test_extensions.py tests/test_options.py tests/documents/test_warnings.py
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -43,6 +46,9 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.i
 	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/sources/test_addresses.py
 	PYTHONPATH=$(CURDIR)/.cache/mlflow $(BIN)/python -m pytest tests/imports
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
+
+meaning: env ## do the numbers and sentences mean what they say? R's values, traps, properties, headlines, forgotten steps
+	$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal -m "not slow and not system" $(MEANING)
 
 test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
 	$(BIN)/python tests/headline/check.py --md tests/headline/result.md --store tests/headline/records.json.xz
@@ -80,38 +86,11 @@ dist: env .cache/release/.installed ## build what a release consists of, and the
 	    --output-file dist/sbom.cdx.json requirements/core.txt
 	@ls -l dist
 
-study-coverage: env ## measure the coverage of every interval; writes docs/coverage.* and docs/intervals.md
-	$(BIN)/python -m research.studies.coverage
+study-%: env # one study by its name, as in study-coverage; `python -m research.studies --help` lists them
+	nice $(BIN)/python -m research.studies $* $(if $(SEED),--seed $(SEED))
 
-study-tests: env ## measure how often the tests reject; writes docs/tests.*
-	$(BIN)/python -m research.studies.tests
-
-study-clustering: env ## measure the intervals and the test of clusterings; writes docs/clustering.csv
-	$(BIN)/python -m research.studies.clustering
-
-study-time-order: env ## measure intervals and tests of examples in order of time; writes docs/time-order.csv and its tables
-	$(BIN)/python -m research.studies.time_order
-
-study-costs: env ## measure the intervals of costs and the verdicts on single questions; writes docs/costs.csv and its table
-	$(BIN)/python -m research.studies.costs
-
-study-looks: env ## measure the error and the power of several looks; writes docs/looks.csv and its tables
-	nice $(BIN)/python -m research.studies.looks
-
-study-calibration: env ## measure the test of calibration and the intervals at declared rates; writes docs/calibration.csv
-	$(BIN)/python -m research.studies.calibration
-
-study-confirm: env ## measure every promised error rate once more, with a fresh SEED; writes docs/promises.*
-	$(BIN)/python -m research.studies.confirm --seed $(or $(SEED),$(error give a seed that was not used yet: make study-confirm SEED=n))
-
-study-estimators: env ## measure how near error estimates come to the truth; writes docs/estimators.*
-	$(BIN)/python -m research.studies.estimators
-
-study-audits: env ## measure how often alarms are false and how soon right; writes docs/audit-alarms.*
-	$(BIN)/python -m research.studies.audits
-
-study-audited-metrics: env ## measure the audit's alarm for other metrics, unequal runs and clusters; writes docs/audit-alarms-metrics.csv
-	$(BIN)/python -m research.studies.audited_metrics
+study: ## how to measure anew: make study-coverage, study-tests, study-confirm SEED=n ... (research/README.md)
+	@sed -n 's/^| `make \(study-[a-z-]*\).*/make \1/p' research/README.md
 
 campaign: env ## attack the program for hours: kills, wrong input, full disks, hostile names; writes docs/reliability.*
 	@scripts/debian-packages.sh system
@@ -136,8 +115,9 @@ owner: ## write the account that hosts the repository into every file that names
 	@test -n "$(OWNER)" || { echo "who hosts it? make owner OWNER=account" >&2; exit 2; }
 	git ls-files -z docs integrations pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
 
-figures: env ## write the measured figures of README.md from the records of the studies
+figures: env ## write the measured figures of README.md and the tables of docs/*.md from what the studies left
 	$(BIN)/python scripts/write_figures.py
+	$(BIN)/python -m research.studies pages
 
 golden: env ## write the golden reports of tests/report anew; read the difference before it is committed
 	$(BIN)/python scripts/golden_reports.py

@@ -44,11 +44,10 @@ from evalreport.loading.load import load
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.predicted_values import residuals
 from evalreport.metrics.primary import default_primary
 from evalreport.metrics.quantities import chosen
-from evalreport.metrics.records import confusion_records, fold_records, variance_records
+from evalreport.metrics.records import confusion_records, fold_records, replicates_found, variance_records
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
@@ -62,7 +61,7 @@ from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message
-from evalreport.warnings import warnings_of
+from evalreport.warnings import states_of, warnings_of
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -187,7 +186,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         primary_because=None if options.metrics else default.because,
         value_columns=predictions.origin.judged_in,
         labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
-        found=(*predictions.found, *joined(histograms_found(s) for s in samples)),
+        found=(*predictions.found, *joined(replicates_found(s) for s in samples)),
         flow=(*flow, FlowRecord(step="used", n=predictions.n_examples)) if flow else (),
         metrics=(
             *joined(metric_records(s, options, of_gates=gate_level) for s in samples),
@@ -233,8 +232,9 @@ def with_verdicts(run: Run) -> Results:
 
 
 def with_checks(results: Results, run: Run) -> Results:
-    """Return results with the warnings of every check of the run."""
+    """Return results with the warnings of the run, and the state of every check."""
     facts = {
+        "whole": run.data.whole,
         "predictions": run.predictions,
         "options": run.data.deciding,
         "family": run.pairs.family,
@@ -242,8 +242,8 @@ def with_checks(results: Results, run: Run) -> Results:
         **run.answers,
     }
     of_samples = [{"sample": s} if k == 0 else {"sample": s, "family": ()} for k, s in enumerate(run.samples)]
-    raised = (*run.predictions.warnings, *warnings_of(facts, of_samples))
-    return replace(results, warnings=tuple(dict.fromkeys(raised)))
+    raised = tuple(dict.fromkeys((*run.predictions.warnings, *warnings_of(facts, of_samples))))
+    return replace(results, warnings=raised, checks=states_of(facts, of_samples, raised))
 
 
 def without_figures(predictions: Predictions, options: Options) -> Results:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
+import math
 import os
 import re
 import shutil
@@ -19,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, NoReturn, TypeAlias
 
 from evalreport import platform
 from evalreport.errors import OutputError, UsageError
@@ -27,6 +29,8 @@ from evalreport.errors import OutputError, UsageError
 MOST_BYTES = 500_000_000
 """The largest file that is read whole: the results of a thousand classes have a fifth of this."""
 MOST_NESTED = 100
+MOST_DIGITS = 300
+"""Digits of a whole number in JSON: a number of more cannot be computed with."""
 _PART_OF_A_KEY = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART_OF_A_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_A_KEY}){{{MOST_NESTED}}}")
 """A key of more parts: the parser takes time that grows with the square of their number."""
@@ -100,10 +104,62 @@ def with_each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     ValueError
         It does.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("an object names a key twice")
-    return found
+    return members
+
+
+def strict_json(data: bytes | str) -> object:
+    """Parse JSON that somebody else may have written: each key once, finite numbers, none of more than 300 digits.
+
+    Raises
+    ------
+    ValueError
+        It is no such JSON, no UTF-8, or nested too deeply.
+
+    Examples
+    --------
+    >>> strict_json('{"n": [1, 2.5]}')
+    {'n': [1, 2.5]}
+    """
+    try:
+        content = json.loads(
+            data.decode("utf-8") if isinstance(data, bytes) else data,
+            object_pairs_hook=with_each_key_once,
+            parse_int=_whole_number,
+            parse_float=_finite_number,
+            parse_constant=_no_number,
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    _refuse_deep(content, MOST_NESTED)
+    return content
+
+
+def _refuse_deep(value: object, levels: int) -> None:
+    if levels == 0:
+        raise ValueError(f"nested more than {MOST_NESTED} deep")
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if type(part) in (dict, list):
+            _refuse_deep(part, levels - 1)
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number of {len(digits)} digits; at most {MOST_DIGITS}")
+    return int(digits)
+
+
+def _finite_number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is no finite number")
+    return number
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a JSON number")
 
 
 PATIENCE = 60.0

@@ -350,6 +350,9 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
     return tuple(name for name in FILES if name in named)
 
 
+LARGEST_INTEGER = 2**63 - 1
+
+
 def _is_text_list(value: object) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(part, str) for part in value)
@@ -409,6 +412,8 @@ def check_types(options: Options | OutputOptions) -> None:
             raise UsageError(f"{entry.name} must be {EXPECTED[key.kind][0]}, not {shown(value)}")
         elif key.kind == "number" and not math.isfinite(value):
             raise UsageError(f"{entry.name} must be a finite number, not {value}")
+        elif key.kind == "integer" and abs(value) > LARGEST_INTEGER:
+            raise UsageError(f"{entry.name} must be at most {LARGEST_INTEGER}, not {shown(value)}")
         elif key.choices and value not in key.choices:
             raise UsageError(unknown_name(entry.name, value, list(key.choices)))
 
@@ -475,7 +480,10 @@ def plain(key: Key, value: object) -> object:
         # These are recorded in results.json, which holds plain values.
         return str(value) if key.field in RECORDED_PATHS else Path(value)
     if kind == "number" and is_number(value):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
     return int(value) if kind == "integer" and is_integer(value) else value
 
 

@@ -108,7 +108,8 @@ def _words(hint: object) -> str:
             return "a pair: " + ", ".join(map(_words, inner))
         return f"list of {_words(inner[0])}"
     if inner and (origin is typing.Union or type(hint).__name__ == "UnionType"):
-        return " or ".join(dict.fromkeys("null" if i is type(None) else _words(i) for i in inner))
+        kinds = [kind for kind in inner if not (kind is int and float in inner)]
+        return " or ".join(dict.fromkeys("null" if kind is type(None) else _words(kind) for kind in kinds))
     if origin is not None:
         return "object"
     names = {

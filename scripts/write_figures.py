@@ -28,8 +28,7 @@ def table() -> str:
 
 def coverage() -> tuple[str, str, str]:
     """How often the leading 95 % interval holds the truth, over every situation of the study."""
-    with (DOCS / "coverage.csv").open(encoding="utf-8", newline="") as file:
-        found = [float(row["coverage"]) for row in csv.DictReader(file) if row["method"] == "leading"]
+    found = [float(row["coverage"]) for row in _rows("coverage.csv") if row["method"] == "leading"]
     near = sum(share >= NEAR for share in found)
     return (
         "Does a 95 % interval hold the truth?",
@@ -42,8 +41,7 @@ def coverage() -> tuple[str, str, str]:
 
 def promises() -> tuple[str, str, str]:
     """How many promised rates the draws show to hold, and how many they do not, with other random numbers."""
-    record = json.loads((DOCS / "promises.json").read_text(encoding="utf-8"))
-    verdicts = [promise["verdict"] for group in record.values() for promise in group]
+    verdicts = [row["verdict"] for row in _rows("promises.csv")]
     held, missed = verdicts.count("yes"), verdicts.count("no")
     said = (
         f"{held} of {len(verdicts)} [promised rates](docs/promises.md) hold by the confidence limits of their draws,"
@@ -86,6 +84,12 @@ def speed() -> tuple[str, str, str]:
     )
 
 
+def _rows(table: str) -> list[dict[str, str]]:
+    """Return the rows of a table of a study."""
+    with (DOCS / table).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def _cells(page: str) -> list[list[str]]:
     """Return the cells of the tables of a page, row by row."""
     lines = (DOCS / page).read_text(encoding="utf-8").splitlines()
@@ -109,9 +113,9 @@ def faults() -> tuple[str, str, str]:
 
 def mutants() -> tuple[str, str, str]:
     """How many changes of the statistical code the tests notice."""
-    text = (DOCS / "mutations.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `\w+` \| (\d+) \| (\d+) \|", text, re.MULTILINE)
-    every, noticed = (sum(int(row[column]) for row in rows) for column in (0, 1))
+    every, noticed = (
+        sum(int(row[name]) for row in _rows("mutations.csv")) for name in ("mutants", "noticed")
+    )
     said = f"{noticed} of {every} random changes of the statistics are [noticed](docs/mutations.md)"
     return "Would the tests see a wrong formula?", said, "`make study-mutations`"
 

@@ -37,7 +37,7 @@ from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
 from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import require_types
+from evalreport.schema.recorded import converted
 from evalreport.sources.database import database
 from evalreport.texts import Message, Text, group_of, say, speaking
 from evalreport.texts.visible import visible
@@ -215,7 +215,7 @@ class _Warning:
 class _Shown:
     """The parts of a results.json that the page shows, for the check of their types."""
 
-    options: Mapping[str, object]
+    options: JsonObject
     models: tuple[str, ...]
     classes: tuple[str, ...]
     gates: tuple[_Gate, ...] = ()
@@ -233,7 +233,7 @@ def _kept(data: bytes, name: str, reader: DuckDBPyConnection) -> JsonObject:
     """
     try:
         content = _parts(data, reader)
-        require_types(content, _Shown, "")
+        converted(content, _Shown)
         level = content["options"].get("confidence", 0.95)
         if not isinstance(level, float) or not 0 < level < 1:
             raise ValueError("options.confidence must be a number between 0 and 1")

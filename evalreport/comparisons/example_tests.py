@@ -214,6 +214,7 @@ for _student in STUDENTS:
             _student.test,
             "seeds" if _student.over_fits else "student",
             beside=_student.beside,
+            source=_student.source,
         )
 
 

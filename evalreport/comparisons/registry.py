@@ -337,7 +337,8 @@ def comparison_test(
 
 def register(function: Function, name: str, label: str, summary: str, needs: Needs, **fields: Any) -> None:
     """Register a test; null hypothesis, assumptions and source are in the catalogue by its name unless given."""
-    texts = {key: Message(f"test.{key}.{name}") for key in ("null_hypothesis", "assumptions", "source")}
+    keys = ("null_hypothesis", "assumptions", "source")
+    texts = {key: Message(f"test.{key}.{name}") for key in keys if key not in fields}
     TESTS.add(Test(name, label, summary, needs=needs, function=function, **{**texts, **fields}))
 
 

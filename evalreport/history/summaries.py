@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from evalreport.files import with_each_key_once
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import require_types
+from evalreport.schema.recorded import converted
 
 MOST_RUNS, LONGEST_YEAR = 10**9, 1000
 _DIGEST = re.compile("[0-9a-f]{1,16}")
@@ -50,7 +50,7 @@ class Summary:
 
     n: int = 0
     primary_metric: str = ""
-    values: Mapping[str, tuple[float, float, float]] | None = None
+    values: Mapping[str, tuple[float | None, float | None, float | None]] | None = None
     models: tuple[str, ...] = ()
     task: str = ""
     headline: str | None = None
@@ -74,13 +74,11 @@ def read_summary(text: object) -> JsonObject:
         raise ValueError("its summary is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"its summary is no JSON ({str(error)[:80]})") from None
-    require_types(found, Summary, "summary")
+    converted(found, Summary)
     evidence: JsonObject = found.get("evidence") or {}
-    numbers = [part for kept in (evidence.get("models") or {}).values() for part in kept[1:3]]
     counts = (evidence.get("look", 0), evidence.get("compared", 0), evidence.get("horizon") or 1)
     if (
-        None in numbers
-        or not 0 <= min(counts) <= max(counts) <= MOST_RUNS
+        not 0 <= min(counts) <= max(counts) <= MOST_RUNS
         or counts[-1] > LONGEST_YEAR
         or not all(map(_DIGEST.fullmatch, evidence.get("ids", ())))
     ):

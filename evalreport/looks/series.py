@@ -6,15 +6,16 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct, structs, to_builtins
 
 from evalreport.errors import InputError, OutputError, UsageError
-from evalreport.files import change_whole, content_of, with_each_key_once
+from evalreport.files import change_whole, content_of, strict_json
 from evalreport.looks.answers import BYTES_OF_A_KEY, Answers, Keys, answers_of
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
 from evalreport.options import Options
@@ -22,9 +23,8 @@ from evalreport.predictions.table import Predictions
 from evalreport.questions.looks.options import MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.inputs import JsonObject
-from evalreport.schema.lookups import comparison_between, is_metric
-from evalreport.schema.recorded import require_types
+from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
+from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
 
 SCHEMA = "evalreport/looks/1"
@@ -34,8 +34,7 @@ SAME_LEVEL = 1e-9
 """Levels are computed again when the file is read; they may differ by rounding."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenLook:
+class TakenLook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A look in the file; ``decided`` holds what this and earlier looks decided."""
 
     n: int
@@ -47,8 +46,7 @@ class TakenLook:
     decided: tuple[KeptVerdict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a looks file; ``ids`` are the hashed ids of the last look."""
 
     schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
@@ -190,7 +188,7 @@ class Remembered:
         if self.same:
             return
         ids = base64.b64encode(answers.keys.astype("<u8").tobytes()).decode()
-        written = _json(replace(series, taken=(*series.taken, this), ids=ids))
+        written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids))
 
         def change(found: bytes | None) -> bytes | None:
             if found != self.before:
@@ -227,7 +225,7 @@ def recorded_look(results: Results) -> Look | None:
 
 def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
     """Return the decided pairs of a run with looks, each as the look that decided it recorded it."""
-    look = results.looks
+    look, pairs = results.looks, PairRecords.of(results)
     assert look is not None
     found = []
     for verdict in results.verdicts:
@@ -236,7 +234,7 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
         difference = verdict.difference
         if difference is None:
             about = partial(_is_about, verdict.metric)
-            row = comparison_between(results, *verdict.about, about=about, decided=False)
+            row = comparison_between(pairs, *verdict.about, about=about, decided=False)
             difference = None if row is None else row.difference
         if difference is None:
             continue
@@ -272,15 +270,9 @@ def series_of(content: bytes, name: str) -> Series:
         )
 
     try:
-        found = json.loads(content.decode("utf-8"), object_pairs_hook=with_each_key_once)
-        require_types(found, Series, "")
-        series = Series(**{**found, "taken": tuple(_taken(one) for one in found.get("taken", ()))})
-    except (ValueError, TypeError, RecursionError) as error:
+        series = converted(strict_json(content), Series)
+    except ValueError as error:
         raise refused(f"is no looks file ({str(error)[:160]})") from None
-    needed = [series.confidence, *(x for one in series.taken for x in (one.level, one.spent))]
-    needed += [x for one in series.taken for kept in one.decided for x in (kept.level, kept.difference)]
-    if None in needed:
-        raise refused("is no looks file: a number is missing")
     many = len(series.taken) > series.looks
     if many or not (1 <= series.looks <= MOST_LOOKS and 0 < series.confidence < 1):
         raise refused("is no looks file: its looks or its confidence are out of range")
@@ -302,11 +294,6 @@ def series_of(content: bytes, name: str) -> Series:
     except ValueError:
         raise refused("its ids are damaged") from None
     return series
-
-
-def _taken(found: JsonObject) -> TakenLook:
-    decided = tuple(KeptVerdict(**{**one, "about": tuple(one["about"])}) for one in found.get("decided", ()))
-    return TakenLook(**{**found, "decided": decided})
 
 
 def _keys_of(series: Series) -> Keys:
@@ -340,7 +327,7 @@ def _record(series: Series, before: Sequence[TakenLook], this: TakenLook) -> Loo
 
 
 def _json(series: Series) -> bytes:
-    return (json.dumps(asdict(series), sort_keys=True, indent=1, ensure_ascii=True) + "\n").encode()
+    return (json.dumps(to_builtins(series), sort_keys=True, indent=1, ensure_ascii=True) + "\n").encode()
 
 
 def _content(path: Path) -> bytes | None:

@@ -108,6 +108,11 @@ class Clusters(Sampling):
         return self.effective(sizes(), times) if self.weighted or share in (0, 1) else None
 
     @property
+    def effective_n(self) -> float:
+        """G*, the effective number of clusters."""
+        return self.clusters_effective or 0.0
+
+    @property
     def trials_effective(self) -> float | None:
         """G*, the effective number of clusters."""
         return self.clusters_effective

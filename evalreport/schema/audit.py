@@ -77,7 +77,7 @@ class AuditRecord:
     alarm: bool
     text: Message
     reason: Message | None
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int | float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
     ``n_now`` examples where these are not the same; of ``worse`` on other examples ``accepted_nights`` and
     ``nights`` (how many runs are compared), ``change_look`` (the look at which a drop most likely began), ``t`` and

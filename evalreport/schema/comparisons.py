@@ -29,8 +29,8 @@ class ComparisonRecord:
     label: str | None = None
     slice: Slice | None = None
     test: str | None
-    statistic: float | None
-    df: float | None = None
+    statistic: int | float | None
+    df: int | float | None = None
     p_value: float | None
     p_adjusted: float | None = None
     correction: str | None = None
@@ -44,7 +44,7 @@ class ComparisonRecord:
     recommended: bool
     caution: Message | None = None
     reason: Message | None = None
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int | float] = field(default_factory=dict)
     """Further numbers of a test by name: second degrees of freedom, posterior probabilities ..."""
 
     @property

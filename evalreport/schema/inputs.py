@@ -29,7 +29,7 @@ class FoundRecord:
     what: str
     value: Message
     why: Message
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int | float] = field(default_factory=dict)
     """Numbers by name: of ``attempts`` the ``least`` and the ``most`` at one question."""
 
 

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
-import json
 import logging
-import math
-import types
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
+
+import msgspec
 
 from evalreport.errors import InputError, OutputError
-from evalreport.files import content_of, recover, with_each_key_once
+from evalreport.files import content_of, recover, strict_json
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.results import SCHEMA, SENTENCES, WITH_CODE, Results, to_json
+from evalreport.schema.results import LISTS_WITH_CODE, SCHEMA, SENTENCES, Results, to_dict, to_json
 from evalreport.texts import Message, english, parts, plain, sentences
+
+T = TypeVar("T")
 
 EARLIER = "evalreport/results/1"
 """The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
 PAGE = "report.html"
-_TYPE_NAMES = {
-    str: "a text",
-    Message: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
 
@@ -145,14 +140,11 @@ def parsed(data: bytes, name: str) -> JsonObject:
     Raises
     ------
     InputError
-        They are no JSON in UTF-8, hold a key twice or a number that is not JSON's, or a part has another type.
+        They are no JSON in UTF-8, hold a key twice or a number that is too large, or a part has another type.
     """
     try:
-        content = json.loads(
-            data.decode("utf-8"), object_pairs_hook=with_each_key_once, parse_constant=_no_number
-        )
-    except (ValueError, RecursionError) as error:
-        # Also bytes that are not UTF-8, numbers with too many digits, nesting that is too deep.
+        content = strict_json(data)
+    except ValueError as error:
         raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
     if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
         schema = content.get("schema") if isinstance(content, dict) else type(content).__name__
@@ -162,7 +154,7 @@ def parsed(data: bytes, name: str) -> JsonObject:
     if content["schema"] == EARLIER:
         _rename_levels(content.get("warnings"))
     try:
-        require_types(content, Results, "")
+        converted(content, Results)
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
@@ -174,82 +166,90 @@ def _rename_levels(warnings: object) -> None:
             row["level"] = "caution"
 
 
-TypeHint: TypeAlias = Any
-"""The annotation of a record's field: a class, a union, a generic alias ..."""
+def converted(content: object, record: type[T], said: Mapping[str, Message] | None = None) -> T:
+    """Return JSON as a record, every part checked; fields that this version does not know are left out.
 
+    Parameters
+    ----------
+    said
+        The messages of written sentences; any other text is a plain message.
 
-def completed(value: Any, wanted: TypeHint = Results) -> Any:
-    """Return checked results with the fields that their version did not write: empty lists, null.
+    Raises
+    ------
+    ValueError
+        A field is missing, or a part has another type; the message names the place.
 
     Examples
     --------
-    >>> from evalreport.schema.warnings import WarningRecord
-    >>> completed({"code": "one_example", "text": "There is one example."}, WarningRecord)["about"]
-    []
+    >>> from evalreport.schema.metrics import Slice
+    >>> converted({"column": "sex", "value": 3}, Slice)
+    Traceback (most recent call last):
+    ValueError: value must be a text, not a whole number
     """
-    if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
-        hints = _hints(wanted)
-        known = {f.name: f for f in dataclasses.fields(wanted)}
-        found = {
-            name: completed(part, hints[name]) if name in known else part for name, part in value.items()
-        }
-        return {**{name: _default(f) for name, f in known.items() if name not in value}, **found}
-    origin: TypeHint = get_origin(wanted)
-    if origin is tuple and isinstance(value, list):
-        return [completed(part, get_args(wanted)[0]) for part in value]
-    records = [kind for kind in get_args(wanted) if dataclasses.is_dataclass(kind)]
-    return completed(value, records[0]) if records else value
+    try:
+        return msgspec.convert(content, record, dec_hook=partial(_message_of, said or {}))
+    except msgspec.ValidationError as error:
+        raise ValueError(_in_words(str(error))) from None
+
+
+_KINDS = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
+    "object": "an object",
+}  # fmt: skip
+
+
+def _in_words(problem: str) -> str:
+    """Say a refusal of msgspec as our other messages do, the place first.
+
+    Examples
+    --------
+    >>> _in_words("Expected `float | null`, got `str` - at `$.metrics[0].value`")
+    'metrics[0].value must be a number or null, not a text'
+    """
+    problem, _, place = problem.partition(" - at `$")
+    where = place.rstrip("`").removeprefix(".")
+    words = re.sub(r"`([^`]*)`", lambda m: " or ".join(_KINDS.get(k, k) for k in m[1].split(" | ")), problem)
+    expected, _, got = words.removeprefix("Expected ").partition(", got ")
+    if got:
+        return f"{where or 'it'} must be {expected}, not {got}"
+    lacking = words.removeprefix("Object missing required field ")
+    if lacking != words:
+        return f"{where}.{lacking} is missing".removeprefix(".")
+    return f"{where}: {words}" if where else words
+
+
+def _message_of(said: Mapping[str, Message], kind: type, text: object) -> Message:
+    if kind is not Message or not isinstance(text, str):
+        raise ValueError(f"Expected `str`, got `{type(text).__name__}`")
+    return said.get(text) or plain(text)
+
+
+def completed(content: JsonObject) -> JsonObject:
+    """Return checked results as this version writes them: fields that theirs did not have are empty lists or null."""
+    return to_dict(results_of(content))
 
 
 def results_of(content: JsonObject) -> Results:
     """Return checked results as records again, as ``evaluate`` returned them.
 
     Sentences are messages with code and parameters again, unless they were edited or this version has none that says
-    the same: then they are the texts that were written, in English.
+    the same: then they are plain messages, in English.
     """
-    known = content.get(SENTENCES, {})
-    said = (
-        {text: _as_message(text, (code,)) for text, code in known.items()} if isinstance(known, dict) else {}
-    )
-    restored: Results = _restored(content, Results, said)
-    return restored
-
-
-def _restored(value: Any, wanted: TypeHint, said: Mapping[str, Message]) -> Any:
-    origin: TypeHint = get_origin(wanted)
-    if dataclasses.is_dataclass(wanted) and isinstance(value, dict):
-        hints = _hints(wanted)
-        known = {
-            f.name: _restored(value[f.name], hints[f.name], said)
-            for f in dataclasses.fields(wanted)
-            if f.name in value
-        }
-        if wanted in WITH_CODE and value.get("code"):
-            known["text"] = _sentence(value)
-        return wanted(**known)  # type: ignore[operator]
-    if origin is tuple and isinstance(value, list):
-        parts = get_args(wanted)
-        kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
-        return tuple(_restored(part, kind, said) for part, kind in zip(value, kinds, strict=True))
-    if (
-        origin is not None
-        and isinstance(origin, type)
-        and issubclass(origin, Mapping)
-        and isinstance(value, dict)
-    ):
-        return {key: _restored(part, get_args(wanted)[1], said) for key, part in value.items()}
-    if wanted is float:
-        return math.nan if value is None else value
-    if wanted is Message:
-        return said.get(value) or plain(value)
-    if origin in (Union, types.UnionType) and value is not None:
-        choices = [choice for choice in get_args(wanted) if choice is not types.NoneType]
-        return _restored(value, choices[0], said) if len(choices) == 1 else value
-    return value
+    written = content.get(SENTENCES, {})
+    sentences_ = written.items() if isinstance(written, dict) else ()
+    results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})
+    coded: dict[str, Any] = {
+        name: tuple(
+            replace(record, text=_sentence(row)) if row.get("code") else record
+            for record, row in zip(getattr(results, name), content.get(name, ()), strict=True)
+        )
+        for name in LISTS_WITH_CODE
+    }
+    return replace(results, **coded)
 
 
 def _sentence(record: JsonObject) -> Message:
-    """Return the message of a verdict or a warning; its written text where no message says the same.
+    """Return the message of a verdict or a warning; a plain one where no message says the same.
 
     A warning's sentence is one of the texts of its code.
     """
@@ -259,12 +259,14 @@ def _sentence(record: JsonObject) -> Message:
 
 
 def _as_message(text: str, choices: Sequence[Any], notes: Sequence[Any] = ()) -> Message:
-    """Return the message that says a text: the first of the choices that does, with the notes; else the text."""
+    """Return the message that says a text: the first of the choices that does, with the notes; else a plain one."""
     for choice in choices:
         try:
             first, *further = map(_message, (choice, *notes))
-            found = [joined_by(first, *further) for joined_by in (sentences, parts)] if further else [first]
-            same = next((message for message in found if str(message) == text), None)
+            messages = (
+                [joined_by(first, *further) for joined_by in (sentences, parts)] if further else [first]
+            )
+            same = next((message for message in messages if str(message) == text), None)
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
             continue  # of another version, or edited
         if same is not None:
@@ -280,96 +282,3 @@ def _message(value: Any) -> Any:
             value["code"], **{name: _message(part) for name, part in value.get("params", {}).items()}
         )
     return value
-
-
-def _default(entry: dataclasses.Field[Any]) -> Any:
-    made = entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory()
-    return [] if made == () else None if made is dataclasses.MISSING else made
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a JSON number")
-
-
-def require_types(value: object, wanted: TypeHint, where: str) -> None:
-    """Check a value against a type of the records; fields of later versions pass.
-
-    Raises
-    ------
-    ValueError
-        It has another type; the message names the place.
-    """
-    origin: TypeHint = get_origin(wanted)
-    if dataclasses.is_dataclass(wanted):
-        _check_record(value, wanted, where)
-    elif origin in (Union, types.UnionType):
-        _check_union(value, get_args(wanted), where)
-    elif origin is tuple:
-        _check_list(value, get_args(wanted), where)
-    elif origin is Literal:
-        if value not in get_args(wanted):
-            _refuse(value, f"one of {', '.join(map(str, get_args(wanted)))}", where)
-    elif origin is not None and issubclass(origin, Mapping):
-        if not isinstance(value, dict):
-            _refuse(value, "an object", where)
-        for key, part in value.items():
-            require_types(part, get_args(wanted)[1], f"{where}.{key}")
-    elif wanted is not Any and not _is(value, wanted):
-        _refuse(value, _TYPE_NAMES[wanted], where)
-
-
-def _is(value: object, wanted: TypeHint) -> bool:
-    if wanted is float:
-        # Numbers that are not finite are written as null.
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            return value is None
-        return math.isfinite(value)
-    if wanted is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, str if wanted is Message else wanted)
-
-
-def _check_record(value: object, wanted: TypeHint, where: str) -> None:
-    if not isinstance(value, dict):
-        _refuse(value, "an object", where)
-    hints = _hints(wanted)
-    for entry in dataclasses.fields(wanted):
-        inner = f"{where}.{entry.name}" if where else entry.name
-        if entry.name in value:
-            require_types(value[entry.name], hints[entry.name], inner)
-        elif entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{inner} is missing")
-
-
-def _check_union(value: object, choices: tuple[TypeHint, ...], where: str) -> None:
-    if value is None and types.NoneType in choices:
-        return
-    rest = [choice for choice in choices if choice is not types.NoneType]
-    if len(rest) == 1:
-        require_types(value, rest[0], where)
-    elif not any(_is(value, choice) for choice in rest):
-        _refuse(value, " or ".join(_TYPE_NAMES[choice] for choice in rest), where)
-
-
-def _check_list(value: object, parts: tuple[TypeHint, ...], where: str) -> None:
-    if not isinstance(value, list):
-        _refuse(value, "a list", where)
-    wanted = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
-    if len(wanted) != len(value):
-        _refuse(value, f"{len(wanted)} values", where)
-    for number, (part, kind) in enumerate(zip(value, wanted, strict=True)):
-        require_types(part, kind, f"{where}[{number}]")
-
-
-def _hints(record: TypeHint) -> JsonObject:
-    if record not in _HINTS:
-        _HINTS[record] = get_type_hints(record)
-    return _HINTS[record]
-
-
-_HINTS: dict[type, JsonObject] = {}
-
-
-def _refuse(value: object, wanted: str, where: str) -> NoReturn:
-    shown = repr(value)
-    raise ValueError(f"{where} must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")

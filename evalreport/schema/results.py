@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from evalreport.errors import UsageError
 from evalreport.questions.declared import RoomLists
@@ -34,8 +35,8 @@ from evalreport.schema.metrics import (
     MetricRecord,
     ResidualRecord,
 )
-from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import PLAIN, Message, english, joined, speaking
+from evalreport.schema.warnings import CheckRecord, WarningRecord
+from evalreport.texts import Message, coded, english, joined, speaking
 from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Results(RoomLists):
     audit: tuple[AuditRecord, ...] = ()
     evidence: tuple[EvidenceRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+    """Every check that the program knows, with its state."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -130,23 +133,6 @@ class Results(RoomLists):
         """The user's column of outcomes or values, by its header where the models share one."""
         shared = len(self.value_columns) == 1
         return self.value_columns[0] if shared else "outcome" if self.task == "outcome" else "value"
-
-    @property
-    def sentences(self) -> Mapping[str, JsonObject]:
-        """Code and parameters of every sentence, by its English text; those of verdicts and warnings are with them.
-
-        results.json has them so that saved results are the same again as those of the run.
-        """
-        kept: dict[str, JsonObject] = {}
-        with speaking(english()):
-            for message in _messages(self):
-                text, code = str(message), _coded(message)
-                if not code:
-                    continue
-                # One text of two codes is the same words in English; the first code in order is kept.
-                if text not in kept or (kept[text] != code and _ENCODE(code) < _ENCODE(kept[text])):
-                    kept[text] = code
-        return kept
 
     def to_frame(self, name: str) -> pd.DataFrame:
         """Return one of the lists as a flat pandas frame: ``metrics``, ``comparisons``, ``curves``, ``verdicts`` ...
@@ -197,10 +183,13 @@ class Results(RoomLists):
 
 
 SENTENCES = "sentences"
-"""The key of results.json that is no field: it follows from the others."""
+"""The key of results.json that is no field: code and parameters of every sentence, by its English text.
 
-WITH_CODE = (VerdictRecord, WarningRecord)
-"""Records whose sentence is written with its code and parameters."""
+With it saved results are the same again as those of the run.
+"""
+
+LISTS_WITH_CODE = ("verdicts", "second_verdicts", "warnings")
+"""Lists whose records are written with code and parameters of their own sentence."""
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 # With an indent the encoder is written in Python, and ten times slower; so records are set on lines here.
@@ -208,9 +197,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).
 
 def to_json(results: Results) -> bytes:
     """Write results as UTF-8 JSON, a record on each line: sorted keys, no NaN, the same bytes for the same results."""
-    names = sorted([*(f.name for f in dataclasses.fields(results)), SENTENCES])
-    with speaking(english()):
-        entries = [f"{_ENCODE(name)}: {_entry(_plain(getattr(results, name)))}" for name in names]
+    entries = [f"{_ENCODE(name)}: {_entry(value)}" for name, value in sorted(to_dict(results).items())]
     text = "{\n " + ",\n ".join(entries) + "\n}\n"
     # A lone surrogate in a name has no UTF-8; written as an escape it is JSON all the same.
     return escaped_json(text).encode("utf-8", "backslashreplace")
@@ -222,79 +209,65 @@ def _entry(value: object) -> str:
     return "[\n  " + ",\n  ".join(map(_ENCODE, value)) + "\n ]"
 
 
-def _plain(value: object) -> object:
-    if type(value) in _AS_IT_IS:
-        return value
-    if isinstance(value, float):
+def to_dict(results: Results) -> dict[str, Any]:
+    """Return results as JSON has them: lists, mappings, numbers and English texts; a number that is none is None."""
+    sentences: dict[str, JsonObject] = {}
+
+    def said(message: Message) -> str:
+        text, code = str(message), _coded(message)
+        # One text of two codes is the same words in English; the first code in order is kept.
+        if code and (text not in sentences or _ENCODE(code) < _ENCODE(sentences[text])):
+            sentences[text] = code
+        return text
+
+    with speaking(english()):
+        content = _plain(dataclasses.replace(results, verdicts=(), second_verdicts=(), warnings=()), said)
+        for name in LISTS_WITH_CODE:
+            records = getattr(results, name)
+            rows = _plain(records, str)
+            content[name] = [
+                _code_and_params(record.text) | row for record, row in zip(records, rows, strict=True)
+            ]
+    return {**content, SENTENCES: sentences}
+
+
+def _plain(value: object, said: Callable[[Message], str]) -> Any:
+    """Return records as plain values, a message as what is ``said`` of it."""
+
+    def other(part: object) -> object:
+        if isinstance(part, Message):
+            return said(part)
+        if isinstance(part, Mapping):
+            return dict(part)
+        if isinstance(part, float):
+            return float(part)  # of numpy
+        raise TypeError(f"results hold a {type(part).__name__}")
+
+    return _finite(msgspec.to_builtins(value, enc_hook=other))
+
+
+def _finite(value: Any) -> Any:
+    kind = type(value)
+    if kind is float:
         return value if math.isfinite(value) else None
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, Message):
-        return str(value)
-    if isinstance(value, WITH_CODE):
-        return _code_and_params(value.text) | _fields(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _fields(value)
-    return value
+    if kind is dict:
+        return {str(key): _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if kind in (list, tuple) else value
 
 
-def _fields(record: object) -> dict[str, object]:
-    kind: type = type(record)
-    return {name: _plain(getattr(record, name)) for name in _names(kind)}
-
-
-_AS_IT_IS = frozenset({type(None), str, int, bool})
-"""The types of values that are JSON already."""
-
-_WITHOUT_MESSAGES = _AS_IT_IS | {float}
-"""The types of most values in records, which hold no message."""
-
-
-def _messages(value: object) -> Iterator[Message]:
-    """Yield the messages in records, except the sentences that are written with their code."""
-    if isinstance(value, Message):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            if type(part) not in _WITHOUT_MESSAGES:
-                yield from _messages(part)
-    elif dataclasses.is_dataclass(value):
-        kind: type = type(value)
-        for name in _names(kind):
-            part = getattr(value, name)
-            if type(part) not in _WITHOUT_MESSAGES and not (name == "text" and isinstance(value, WITH_CODE)):
-                yield from _messages(part)
-
-
-def _code_and_params(text: Message) -> dict[str, object]:
+def _code_and_params(text: Message) -> JsonObject:
     """Return the code and the parameters of a sentence; of joined sentences the first one's, the others as notes."""
     first, *notes = map(_coded, joined(text))
-    return first | ({"notes": notes} if notes else {}) if first else {}
+    return {**first, **({"notes": notes} if notes else {})} if first else {}
 
 
-def _coded(text: str | Message) -> dict[str, object]:
-    return (
-        {"code": text.code, "params": _params(text)}
-        if isinstance(text, Message) and text.code != PLAIN
-        else {}
-    )
+def _coded(text: str | Message) -> JsonObject:
+    """Return the code of a sentence and its parameters, in which a message keeps its own; none of a plain text."""
+    code, params = coded(text)
+    if not code:
+        return {}
 
+    def written(message: Message) -> Any:
+        return _coded(message) or str(message)
 
-def _params(message: Message) -> dict[str, object]:
-    """Return the parameters as JSON values; a message among them keeps its own code and parameters."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, Message):
-            return _coded(value) or str(value)
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
-        return _plain(value)
-
-    return {name: plain(value) for name, value in message.params.items()}
-
-
-@cache
-def _names(record: type) -> tuple[str, ...]:
-    return tuple(f.name for f in dataclasses.fields(record))
+    return {"code": code, "params": _plain(params, written)}

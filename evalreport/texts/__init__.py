@@ -20,8 +20,9 @@ from evalreport.numbers import count
 
 ENGLISH = Path(__file__).with_name("en")
 """The folder of the shipped catalogue; its files are one catalogue, divided by who says what."""
-ROOMS = Path(__file__).parents[1] / "questions"
-"""The folder of the rooms, each with texts of its own in ``texts.toml``: parts of the same catalogue."""
+PACKAGE = Path(__file__).parents[1]
+ROOMS = ("samplings/texts.toml", "questions/*/texts.toml")
+"""Texts that stand beside what they are about: parts of the same catalogue."""
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([a-z_]+))?\}")
 """``{name}`` or ``{name:format}``, a format of ``FORMATS``."""
 FORMS = frozenset({"one", "two", "few", "other"})
@@ -328,7 +329,10 @@ def english() -> Catalogue:
         When two of its files have the same key.
     """
     found: dict[str, Entry] = {}
-    for path in (*sorted(ENGLISH.glob("*.toml")), *sorted(ROOMS.glob("*/texts.toml"))):
+    for path in (
+        *sorted(ENGLISH.glob("*.toml")),
+        *(path for room in ROOMS for path in sorted(PACKAGE.glob(room))),
+    ):
         entries = dict(flat(tomllib.loads(path.read_text(encoding="utf-8"))))
         if twice := found.keys() & entries.keys():
             raise ValueError(f"{path}: {min(twice)} is also in another file")

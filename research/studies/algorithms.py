@@ -8,9 +8,8 @@ exactly. For power the first block's classes lie further apart.
 from __future__ import annotations
 
 import zlib
-from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +21,10 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion, agreement
 from evalreport.metrics.registry import Quantity
 from evalreport.samplings import Fits, sampling_by
+from research.studies.harness import Cell
 from research.studies.learners import LEARNERS, Masks
 
 Floats = npt.NDArray[np.float64]
-Rates = dict[tuple[str, str], float]
 
 N, FEATURES, SEPARATION, ALPHA = 300, 5, 0.35, 0.05
 SHIFT = {"naive Bayes": 0.2, "tree": 0.3}
@@ -76,24 +75,47 @@ def layouts(generator: np.random.Generator) -> dict[str, tuple[Masks, int]]:
     }
 
 
-def rejections(learner: str, shift: float, number: int, seed: int) -> Counter[tuple[str, str]]:
-    """Return which tests reject at 0.05 on one data set: (layout, test)."""
-    generator = np.random.default_rng([seed, zlib.crc32(learner.encode()), round(1000 * shift), number])
-    first, second, y = draw(generator, shift)
+@dataclass(frozen=True)
+class Trained(Cell):
+    """A learner, and how much further apart the classes of the first block lie: 0 where both are equally good."""
+
+    learner: str
+    shift: float
+
+    @property
+    def data_sets(self) -> int:
+        """Half as many where one is better."""
+        return 500 if self.shift else 1000
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Learner and shift."""
+        return zlib.crc32(self.learner.encode()), round(1000 * self.shift)
+
+
+CELLS = (
+    *(Trained(name, name, 0.0) for name in LEARNERS),
+    *(Trained(f"power, {name}", name, shift) for name, shift in SHIFT.items()),
+)
+
+
+def counted(cell: Trained, generator: np.random.Generator, _number: int) -> Mapping[str, float]:
+    """Say which tests reject at 0.05 on one data set, by layout and test."""
+    first, second, y = draw(generator, cell.shift)
     made = layouts(generator)
     # Ten-fold cross-validation is the first repeat of ten: it is not fitted twice.
     fitted = {name: masks for name, (masks, _) in made.items() if name != "cross-validation"}
     test = np.concatenate(list(fitted.values()))
-    right = np.stack([LEARNERS[learner](x, y, ~test, test) == y for x in (first, second)])
+    right = np.stack([LEARNERS[cell.learner](x, y, ~test, test) == y for x in (first, second)])
     edges = np.cumsum([0, *(len(masks) for masks in fitted.values())])
     parts = {name: right[:, a:b] for name, a, b in zip(fitted, edges[:-1], edges[1:], strict=True)}
     parts["cross-validation"] = parts["repeated cross-validation"][:, :10]
-    rejected: Counter[tuple[str, str]] = Counter()
+    rejected: dict[str, float] = {}
     for layout, tests in TESTED.items():
         pair = pair_of(parts[layout], made[layout][0], layout, made[layout][1])
         for name in tests:
             p = TESTS[name].function(pair).p_value
-            rejected[layout, name] += p is not None and p <= ALPHA
+            rejected[f"{layout}: {name}"] = p is not None and p <= ALPHA
     return rejected
 
 
@@ -133,48 +155,3 @@ def pair_of(right: Masks, test: Masks, layout: str, per_repeat: int) -> Pair:
         fits=fits,
     )
     return Pair(a=a, b=b, difference=delta, design=layout)
-
-
-def _chunk(task: tuple[str, float, int, int, int]) -> tuple[str, float, Counter[tuple[str, str]]]:
-    learner, shift, start, stop, seed = task
-    total: Counter[tuple[str, str]] = Counter()
-    for number in range(start, stop):
-        total += rejections(learner, shift, number, seed)
-    return learner, shift, total
-
-
-def measure(*, replications: int, seed: int, jobs: int) -> tuple[dict[str, Rates], dict[str, Rates]]:
-    """Return the rejection rates by learner: with equally good algorithms, and with a better one (half as many)."""
-    size = 25
-    tasks = [
-        (learner, shift, start, min(start + size, count), seed)
-        for learner in LEARNERS
-        for shift, count in ((0.0, replications), (SHIFT.get(learner, 0.0), replications // 2))
-        if shift == 0.0 or learner in SHIFT
-        for start in range(0, count, size)
-    ]
-    tasks = list(dict.fromkeys(tasks))
-    totals: dict[tuple[str, float], Counter[tuple[str, str]]] = {}
-    for learner, shift, found in _mapped(tasks, jobs):
-        totals[learner, shift] = totals.get((learner, shift), Counter()) + found
-    null = {name: _rates(totals[name, 0.0], replications) for name in LEARNERS}
-    power = {name: _rates(totals[name, shift], replications // 2) for name, shift in SHIFT.items()}
-    return null, power
-
-
-def _mapped(
-    tasks: list[tuple[str, float, int, int, int]], jobs: int
-) -> Iterator[tuple[str, float, Counter[tuple[str, str]]]]:
-    if jobs == 1:
-        yield from map(_chunk, tasks)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_chunk, tasks)
-
-
-def _rates(counted: Counter[tuple[str, str]], replications: int) -> Rates:
-    return {
-        (layout, test): counted[layout, test] / replications
-        for layout, tests in TESTED.items()
-        for test in tests
-    }

@@ -7,13 +7,9 @@ for which the alarm promises its rate.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import math
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -26,8 +22,8 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Column, Predictions
+from research.studies.harness import Run
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 WEEKS = 52
 ALPHA = 0.05
 LARGE = 40_000
@@ -155,23 +151,7 @@ def alarmed(runs: list[Measured], accepted: int) -> tuple[bool, bool]:
     return by_run, by_mixture
 
 
-def main(write: Callable[[str], object] = print) -> int:
-    """Run the study and write its table."""
-    parser = argparse.ArgumentParser(prog="python -m research.studies.audited_metrics", description=__doc__)
-    parser.add_argument("--seed", type=int, default=31, help="seed of every series")
-    parser.add_argument("--series", type=int, default=150, help="series a cell")
-    parser.add_argument("--output", type=Path, default=DOCS / "audit-alarms-metrics.csv")
-    given = parser.parse_args()
-    rows = []
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/audit-alarms-metrics.csv."""
     for number, cell in enumerate(CELLS):
-        rows.append(study(cell, given.series, given.seed, number))
-        write(str(rows[-1]))
-        with given.output.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        yield study(cell, run.replications, run.seed, number)

@@ -1,12 +1,7 @@
-"""How often the alarms of audits are false, and how soon they see a drop; writes docs/audit-alarms.*.
-
-Run by ``make study-audits``; about three minutes on one core. Same seed, same table.
-"""
+"""How often the alarms of audits are false, and how soon they see a drop: about three minutes on one core."""
 
 from __future__ import annotations
 
-import argparse
-import csv
 import math
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,13 +16,14 @@ from scipy import stats
 from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
 from evalreport.audit.run_alarm import ENOUGH_TO_ESTIMATE, LEAST_BETWEEN, share_of_run
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
-from research.studies import audits_page
+from research.studies import tables
+from research.studies.harness import Run
+from research.studies.judgement import Fact, Line, at_most
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 ALPHA = 0.05
 GOAL = 2 / ALPHA
 """Evidence at which the mixture is an alarm: it has half of the error, the one-run rule the other half."""
@@ -289,49 +285,173 @@ def first_night(alarming: Flags) -> Counts:
     return np.where(alarming.any(axis=1), alarming.argmax(axis=1) + 1, 0)
 
 
+# --- promises -------------------------------------------------------------------------------------------------------
+
+AUDITED: tuple[Setting, ...] = (
+    *(s for s in STILL if s.kind == "normal" and s.accepted_n >= 1000),
+    *(Setting(accepted=a, sd=0.02, horizon=52) for a in (1, 3, 8)),
+    Setting("heavy", sd=0.02),
+    Setting("heavy", sd=0.01),
+    Setting("heavy", accepted=3, sd=0.02, horizon=52),
+    Setting("heavy", accepted=3, sd=0.01, horizon=52),
+    *(s for s in STILL if s.kind == "same"),
+)
+"""Series in which nothing changes. 0.02 is the largest standard deviation for which the alarm promises its rate."""
+
+
+def promised(run: Run) -> Iterator[Line]:
+    """Promise few false alarms in a year of runs, by either rule, and that a drop of five points is seen soon."""
+    series = run.replications
+    for number, setting in enumerate(AUDITED):
+        rate = float((_first_alarms(setting, series, run.seed, number) > 0).mean())
+        yield at_most(f"false alarm in {_year(setting)}", rate, 0.05, series)
+    falling = (Setting(sd=0.01, drop=0.05), Setting(accepted=1, good=30, sd=0.01, drop=0.05))
+    for number, setting in enumerate(falling):
+        first = _first_alarms(setting, series, run.seed, 100 + number)
+        median = summary(first, setting)["median_days"]
+        drop = f"a drop of 5 points, sd 0.01, {setting.accepted} accepted, after {setting.good} good runs"
+        yield Fact(
+            promise=f"{drop}: seen in",
+            asked="a median of 8 runs",
+            found=f"{median or 'no'} runs in {series:,}",
+            holds=median != "" and median <= 8,
+        )
+
+
+def _first_alarms(setting: Setting, series: int, seed: int, number: int) -> Counts:
+    make = same_examples if setting.kind == "same" else new_examples
+    return make(setting, series, np.random.default_rng([seed, number]))[0]["alarm"]
+
+
+def _year(setting: Setting) -> str:
+    if setting.kind == "same":
+        return f"{setting.horizon} runs on the same {setting.nightly:,} examples, trained anew"
+    tails = "heavy tails (t, 4 df), " if setting.kind == "heavy" else ""
+    return f"{setting.horizon} runs, {tails}{setting.accepted} of {setting.accepted_n:,} accepted, sd {setting.sd:g}"
+
+
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def write(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write the table as CSV, shares with four decimals."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows({k: f"{v:.4f}" if _is_share(k, v) else v for k, v in row.items()} for row in rows)
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/audit-alarms.csv, shares with four decimals."""
+    for row in study(replications=run.replications, seed=run.seed):
+        yield {name: f"{value:.4f}" if _is_share(name, value) else value for name, value in row.items()}
 
 
 def _is_share(name: str, value: Any) -> bool:
     return isinstance(value, float) and name.startswith(("within_", "alarmed_", "warned"))
 
 
-def read(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of the table, numbers as numbers."""
-    texts = ("kind", "rule", "metric", "sizes")
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            yield {k: v if k in texts else None if v == "" else float(v) for k, v in row.items()}
+RULES = {
+    "alarm": "**the alarm**",
+    "run_alarm": "the alarm, its one-run rule alone",
+    "floor": "bets against a floor 2 points below the level",
+    "without_errors": "the lasting change without the examples' errors",
+    "gate": "gate `accuracy >= accepted - 0.02`",
+    "per_run": "plain test of this run, 5 %",
+}
 
 
-def main() -> int:
-    """Run the study and write its table, page and figure."""
-    parser = argparse.ArgumentParser(prog="python -m research.studies.audits", description=__doc__)
-    parser.add_argument("--seed", type=int, default=20269, help="seed of every series")
-    parser.add_argument("--replications", type=int, default=1000, help="series of nights a setting")
-    parser.add_argument("--output", type=Path, default=DOCS, help="folder to write to")
-    parser.add_argument(
-        "--page-only", action="store_true", help="page and figure from the table that is there"
+@tables.view("audits")
+def shown() -> list[dict[str, str]]:
+    """Return the rows with names for people: of the accepted runs, the rule, the runs, and when a drop began."""
+    return [
+        {
+            **row, "name": RULES[row["rule"]], "runs": _runs(row),
+            "accepted runs": f"{row['accepted']} of {int(row['accepted_n']):,}",
+            "begins": f"after {row['good']} good runs" if row["good"] != "0" else "at once",
+            "median": row["median_days"] or "–", "90 %": row["days_of_90_percent"] or "–",
+        }
+        for row in tables.read(tables.DOCS / "audit-alarms.csv")
+    ]  # fmt: skip
+
+
+def _runs(row: tables.Row) -> str:
+    right = f"{100 * float(row['accuracy']):g} % right"
+    names = {
+        "heavy": f"heavy tails (t, 4 degrees of freedom), sd {row['sd']}",
+        "weekly": f"two of seven 3 points lower (weekends), sd {row['sd']}",
+        "unequal": f"every tenth has 10 examples, {right}",
+        "chained": f"**dependent**: AR(1) with correlation {row['correlation']}, sd {row['sd']}",
+        "same": f"the same {row['nightly']} examples, the model trained anew, {right}",
+    }
+    return names.get(
+        row["kind"], f"{int(row['nightly']):,} examples, {right}, accepted runs of {int(row['accepted_n']):,}"
     )
-    given = parser.parse_args()
-    table = given.output / "audit-alarms.csv"
-    if not given.page_only:
-        write(study(replications=given.replications, seed=given.seed), table)
-    rows = list(read(table))
-    metrics = list(read(DOCS / "audit-alarms-metrics.csv"))
-    (given.output / "audit-alarms.md").write_text(audits_page.page(rows, metrics), encoding="utf-8")
-    audits_page.figure(rows, given.output / "figures" / "audit-alarms.svg")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def finish(folder: Path) -> list[str]:
+    """Draw the figure."""
+    figure(tables.read(folder / "audit-alarms.csv"), folder / "figures" / "audit-alarms.svg")
+    return []
+
+
+# --- figure ---------------------------------------------------------------------------------------------------------
+
+
+def figure(measured: tables.Rows, path: Path) -> None:
+    """Draw the false alarms of a year, and how soon drops are seen: seven accepted nights, sd 0.01."""
+    from evalreport.plots.style import MUTED, report_style, to_svg
+
+    with report_style():
+        from matplotlib.figure import Figure
+
+        canvas = Figure(figsize=(9.2, 3.8), layout="constrained")
+        left, right = canvas.subplots(1, 2)
+        left.axhline(100 * ALPHA, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)))
+        for place, rule in enumerate(("per_run", "gate", "alarm")):
+            row = _seven(measured, rule, good="0", drop="0.0")
+            _draw(left, row, RULES[rule].strip("*").replace("`", ""), place)
+        left.set_title("nothing changed: series with a false alarm", fontsize=9)
+        left.legend(fontsize=8, loc="upper left")
+        _falls(right, measured)
+        for axes in (left, right):
+            axes.set_xscale("log")
+            axes.set_xticks([1, 7, 30, 90, 365], ["1", "7", "30", "90", "365"])
+            axes.minorticks_off()
+            axes.set_xlabel("runs")
+            axes.set_ylim(-2, 102)
+        left.set_ylabel("%")
+        text = to_svg(
+            canvas,
+            name="audit-alarms",
+            title="Alarms of audits",
+            description="Share of series with a false alarm by run under three rules, and share in which the alarm"
+            " saw a drop of 2, 5 or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01.",
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _seven(measured: tables.Rows, rule: str, **given: str) -> tables.Row:
+    """Return the row of a rule after seven accepted runs of 1,000 examples that vary with sd 0.01."""
+    given |= {
+        "kind": "normal",
+        "rule": rule,
+        "accepted": "7",
+        "accepted_n": "1000",
+        "nightly": "1000",
+        "sd": "0.01",
+    }
+    (row,) = (row for row in measured if all(row[name] == value for name, value in given.items()))
+    return row
+
+
+def _falls(axes: Any, measured: tables.Rows) -> None:
+    for place, drop in enumerate((0.2, 0.05, 0.02)):
+        row = _seven(measured, "alarm", good="30", drop=str(drop))
+        _draw(axes, row, f"{100 * drop:g} points lower", place)
+    axes.set_title("the alarm: series in which a drop was seen", fontsize=9)
+    axes.legend(fontsize=8, loc="center right")
+
+
+def _draw(axes: Any, row: tables.Row, label: str, place: int) -> None:
+    from evalreport.plots.style import mark_of
+
+    mark = mark_of(place)
+    shown = {name: row[name] for name in row if name.startswith("within_") and row[name]}
+    axes.plot(
+        [int(name.removeprefix("within_")) for name in shown], [100 * float(share) for share in shown.values()],
+        color=mark.colour, marker=mark.marker, linestyle=mark.dash, linewidth=1.3, markersize=4, label=label,
+    )  # fmt: skip

@@ -5,7 +5,7 @@ Proportions by enumeration, at every number of examples; everything else simulat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -23,8 +23,9 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval, MetricRecord
-from research.studies.cells import Cell
 from research.studies.designs import labelled, predictions_on
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import Fact, Line, at_most, never
 
 Floats = npt.NDArray[np.float64]
 
@@ -164,3 +165,27 @@ def draw(cell: Bar, generator: np.random.Generator) -> Predictions:
         return predictions_on("binary", codes, (ModelOutputs("a", score=scores),), 2)
     said = {m: ((generator.random(n) < 0.8) == positive).astype(np.int32) for m in names}
     return labelled(codes, said, 2)
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that a gate exactly at its bar passes and fails rarely, and is never against the verdict."""
+    name, n = result.cell.name, result.data_sets
+    for side in ("passes", "fails"):
+        yield at_most(f"{name} at the bar: {side}", result[side], 0.035, n)
+    if name.startswith("difference"):
+        yield never(f"{name}: gate against verdict", result["contradicts"], n)
+
+
+STUDY = Study("Gates", CELLS, counted, promised)
+
+
+def of_proportions() -> Iterator[Line]:
+    """Promise the same of proportions at every number of examples, by enumeration."""
+    for row in enumerate_bars():
+        for side in ("passes", "fails"):
+            yield Fact(
+                promise=f"a proportion at the bar {row['bar']:g}, every n to {row['most']}: {side}",
+                asked="at most 2.5 %",
+                found=f"{100 * row[side]:.2f} %",
+                holds=row[side] <= 0.025,
+            )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 import evalreport as er
-from research.studies.cells import Cell
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import LEAST, Fact, Line, at_least, never
 
 K, SPREAD = 30, 1.775
 """Replicates, and the standard deviation of their predictions: variance / K = 0.105 is added to the bias of 0.09."""
@@ -54,3 +55,20 @@ def counted(cell: Biased, generator: np.random.Generator, number: int) -> Mappin
         "unbiased squared": found.bias_unbiased**2,
         "identity": abs(found.expected_loss - found.bias - found.variance) < 1e-9 * found.expected_loss,
     }
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that the unbiased squared bias is near the true one, and that its interval holds it."""
+    n, mean = result.data_sets, result["unbiased"]
+    yield at_least("squared bias 0.09 of 30 replicates: its interval", result["held"], LEAST, n)
+    error = float(np.sqrt((result["unbiased squared"] - mean**2) / n))
+    yield Fact(
+        promise="squared bias 0.09 of 30 replicates: its mean",
+        asked="0.09, within three errors",
+        found=f"{mean:.4f} ± {error:.4f} (with variance / K {result['plain']:.3f})",
+        holds=abs(mean - BIAS**2) < 3 * error,
+    )
+    yield never("loss = bias + variance: missed", 1 - result["identity"], n)
+
+
+STUDY = Study("Bias", CELLS, counted, promised)

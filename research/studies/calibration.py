@@ -1,17 +1,13 @@
 """How often the test of calibration rejects, and how often its intervals and those at declared rates hold.
 
-python -m research.studies.calibration [SETS] writes docs/calibration.csv: a row a cell with the share of simulated data
-sets in which the test rejects at 5 %, or in which a 95 % interval holds the truth, and the one-sided 95 % confidence
-limit of that share (Clopper and Pearson): the upper one of false alarms, else the lower one.
+A row a cell: the share of simulated data sets in which the test rejects at 5 %, or in which a 95 % interval holds the
+truth, and the one-sided 95 % confidence limit of that share: the upper one of false alarms, else the lower one.
 """
 
 from __future__ import annotations
 
-import csv
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.special import expit, logit
@@ -27,9 +23,9 @@ from evalreport.intervals.at_rates import at_fpr_limits, at_rate_limits, benefit
 from evalreport.metrics.at_rates import cumulative_groups
 from evalreport.predictions.arrays import Floats
 from evalreport.questions.slices.group_spread import spread
+from research.studies.harness import Run
 from research.studies.judgement import at_least, at_most
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.csv"
 LEVEL = 0.95
 FAR_ABOVE = 0.3
 """A p-value by the closed form above which the drawn one is not near the level either."""
@@ -253,17 +249,11 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
 )  # fmt: skip
 
 
-def main(sets: int) -> None:
-    """Write every cell."""
-    with PAGE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["kind", "quantity", "cell", "n", "sets", "share", "limit"])
-        for study in STUDIES:
-            for cell in study(sets):
-                rates = (f"{cell.share:.4f}", f"{cell.limit:.4f}")
-                writer.writerow([cell.kind, cell.quantity, cell.cell, cell.n, cell.sets, *rates])
-                file.flush()
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/calibration.csv; the seeds are those of the cells."""
+    for study in STUDIES:
+        for cell in study(run.replications):
+            yield {
+                "kind": cell.kind, "quantity": cell.quantity, "cell": cell.cell, "n": cell.n, "sets": cell.sets,
+                "share": f"{cell.share:.4f}", "limit": f"{cell.limit:.4f}",
+            }  # fmt: skip

@@ -6,24 +6,21 @@ sets at once; ``tests/research/test_costs.py`` holds both to the same limits.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
 from evalreport.questions.attempts.question_tests import fisher_midp
+from research.studies import tables
+from research.studies.harness import Run
+from research.studies.judgement import judged
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 LEVEL = 0.95
 SIZES = (30, 100, 300)
 AT_ONCE = 4_000_000
@@ -285,9 +282,6 @@ def flagged(families: int, seed: int, attempts_each: int, questions: int = 200) 
     )
 
 
-MOST_ATTEMPTS = 50
-
-
 def flagged_at_most(attempts_each: int, questions: int = 200) -> float:
     """Return the greatest chance that Holm over unchanged questions flags any, whatever their chances to pass: exact.
 
@@ -301,70 +295,36 @@ def flagged_at_most(attempts_each: int, questions: int = 200) -> float:
     return 1 - (1 - max(float(own @ flagged_at @ own) for own in chances)) ** questions
 
 
-def upper_limit(share: float, n: int) -> float:
-    """Return Clopper and Pearson's upper limit of a share at 95 %."""
-    found = round(share * n)
-    return 1.0 if found == n else float(stats.beta.ppf(0.975, found + 1, n - found))
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/costs.csv."""
+    flags = (flagged(run.replications, run.seed, k) for k in (6, 10, 20))
+    for cell in (*cells(run.replications, run.seed), *flags):
+        shares = {name: f"{getattr(cell, name):.4f}" for name in ("coverage", "above", "below")}
+        yield {
+            "figure": cell.figure,
+            "law": cell.law,
+            "n": cell.n,
+            "sets": cell.sets,
+            "seed": cell.seed,
+            **shares,
+        }
 
 
-def table(measured: Sequence[Cell]) -> list[str]:
-    """Return the lines of the table of the page: a row a figure and law, a column a size."""
-    heads = " | ".join(f"n = {n}" for n in SIZES)
-    lines = [f"| figure | law of the costs | {heads} |", "|---|---|" + "--:|" * len(SIZES)]
-    for figure in FIGURES:
-        for law in LAWS:
-            own = {c.n: c for c in measured if (c.figure, c.law) == (figure, law)}
-            lines.append(
-                f"| {figure} | {law} | " + " | ".join(f"{100 * own[n].coverage:.1f}" for n in SIZES) + " |"
-            )
-    return lines
+@tables.view("costs.coverage")
+def of_costs() -> list[dict[str, str]]:
+    """Return the coverage of the figures of costs."""
+    return [row for row in tables.read(tables.DOCS / "costs.csv") if row["figure"] in FIGURES]
 
 
-def write_page(measured: Sequence[Cell], page: Path) -> None:
-    """Put the table and the rates of unchanged questions into docs/costs.md, between its marks."""
-    rates = [c for c in measured if c.figure not in FIGURES]
-    said = ", ".join(
-        f"{c.law} {100 * c.below:.1f} % (at most {100 * upper_limit(c.below, c.sets):.1f})" for c in rates
-    )
-    exact = max(flagged_at_most(k) for k in range(6, MOST_ATTEMPTS + 1))
-    below = [c for c in measured if c.figure in FIGURES and c.coverage < 0.93]
-    first = measured[0]
-    text = [
-        f"{first.sets:,} sets a cell, seed {first.seed}: {len(below)} of {len(measured) - len(rates)} cells lie below"
-        f" 93 %, the lowest at {100 * min(c.coverage for c in measured if c.figure in FIGURES):.1f} %.",
-        "",
-        *table(measured),
-        "",
-        f"Of 200 unchanged questions Holm flags any in: {said} ({rates[0].sets:,} families each, with Clopper and"
-        f" Pearson's upper limits at 95 %). Reckoned exactly, it is at most {100 * exact:.1f} % with 6 to"
-        f" {MOST_ATTEMPTS} attempts, whatever the questions' chances to pass.",
-    ]
-    old = page.read_text(encoding="utf-8")
-    block = "<!-- measured -->\n\n" + "\n".join(text) + "\n\n<!-- end -->"
-    page.write_text(
-        re.sub(r"<!-- measured -->.*?<!-- end -->", lambda _: block, old, flags=re.S), encoding="utf-8"
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and write the table and the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=4711)
-    parser.add_argument("--output", type=Path, default=DOCS)
-    given = parser.parse_args(arguments)
-    measured = list(cells(given.sets, given.seed))
-    measured += [flagged(given.sets, given.seed, k) for k in (6, 10, 20)]
-    with (given.output / "costs.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("figure", "law", "n", "sets", "seed", "coverage", "above", "below"))
-        writer.writerows(
-            (c.figure, c.law, c.n, c.sets, c.seed, f"{c.coverage:.4f}", f"{c.above:.4f}", f"{c.below:.4f}")
-            for c in measured
-        )
-    write_page(measured, given.output / "costs.md")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@tables.view("costs.flags")
+def of_questions() -> list[dict[str, str]]:
+    """Return how often any unchanged question is flagged, with the confidence limit, and at most, reckoned exactly."""
+    found = [row for row in tables.read(tables.DOCS / "costs.csv") if row["figure"] not in FIGURES]
+    return [
+        {
+            "attempts": row["law"].removesuffix(" attempts"), "families": row["sets"], "flagged": row["below"],
+            "upper limit": str(judged("", "at most", 0.06, float(row["below"]), int(row["sets"])).bound),
+            "at most": str(flagged_at_most(int(row["law"].split()[0]))),
+        }
+        for row in found
+    ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -247,18 +246,3 @@ def weight_design() -> Design:
     # Of this table: accuracy = prevalence TPR + (1 - prevalence) (1 - FPR).
     accuracy: Truth = ("value", "a", Quantity("accuracy"))
     return Design("weights, log-normal", text, (200, 1000), draw, {accuracy: 0.8, **plain.truths})
-
-
-@functools.cache
-def every_design() -> tuple[Design, ...]:
-    """Return every simulated design, in the order of the tables; true values of some take a second to integrate."""
-    from research.studies.judged_designs import judge_designs
-    from research.studies.numeric_designs import rating_designs, regression_designs, score_designs
-    from research.studies.suite_designs import suite_designs
-
-    return (
-        *binary_designs(), *several_designs(), *score_designs(), *regression_designs(), cluster_design(),
-        unequal_clusters("clusters, 400 to 10", 0.7, 0.05),
-        unequal_clusters("clusters, 400 to 10, skewed", 0.8, 0.2),
-        weight_design(), *judge_designs(), *suite_designs(), *rating_designs(),
-    )  # fmt: skip

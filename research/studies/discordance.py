@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import stats
 
@@ -11,11 +14,14 @@ from evalreport.comparisons.test_needs import lacks
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
-from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
+from research.studies.designs import labelled
 from research.studies.enumeration import paired_estimate
+from research.studies.harness import Cell
 
-ALPHA = 0.05
+ALPHA, RESAMPLES = 0.05, 500
+DISCORDANCE = ((50, 0.1), (50, 0.2), (50, 0.4), (200, 0.1), (200, 0.2), (1000, 0.1))
+"""Examples, and the share on which exactly one of the models is right."""
 MCNEMAR = ("mcnemar_exact", "mcnemar_corrected", "mcnemar_midp", "mcnemar")
 OF_F1 = ("permutation", "bootstrap_difference")
 
@@ -60,35 +66,39 @@ def _p_value(test: str, b: int, c: int, n: int) -> float:
     return float(p)
 
 
-def f1_size(n: int, prevalence: float, *, replications: int, n_resamples: int, seed: int) -> dict[str, float]:
-    """Return how often tests of a difference of F1 reject two exchangeable models (recall 0.8, false alarms 0.1).
+@dataclass(frozen=True)
+class Exchangeable(Cell):
+    """Two exchangeable models of recall 0.8 and false alarm rate 0.1, on n examples of one prevalence."""
 
-    Parameters
-    ----------
-    prevalence
-        Share of positives.
-    """
-    counted = dict.fromkeys(OF_F1, 0)
+    n: int
+    prevalence: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Size and prevalence."""
+        return self.n, round(1000 * self.prevalence)
+
+
+CELLS = tuple(
+    Exchangeable(f"n = {n}, prevalence {share:g}", n, share)
+    for n, share in ((50, 0.5), (100, 0.5), (300, 0.5), (300, 0.1))
+)
+
+
+def counted(cell: Exchangeable, generator: np.random.Generator, number: int) -> Mapping[str, float]:
+    """Say which tests of a difference of F1 reject."""
     quantity = Quantity("f1")
-    for number in range(replications):
-        generator = np.random.default_rng([seed, n, round(1000 * prevalence), number])
-        true = (generator.random(n) < prevalence).astype(np.int32)
-        said = [(generator.random(n) < np.where(true == 1, 0.8, 0.1)).astype(np.int32) for _ in range(2)]
-        predictions = Predictions(
-            task="binary",
-            design="test-set",
-            ids=np.arange(n),
-            example=np.arange(n),
-            y_true=true,
-            models=tuple(ModelOutputs(name, y_pred=y) for name, y in zip("ab", said, strict=True)),
-            labels=Labels(classes=("0", "1"), positive="1"),
-        )
-        sample = estimate_all(
-            predictions, [quantity], units=sampling_by(n), n_resamples=n_resamples, seed=number
-        )
-        (comparison,) = compare(sample, [quantity], Options(resamples=n_resamples, seed=number))
-        for test in OF_F1:
-            pair = comparison.pair
-            p = None if pair is None or lacks(pair, test) else TESTS[test].function(pair).p_value
-            counted[test] += p is not None and p <= ALPHA
-    return {test: count / replications for test, count in counted.items()}
+    true = (generator.random(cell.n) < cell.prevalence).astype(np.int32)
+    labels = {
+        name: (generator.random(cell.n) < np.where(true == 1, 0.8, 0.1)).astype(np.int32) for name in "ab"
+    }
+    sample = estimate_all(
+        labelled(true, labels, 2), [quantity], units=sampling_by(cell.n), n_resamples=RESAMPLES, seed=number
+    )
+    (comparison,) = compare(sample, [quantity], Options(resamples=RESAMPLES, seed=number))
+    pair = comparison.pair
+    rejected = {}
+    for test in OF_F1:
+        p = None if pair is None or lacks(pair, test) else TESTS[test].function(pair).p_value
+        rejected[test] = p is not None and p <= ALPHA
+    return rejected

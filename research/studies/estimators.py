@@ -1,4 +1,4 @@
-"""How near each estimate of an error rate comes to the truth: `make study-estimators` writes docs/estimators.*.
+"""How near each estimate of an error rate comes to the truth.
 
 The comparison of the lecture: samples of 100, 200, 500 and 1,000 examples, each estimator beside the error of the fit
 to all of them on 100,000 fresh examples.
@@ -6,13 +6,10 @@ to all of them on 100,000 fresh examples.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
-import textwrap
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +24,13 @@ from evalreport.questions.algorithms.replicates import (
     out_of_bag,
     over_examples,
 )
+from research.studies import tables
+from research.studies.harness import Run
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 Fit = Callable[[Floats, Labels], Callable[[Floats], Labels]]
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 SIZES: Mapping[int, int] = {100: 300, 200: 200, 500: 100, 1000: 60}
 """Examples, and the data sets drawn of that size."""
 REFERENCE = 100_000
@@ -204,82 +202,40 @@ NAMES = {
 }
 
 
-def page(rows: list[dict[str, Any]], seed: int) -> str:
-    """Write the tables as Markdown."""
-    intro = (
-        f"Measured by `make study-estimators` (seed {seed}). Two normal classes of equal share in {FEATURES}"
-        f" dimensions, {DISTANCE:g} apart in one of them (the best possible error is 21 %). Each data set is estimated"
-        " in every way, and compared with the error of the fit to all of it on"
-        f" {REFERENCE:,} fresh examples. {REPLICATES} bootstrap replicates; folds are not stratified. In percentage"
-        " points."
-    )
-    picture = (
-        "![Bias of each estimator by the number of examples, for three learners](figures/estimators.svg)"
-    )
-    lines = ["# How near the error estimates come", "", _wrapped(intro), "", picture, ""]
-    for learner in LEARNERS:
-        lines += _table(learner, [r for r in rows if r["learner"] == learner])
-    return "\n".join([*lines, "## Reading it", "", *_reading(rows)])
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/estimators.csv; ``replications`` is the percentage of the data sets."""
+    sizes = {n: max(3, round(count * run.replications / 100)) for n, count in SIZES.items()}
+    for row in study(run.seed, sizes):
+        yield {name: "" if value is None else value for name, value in {**row, "seed": run.seed}.items()}
 
 
-def _reading(rows: list[dict[str, Any]]) -> list[str]:
-    counts = ", ".join(f"{r} of {n:,}" for n, r in _counts(rows).items())
-    error = max(r["bias_error"] for r in rows if r["estimator"] != "resubstitution")
-    about = (
-        f"Data sets: {counts}. Two Monte Carlo errors of a bias are at most {200 * error:.1f} points. Coverage is of"
-        f" the {100 * LEVEL:g} % interval: the corrected t over folds and hold-outs, Student's t over examples for the"
-        " bootstrap estimates. A single hold-out has Wilson's interval, which [coverage](coverage.md) measures."
-    )
-    split, bag = _held(rows, ("cv", "loocv", "repeated_holdout")), _held(rows, ("bootstrap_oob",))
-    points = (
-        "Resubstitution is too low, the more so the fewer the examples; where a learner interpolates its training rows"
-        " it is 0 and says nothing.",
-        "Hold-out and out-of-bag errors are a little too high, because their fits saw fewer examples; folds less so.",
-        "B1, .632 and, less, .632+ are far too low where resubstitution is 0, and their limits hold the truth next to"
-        " never: the report gives no interval there and warns (`interpolating_model`).",
-        "For the learner that hardly overfits, .632 and .632+ err least; for those that interpolate, the out-of-bag"
-        " error.",
-        f"The corrected t is careful: its limits held the truth in {split} of the data sets. Those of the out-of-bag"
-        f" error held it in {bag}: they leave out how the fits themselves vary.",
-    )
-    return [_wrapped(about), "", *(_wrapped(f"- {text}", "  ") for text in points), ""]
+@tables.view("estimators")
+def shown() -> list[dict[str, str]]:
+    """Return the rows with the names of the estimators and signed biases; the true error of the fit comes first."""
+    measured = tables.read(tables.DOCS / "estimators.csv")
+    truths = [
+        {
+            **row,
+            "name": "*true error of the fit*",
+            "bias": tables.percent(row["truth"]),
+            "rmse": "",
+            "coverage": "",
+        }
+        for row in measured
+        if row["estimator"] == "resubstitution"
+    ]
+    biases = [f"{100 * float(row['bias']):+.1f}".replace("-", "−") for row in measured]
+    return [*truths, *({**row, "name": NAMES[row["estimator"]], "bias": bias}
+                       for row, bias in zip(measured, biases, strict=True))]  # fmt: skip
 
 
-def _wrapped(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, 110, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def finish(folder: Path) -> list[str]:
+    """Draw the figure."""
+    figure(tables.read(folder / "estimators.csv"), folder / "figures" / "estimators.svg")
+    return []
 
 
-def _table(learner: str, own: list[dict[str, Any]]) -> list[str]:
-    sizes = list(dict.fromkeys(r["n"] for r in own))
-    heads = "".join(f" n = {n:,} |" for n in sizes)
-    truths = "".join(f" {100 * next(r['truth'] for r in own if r['n'] == n):.1f} |" for n in sizes)
-    lines = [f"## {learner[0].upper()}{learner[1:]}", ""]
-    lines += [f"| bias (root mean squared error; coverage) |{heads}", "|---|" + "---|" * len(sizes)]
-    lines += [f"| *true error of the fit* |{truths}"]
-    for name in ESTIMATORS:
-        cells = []
-        for n in sizes:
-            row = next((r for r in own if r["n"] == n and r["estimator"] == name), None)
-            cells.append(" – |" if row is None else f" {_cell(row)} |")
-        lines.append(f"| {NAMES[name]} |{''.join(cells)}")
-    return [*lines, ""]
-
-
-def _held(rows: list[dict[str, Any]], names: tuple[str, ...]) -> str:
-    found = [r["coverage"] for r in rows if r["estimator"] in names and r["coverage"] is not None]
-    return f"{100 * min(found):.0f} to {100 * max(found):.0f} %"
-
-
-def _counts(rows: list[dict[str, Any]]) -> dict[int, int]:
-    return {r["n"]: r["replications"] for r in rows}
-
-
-def _cell(row: Mapping[str, Any]) -> str:
-    coverage = "" if row["coverage"] is None else f"; {100 * row['coverage']:.0f} %"
-    return f"{100 * row['bias']:+.1f} ({100 * row['rmse']:.1f}{coverage})".replace("-", "−")
-
-
-def figure(rows: list[dict[str, Any]], path: Path) -> None:
+def figure(measured: tables.Rows, path: Path) -> None:
     """Draw the bias of each estimator against the number of examples, one panel a learner."""
     from evalreport.plots.style import MUTED, mark_of, report_style, to_svg
 
@@ -290,14 +246,14 @@ def figure(rows: list[dict[str, Any]], path: Path) -> None:
         for axes, learner in zip(canvas.subplots(1, len(LEARNERS), sharey=True), LEARNERS, strict=True):
             axes.axhline(0, color=MUTED, linewidth=0.9)
             for i, name in enumerate(ESTIMATORS):
-                own = [r for r in rows if r["learner"] == learner and r["estimator"] == name]
+                own = [r for r in measured if r["learner"] == learner and r["estimator"] == name]
                 mark = mark_of(i)
                 axes.plot(
-                    [r["n"] for r in own], [100 * r["bias"] for r in own], color=mark.colour, marker=mark.marker,
-                    linestyle=mark.dash, linewidth=1.3, markersize=4, label=NAMES[name],
+                    [int(r["n"]) for r in own], [100 * float(r["bias"]) for r in own], color=mark.colour,
+                    marker=mark.marker, linestyle=mark.dash, linewidth=1.3, markersize=4, label=NAMES[name],
                 )  # fmt: skip
             axes.set_xscale("log")
-            axes.set_xticks(list(_counts(rows)), [f"{n:,}" for n in _counts(rows)])
+            axes.set_xticks(list(SIZES), [f"{n:,}" for n in SIZES])
             axes.minorticks_off()
             axes.set_title(learner, fontsize=9)
             axes.set_xlabel("examples")
@@ -311,33 +267,3 @@ def figure(rows: list[dict[str, Any]], path: Path) -> None:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def main() -> int:
-    """Run the study and write its page, its table and its figure."""
-    parser = argparse.ArgumentParser(prog="python -m research.studies.estimators", description=__doc__)
-    parser.add_argument("--seed", type=int, default=20261, help="seed of every data set")
-    parser.add_argument("--share", type=float, default=1.0, help="of the data sets, for a first look")
-    parser.add_argument("--output", type=Path, default=DOCS, help="folder to write to")
-    parser.add_argument(
-        "--page-only", action="store_true", help="write page and figure from the table that is there"
-    )
-    given = parser.parse_args()
-    if given.page_only:
-        found = json.loads((given.output / "estimators.json").read_text(encoding="utf-8"))
-        (given.output / "estimators.md").write_text(page(found["rows"], found["seed"]), encoding="utf-8")
-        figure(found["rows"], given.output / "figures" / "estimators.svg")
-        return 0
-    sizes = {n: max(3, round(count * given.share)) for n, count in SIZES.items()}
-    rows = study(given.seed, sizes)
-    given.output.mkdir(parents=True, exist_ok=True)
-    found = {"seed": given.seed, "level": LEVEL, "reference": REFERENCE, "rows": rows}
-    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
-    (given.output / "estimators.json").write_text(text, encoding="utf-8")
-    (given.output / "estimators.md").write_text(page(rows, given.seed), encoding="utf-8")
-    figure(rows, given.output / "figures" / "estimators.svg")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

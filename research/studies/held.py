@@ -5,7 +5,7 @@ Of a value it is the leading one; of a pair that of the verdict, cut or stretche
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,8 +18,9 @@ from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
-from research.studies.cells import Cell
 from research.studies.designs import Design, Kind, binary_designs, predictions_on, several_designs
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import LEAST, Line, at_least
 from research.studies.numeric_designs import probability_design, regression_designs
 from research.studies.pair_decision import decide_pair
 from research.studies.simulation import LEVEL
@@ -100,3 +101,12 @@ def heavy(generator: np.random.Generator, n: int) -> Predictions:
     """Draw one model with errors of Student's t with 3 degrees of freedom, whose variance is 3."""
     true = generator.normal(size=n)
     return predictions_on("regression", true, (ModelOutputs("a", y_pred=true - generator.standard_t(3, n)),))
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise the interval that a reader sees, of a value or of a verdict."""
+    whose = "the leading interval" if result.cell.kind == "value" else "the verdict's interval"
+    yield at_least(f"{result.cell.name}: {whose}", result["held"], LEAST, result.data_sets)
+
+
+STUDY = Study("Intervals that a reader sees", CELLS, counted, promised)

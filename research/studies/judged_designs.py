@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.samplings import Sampling
+from evalreport.samplings import Sampling, sampling_by
 from research.studies.designs import Design, Floats, Truth
 
 SIZES = (10, 20, 30, 50, 100, 200, 500)
@@ -59,7 +59,7 @@ def _design(sensitivity: float, specificity: float) -> Design:
             example=np.arange(n),
             y_true=None,
             models=tuple(models),
-        ), drawn(n)
+        ), sampling_by(n)
 
     quantity = Quantity(JUDGED)
     truths: dict[Truth, float] = {

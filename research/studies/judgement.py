@@ -9,7 +9,10 @@ from typing import Any, Literal
 from scipy import stats
 
 CONFIDENCE = 0.95
+LEAST = 0.93
+"""What a 95 % interval has to hold at least."""
 
+Side = Literal["at most", "at least"]
 Verdict = Literal["yes", "no", "not shown"]
 """``not shown``: the rate keeps to its limit, but its confidence limit does not: the draws are too few. Not held."""
 
@@ -27,7 +30,7 @@ class Rate:
     """
 
     promise: str
-    side: Literal["at most", "at least"]
+    side: Side
     limit: float
     count: int
     data_sets: int
@@ -80,18 +83,19 @@ class Fact:
 Line = Rate | Fact
 
 
+def judged(promise: str, side: Side, limit: float, rate: float, data_sets: int) -> Rate:
+    """Promise that a rate keeps to a limit, and say how often it happened."""
+    return Rate(promise=promise, side=side, limit=limit, count=round(rate * data_sets), data_sets=data_sets)
+
+
 def at_most(promise: str, rate: float, limit: float, data_sets: int) -> Rate:
     """Promise a rate below a limit."""
-    return Rate(
-        promise=promise, side="at most", limit=limit, count=round(rate * data_sets), data_sets=data_sets
-    )
+    return judged(promise, "at most", limit, rate, data_sets)
 
 
 def at_least(promise: str, rate: float, limit: float, data_sets: int) -> Rate:
     """Promise a rate above a limit."""
-    return Rate(
-        promise=promise, side="at least", limit=limit, count=round(rate * data_sets), data_sets=data_sets
-    )
+    return judged(promise, "at least", limit, rate, data_sets)
 
 
 def never(promise: str, rate: float, data_sets: int) -> Fact:
@@ -104,12 +108,26 @@ def _keeps(rate: float, line: Rate) -> bool:
     return rate < line.limit if line.side == "at most" else rate > line.limit
 
 
-def written(line: Line, seed: int) -> dict[str, Any]:
-    """Return a line as docs/promises.json has it, with its verdict."""
-    return {**asdict(line), "seed": seed, "verdict": line.verdict}
+COLUMNS = (
+    "heading", "promise", "side", "limit", "count", "data_sets", "bound", "asked", "found", "seed", "verdict",
+)  # fmt: skip
+"""The columns of docs/promises.csv."""
 
 
-def read(record: Mapping[str, Any]) -> Line:
-    """Return the line of a record."""
-    kind = Rate if "count" in record else Fact
-    return kind(**{name: record[name] for name in kind.__dataclass_fields__})
+def written(heading: str, line: Line, seed: int) -> dict[str, str]:
+    """Return a line as docs/promises.csv has it, with its confidence limit and its verdict."""
+    values: dict[str, Any] = {**asdict(line), "heading": heading, "seed": seed, "verdict": line.verdict}
+    if isinstance(line, Rate):
+        values["bound"] = f"{line.bound:.6f}"
+    return {name: str(values.get(name, "")) for name in COLUMNS}
+
+
+def read(row: Mapping[str, str]) -> Line:
+    """Return the line of a row."""
+    if row["side"]:
+        side: Any = row["side"]
+        return Rate(
+            promise=row["promise"], side=side, limit=float(row["limit"]), count=int(row["count"]),
+            data_sets=int(row["data_sets"]),
+        )  # fmt: skip
+    return Fact(promise=row["promise"], asked=row["asked"], found=row["found"], holds=row["verdict"] == "yes")

@@ -98,4 +98,4 @@ _PROMISES: Mapping[str, tuple[str, ...]] = {
 REASONS: Mapping[str, str] = {
     promise: reason for reason, promises in _PROMISES.items() for promise in promises
 }
-"""By promise of docs/promises.json, why its rate is beyond its limit."""
+"""By promise of docs/promises.csv, why its rate is beyond its limit."""

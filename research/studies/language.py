@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import evalreport as er
 from evalreport.predictions.column_names import TASK
-from research.studies.cells import Cell
+from research.studies.harness import Cell
 from research.studies.judged_designs import RIGHT, outcomes_of
 from research.studies.suite_designs import BEHIND, CENTRES, passes_of, suite_of
 

@@ -6,7 +6,7 @@ bootstrap. What is led by ``ppi``, ``suite_t`` or intervals of attempts is measu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,13 +15,13 @@ import numpy as np
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.sample import estimate_all
-from research.studies.cells import Cell
-from research.studies.designs import Design, Truth, every_design
+from research.studies.designs import Truth
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import LEAST, Line, at_least
+from research.studies.populations import every_design, population
 from research.studies.simulation import LEVEL, difference_of
 from research.studies.tally import one
 
-LEAST = 0.93
-"""What a 95 % interval has to hold at least."""
 FEWEST = 30
 """Examples from which on it is promised."""
 ELSEWHERE = ("judge", "suite", "attempts", "ratings")
@@ -34,12 +34,6 @@ class Led(Cell):
 
     design: str
     n: int
-
-
-@cache
-def population(name: str) -> Design:
-    """Return a population; true values of some cost an integral each."""
-    return next(design for design in every_design() if design.name == name)
 
 
 @cache
@@ -83,3 +77,15 @@ def counted(cell: Led, generator: np.random.Generator, number: int) -> Mapping[s
         found[f"{what(truth)}: defined"] = 1
         found[f"{what(truth)}: held"] = one(value, limits.low, limits.high).held
     return found
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise every leading interval on a population, of values and of differences."""
+    for truth in population(result.cell.design).truths:
+        name = what(truth)
+        if defined := round(result[f"{name}: defined"] * result.data_sets):
+            rate = result[f"{name}: held"] * result.data_sets / defined
+            yield at_least(f"{result.cell.name}: {name}", rate, LEAST, defined)
+
+
+STUDY = Study("Leading intervals", populations, counted, promised)

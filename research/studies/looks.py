@@ -1,18 +1,14 @@
 """How often several looks decide falsely, and how often they find a difference, by the levels that ``--looks`` gives.
 
 The p-values of all data sets at once are those of the package's tests; that a run with ``--looks-file`` decides the
-same series at the same looks is checked first, through the public interface. Writes docs/looks.csv, and its tables into
-docs/looks.md.
+same series at the same looks is checked first, through the public interface.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,11 +21,13 @@ from evalreport.comparisons.sample_size import examples_for_paired_accuracies
 from evalreport.comparisons.score_tests import pooled_f1
 from evalreport.comparisons.spending import look_levels
 from evalreport.looks.levels import Declared, next_level
+from research.studies import tables
+from research.studies.harness import Run
+from research.studies.judgement import judged
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 ALPHA = 0.05
 N = 1000
 LOOKS = (1, 2, 3, 5, 10)
@@ -272,7 +270,7 @@ def _row(
     seed: int,
     mean: float = N,
 ) -> dict[str, object]:
-    upper = float(special.betaincinv(count + 1, sets - count, 0.95)) if count < sets else 1.0
+    upper = judged(test, "at most", LIMIT, count / sets, sets).bound
     return {
         "what": what, "test": test, "looks": looks, "steps": steps, "share": share, "decided": count, "sets": sets,
         "rate": round(count / sets, 4), "upper": round(upper, 4), "mean_n": round(mean), "seed": seed,
@@ -349,86 +347,23 @@ def _options(test: str) -> dict[str, Any]:
     return by_test[test]
 
 
-# --- the page -------------------------------------------------------------------------------------------------------
-
-HEADING = "## What was measured"
+# --- the table ------------------------------------------------------------------------------------------------------
 
 
-def page(rows: Sequence[Mapping[str, Any]], runs: int) -> str:
-    """Write the measured part of docs/looks.md."""
-    wrong = [row for row in rows if row["what"] == "error"]
-    single = {row["test"]: row["rate"] for row in wrong if row["looks"] == 1}
-    first, push = wrong[0], next(row for row in rows if row["what"] == "pushes")
-    power = [row for row in rows if row["what"] == "power"]
-    found = [
-        HEADING,
-        "",
-        f"By `make study-looks`, {first['sets']:,} data sets of up to {N:,} examples, seed {first['seed']}. The",
-        f"p-values are those of the package's tests, for all data sets at once; {runs} runs with `--looks-file`",
-        "decided the same series at the same looks. Two equally good models: how often any look decided, in %; the",
-        "largest over equal, doubling and late small steps, and over shares by k/L and by n/n_max. In brackets the",
-        "upper 95 % confidence limit.",
-        "",
-        "| test | one look | " + " | ".join(f"{looks} looks" for looks in LOOKS[1:]) + " |",
-        "| --- " * (1 + len(LOOKS)) + "|",
-    ]
-    for test in TESTS:
-        own = [r for r in wrong if r["test"] == test]
-        largest = [max((r for r in own if r["looks"] == k), key=lambda r: r["rate"]) for k in LOOKS]
-        found.append(f"| {test} | " + " | ".join(map(_rate, largest)) + " |")
-    over = [r for r in wrong if r["upper"] > LIMIT and r["upper"] > single[r["test"]] + POINT]
-    point = f"{100 * LIMIT:g} %, or a point above the test's at a single look"
-    kept = f"By its upper limit every rate is at most {point}."
-    broken = f"By their upper limits {len(over)} of {len(wrong)} rates are above {point}."
-    found += [
-        "",
-        broken if over else kept,
-        f"Five pushes of other models, equally good as the baseline: {_rate(push)}.",
-        "",
-        "A difference that one look at all examples finds in 80 % (McNemar): how often some look finds it, in %,",
-        "and the mean number of examples at which looking stops.",
-        "",
-        "| looks | steps | shares by k/L | shares by n/n_max |",
-        "| --- | --- | --- | --- |",
-    ]
-    for looks in LOOKS:
-        for steps in STEPS if looks > 1 else STEPS[:1]:
-            by_share = {r["share"]: r for r in power if r["looks"] == looks and r["steps"] == steps}
-            cells = [
-                f"{_percent(r['rate'])}, {r['mean_n']:,}" if (r := by_share.get(share)) else ""
-                for share in ("k/L", "n/n_max")
-            ]
-            found.append(f"| {looks} | {steps} | {' | '.join(cells)} |")
-    return "\n".join([*found, ""])
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/looks.csv, after some runs through the public interface have decided the same series."""
+    checked(run.seed)
+    yield from errors(run.replications, run.seed)
+    yield pushes(run.replications, run.seed)
+    yield from powers(run.replications, run.seed)
 
 
-def _rate(row: Mapping[str, Any]) -> str:
-    return f"{_percent(row['rate'])} ({_percent(row['upper'])})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def main() -> None:
-    """Measure and write the table and the page."""
-    parser = argparse.ArgumentParser(prog="python -m research.studies.looks", description=__doc__)
-    parser.add_argument("--replications", type=int, default=10_000, help="data sets of each test")
-    parser.add_argument("--seed", type=int, default=20264, help="seed of every data set")
-    parser.add_argument("--output", type=Path, default=DOCS, help="folder to write to")
-    given = parser.parse_args()
-    runs = checked(given.seed)
-    print(f"{runs} runs through the public interface decide the same", flush=True)
-    sets, seed = given.replications, given.seed
-    rows = [*errors(sets, seed), pushes(sets, seed), *powers(sets, seed)]
-    with (given.output / "looks.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-    path = given.output / "looks.md"
-    text = path.read_text(encoding="utf-8").partition(HEADING)[0]
-    path.write_text(text + page(rows, runs), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+@tables.view("looks.errors")
+def largest() -> list[dict[str, str]]:
+    """Return the largest rate of each test and number of looks, over steps and ways to count shares."""
+    wrong = [row for row in tables.read(tables.DOCS / "looks.csv") if row["what"] in ("error", "pushes")]
+    cells = {
+        (row["test"], row["looks"], row["what"]): row for row in sorted(wrong, key=lambda r: float(r["rate"]))
+    }
+    order = [(test, str(looks), "error") for test in TESTS for looks in LOOKS]
+    return [cells[key] for key in order]

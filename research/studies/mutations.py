@@ -1,6 +1,6 @@
 """Measure what the tests catch: change one operator, number or condition at a time and see whether a test fails.
 
-Run by ``make study-mutations``; writes docs/mutations.md. The changes are those of cosmic-ray's operators, drawn at
+Run by ``make study-mutations``; writes docs/mutations.csv. The changes are those of cosmic-ray's operators, drawn at
 random with a seed until the time is over. Each is made in a copy of the checkout and met by the files of tests that
 reach its line, the fastest first. A change that no test notices gets a test, or an entry in
 ``research/studies/surviving_mutants.toml`` with the reason why it changes nothing that is promised.
@@ -29,7 +29,8 @@ from cosmic_ray.ast import Visitor, ast_nodes, get_ast
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.operators.provider import OperatorProvider
 
-from research.studies import mutations_page
+from research.studies import mutants, tables
+from research.studies.mutants import Mutant, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
@@ -69,27 +70,6 @@ def is_plausible(operator: str) -> bool:
         if operator.startswith(prefix):
             return operator.removeprefix(prefix) in kept
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One changed place: file, line, cosmic-ray's operator and which of its places; the line before and after."""
-
-    file: str
-    line: int
-    operator: str
-    occurrence: int
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What happened to a mutant: ``killed``, ``timeout``, ``survived`` or ``uncovered``; how many tests it met."""
-
-    mutant: Mutant
-    outcome: str
-    tests: int
 
 
 # --- mutants ----------------------------------------------------------------------------------------------------------
@@ -352,9 +332,11 @@ def main() -> int:
         ),
         encoding="utf-8",
     )
-    page = mutations_page.page(verdicts, total=len(drawn), seed=given.seed, minutes=given.minutes)
-    (given.output / "mutations.md").write_text(page, encoding="utf-8")
-    open_ones = mutations_page.unexplained(verdicts)
+    tables.write(
+        given.output / "mutations.csv", mutants.rows(verdicts, len(drawn), given.seed, given.minutes)
+    )
+    tables.fill(given.output)
+    open_ones = mutants.unexplained(verdicts)
     for verdict in open_ones:
         print(
             f"{verdict.mutant.file}:{verdict.mutant.line}: {verdict.mutant.before}  ->  {verdict.mutant.after}"

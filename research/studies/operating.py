@@ -5,7 +5,7 @@ Given the class, the two models answer independently. The swap test stands besid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
-from research.studies.cells import Cell
 from research.studies.designs import predictions_on
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import Line, at_least, at_most
 from research.studies.pair_decision import decide_pair
 
 ALPHA = 0.05
@@ -138,3 +139,17 @@ def counted(
 def leading_alone(cell: Point, generator: np.random.Generator, number: int) -> Mapping[str, float]:
     """Say whether the test that leads rejects at 0.05."""
     return counted(cell, generator, number, beside="")
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that equal metrics at unlike operating points are told apart rarely, and that better ones are found."""
+    cell, n, rate = result.cell, result.data_sets, result["leading"]
+    if cell.kind == "power":
+        yield at_least(f"power, {cell.name}", rate, cell.limit, n)
+        return
+    yield at_most(f"equal {cell.name}: decided", rate, cell.limit, n)
+    if cell.metric == "balanced_accuracy" and cell.kind == "unlike" and cell.n == 200:
+        yield at_least(f"equal {cell.name}: decided", rate, 0.04, n)
+
+
+STUDY = Study("Tests of equal metrics", CELLS, leading_alone, promised)

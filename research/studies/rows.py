@@ -1,16 +1,18 @@
-"""The study's table as rows of a CSV file, and the rule that the leading interval is held to."""
+"""The rows of docs/coverage.csv, and the rule that the leading interval is held to."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS
-from research.studies.designs import Design, Kind
-from research.studies.simulation import Found, Measured
+from research.studies import tables
+from research.studies.designs import Kind
+from research.studies.harness import Result
+from research.studies.populations import population
+from research.studies.simulation import Measured, measured
 from research.studies.tally import LEADING, Tally
 
 NOMINAL = 0.95
@@ -124,11 +126,14 @@ def rows_of(
         )
 
 
-def simulated_rows(design: Design, size: int, found: Found) -> Iterator[Row]:
+def simulated_rows(result: Result) -> Iterator[Row]:
     """Yield the rows of one simulated cell."""
-    for (kind, model, quantity), measured in found.items():
-        truth = design.truths[kind, model, quantity]
-        yield from rows_of(design.name, size, kind, model, quantity.spelled, truth=truth, measured=measured)
+    name, n = result.cell.design, result.cell.n
+    for truth, value in population(name).truths.items():
+        kind, model, quantity = truth
+        yield from rows_of(
+            name, n, kind, model, quantity.spelled, truth=value, measured=measured(result, truth)
+        )
 
 
 def exact_rows(
@@ -140,18 +145,7 @@ def exact_rows(
     yield from rows_of(design, size, kind, "a", "accuracy", truth=truth, measured=measured)
 
 
-def write(path: Path, rows: Iterable[Row]) -> None:
-    """Write the rows as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
-
-
 def read(path: Path) -> list[Row]:
-    """Read what ``write`` wrote."""
+    """Read docs/coverage.csv."""
     kinds = {f.name: {"int": int, "float": float}.get(str(f.type), str) for f in fields(Row)}
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(**{name: kinds[name](cell) for name, cell in line.items()}) for line in csv.DictReader(file)
-        ]
+    return [Row(**{name: kinds[name](text) for name, text in row.items()}) for row in tables.read(path)]

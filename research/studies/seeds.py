@@ -9,87 +9,97 @@ but with chances of its own on each example is the harder case.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import evalreport as er
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import Line, at_most
 
 N, BETA, ALPHA = 500, (3.2, 0.8), 0.05
-Setting = tuple[str, int, bool, float]
-CELLS: tuple[Setting, ...] = (
-    *(("same", seeds, paired, 0.03) for seeds in (2, 3, 5) for paired in (True, False)),
-    *(("same", seeds, True, 0.02) for seeds in (3, 5)),
-    *(("another", seeds, True, 0.05) for seeds in (2, 3, 5)),
+
+
+@dataclass(frozen=True)
+class Trained(Cell):
+    """The second model (``same`` algorithm or ``another`` of the same mean), seeds of each, and the sd of training."""
+
+    second: str
+    seeds: int
+    paired: bool
+    sd: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """The settings themselves."""
+        return (zlib.crc32(f"{self.second}/{self.seeds}/{self.paired}/{self.sd}".encode()),)
+
+
+def of(second: str, seeds: int, paired: bool, sd: float) -> Trained:
+    """Return a cell with its name."""
+    who = "the same algorithm" if second == "same" else "an equally good one"
+    name = f"{who}, {seeds} seeds named {'alike' if paired else 'unlike'}"
+    return Trained(f"{name}, sd {sd:g}", second, seeds, paired, sd)
+
+
+CELLS = (
+    *(of("same", seeds, paired, 0.03) for seeds in (2, 3, 5) for paired in (True, False)),
+    *(of("same", seeds, True, 0.02) for seeds in (3, 5)),
+    *(of("another", seeds, True, 0.05) for seeds in (2, 3, 5)),
 )
-"""(second model: the same algorithm or another one of the same mean, seeds of each, whether paired, sd of training)."""
-
 TESTS = ("seeds_t", "bootstrap_difference")
-SIZE = 50
 
 
-def draw(generator: np.random.Generator, who: str, seeds: int, paired: bool, sd: float) -> dict[str, Any]:
+def draw(generator: np.random.Generator, cell: Trained) -> dict[str, Any]:
     """Draw both models' outcomes as a user would write them."""
-    ids = [f"{i:03d}" for i in range(N) for _ in range(seeds)]
+    ids = [f"{i:03d}" for i in range(N) for _ in range(cell.seeds)]
     chances = generator.beta(*BETA, N)
     source = {}
     for place, model in enumerate("ab"):
-        own = generator.beta(*BETA, N) if place and who == "another" else chances
-        moved = np.clip(own[:, None] + generator.normal(0, sd, seeds), 0, 1)
-        right: npt.NDArray[np.bool_] = generator.random((N, seeds)) < moved
-        first = 0 if paired else place * seeds
+        mean = generator.beta(*BETA, N) if place and cell.second == "another" else chances
+        moved = np.clip(mean[:, None] + generator.normal(0, cell.sd, cell.seeds), 0, 1)
+        right: npt.NDArray[np.bool_] = generator.random((N, cell.seeds)) < moved
+        first = 0 if cell.paired else place * cell.seeds
         source[model] = {
             "id": ids,
-            "seed": [first + k for _ in range(N) for k in range(seeds)],
+            "seed": [first + k for _ in range(N) for k in range(cell.seeds)],
             "outcome": right.ravel().astype(int).tolist(),
         }
     return source
 
 
-def rejections(cell: Setting, numbers: range, seed: int) -> dict[str, int]:
-    """Count rejections at 0.05 by test, and how often the leading interval holds the true difference 0."""
-    name = "/".join(map(str, cell))
-    found = dict.fromkeys((*TESTS, "covered", "better"), 0)
-    for number in numbers:
-        generator = np.random.default_rng([seed, zlib.crc32(name.encode()), number])
-        results = er.evaluate(
-            draw(generator, *cell), task="outcome", metrics=["mean_outcome"], intervals=["seeds_t"], tests=list(TESTS),
-            resamples=399, seed=number,
-        )  # fmt: skip
-        for row in results.comparisons:
-            if row.test is not None:
-                found[row.test] += row.p_value is not None and row.p_value <= ALPHA
-            if row.test == "seeds_t" and row.low is not None and row.high is not None:
-                found["covered"] += row.low <= 0 <= row.high
-        found["better"] += results.verdicts[0].verdict in ("better", "worse")
-    return found
+def counted(cell: Trained, generator: np.random.Generator, number: int) -> Mapping[str, float]:
+    """Say which tests reject, whether the leading interval holds the true difference 0, and whether one is better."""
+    results = er.evaluate(
+        draw(generator, cell), task="outcome", metrics=["mean_outcome"], intervals=["seeds_t"], tests=list(TESTS),
+        resamples=399, seed=number,
+    )  # fmt: skip
+    rows = {row.test: row for row in results.comparisons if row.test is not None}
+    low, high = rows["seeds_t"].low, rows["seeds_t"].high
+    return {
+        **{test: (p := rows[test].p_value) is not None and p <= ALPHA for test in TESTS if test in rows},
+        "covered": low is not None and high is not None and low <= 0 <= high,
+        "better": results.verdicts[0].verdict in ("better", "worse"),
+    }
 
 
-def measure(
-    *, replications: int, seed: int, jobs: int, cells: Sequence[Setting] = CELLS
-) -> list[dict[str, Any]]:
-    """Return a row a cell: rates of rejection, of a verdict for one of the models, and the coverage."""
-    tasks = [
-        (cell, range(start, min(start + SIZE, replications)))
-        for cell in cells
-        for start in range(0, replications, SIZE)
-    ]
-    totals = {cell: dict.fromkeys((*TESTS, "covered", "better"), 0) for cell in cells}
-    with ProcessPoolExecutor(jobs) as pool:
-        futures = [(cell, pool.submit(rejections, cell, numbers, seed)) for cell, numbers in tasks]
-        for cell, future in futures:
-            for key, count in future.result().items():
-                totals[cell][key] += count
-    return [
-        {
-            "second": who,
-            "seeds": seeds,
-            "paired": paired,
-            "sd": sd,
-            **{key: count / replications for key, count in totals[who, seeds, paired, sd].items()},
-        }
-        for who, seeds, paired, sd in cells
-    ]
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that the same algorithm trained twice is not told apart from itself."""
+    name = result.cell.name.rpartition(", sd")[0]
+    yield at_most(f"{name}: decided", result["seeds_t"], 0.065, result.data_sets)
+
+
+STUDY = Study(
+    "Training seeds",
+    tuple(
+        cell for cell in CELLS
+        if (cell.second, cell.seeds, cell.paired, cell.sd) in (
+            ("same", 3, True, 0.03), ("same", 5, True, 0.03), ("same", 5, False, 0.03),
+            ("another", 5, True, 0.05), ("another", 3, True, 0.05),
+        )
+    ),
+    counted, promised,
+)  # fmt: skip

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import groupby
 
 from evalreport.comparisons.registry import OF_UNITS, tests_that_need
 from evalreport.intervals.shortfalls import TABLE, By, Shortfall
 from evalreport.metrics.registry import METRICS
+from research.studies import tables
 from research.studies.known_limits import KNOWN_LIMITS
 from research.studies.rows import Row, stem
 from research.studies.tally import LEADING
@@ -96,9 +96,6 @@ def explanation(row: Row, table: Iterable[Shortfall]) -> str | None:
     return None
 
 
-def write(table: Iterable[Shortfall]) -> None:
+def write(situations: Iterable[Shortfall]) -> None:
     """Write the table that the package reads."""
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Shortfall)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in table)
+    tables.write(TABLE, [asdict(row) for row in situations])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +20,15 @@ from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 from evalreport.warnings.coverage import largest_of
-from research.studies.designs import Design, Truth, every_design
+from research.studies.designs import Design, Truth
+from research.studies.harness import Cell, Result
+from research.studies.populations import population
 from research.studies.tally import LEADING, Tally, one
 
 LEVEL = 0.95
-CHUNK = 100
-"""Data sets of one task of a worker."""
+
+
+FIELDS = ("sets", "given", "held", "below", "above", "width")
 
 
 @dataclass(slots=True)
@@ -42,86 +45,62 @@ class Measured:
     warned: int = 0
     rarest: float = 0.0
 
-    def add(self, other: Measured) -> None:
-        """Add what another chunk measured."""
-        for method, tally in other.tallies.items():
-            self.tallies[method] = self.tallies.get(method, Tally()) + tally
-        self.leaders += other.leaders
-        self.undefined += other.undefined
-        self.warned += other.warned
-        self.rarest += other.rarest
+
+@dataclass(frozen=True)
+class Sized(Cell):
+    """A population, and the examples (or clusters) of a test set."""
+
+    design: str
+    n: int
+    n_resamples: int
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Population and size."""
+        return zlib.crc32(self.design.encode()), self.n
 
 
-Cell = tuple[int, int]
-"""Position in ``every_design()`` and size."""
-Found = dict[Truth, Measured]
+def cells(designs: Sequence[Design], n_resamples: int) -> tuple[Sized, ...]:
+    """Return every population at every size."""
+    return tuple(
+        Sized(f"{design.name}, n = {n}", design.name, n, n_resamples)
+        for design in designs
+        for n in design.sizes
+    )
 
 
-def simulate(
-    *,
-    replications: int,
-    n_resamples: int,
-    seed: int,
-    jobs: int,
-    progress: Callable[[int, int], None],
-    only: str = "",
-) -> dict[Cell, Found]:
-    """Simulate every design at every size; ``only``: those whose names begin so.
-
-    A data set's stream depends on (seed, design, size, number of the data set) alone, so neither the number of
-    jobs nor another design changes a figure.
-    """
-    designs = [(i, design) for i, design in enumerate(every_design()) if design.name.startswith(only)]
-    cells = [(i, size) for i, design in designs for size in design.sizes]
-    # The largest test sets first, so that no worker is left alone with them at the end.
-    tasks = [
-        (cell, start, min(start + CHUNK, replications), n_resamples, seed)
-        for cell in sorted(cells, key=lambda cell: -cell[1])
-        for start in range(0, replications, CHUNK)
-    ]
-    found: dict[Cell, Found] = {cell: {} for cell in cells}
-    for done, (cell, part) in enumerate(_results(tasks, jobs), start=1):
-        for truth, measured in part.items():
-            found[cell].setdefault(truth, Measured()).add(measured)
-        progress(done, len(tasks))
-    return found
+def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mapping[Any, float]:
+    """Estimate as a run does, and say what every interval holds: by truth, method and field of a tally."""
+    design = population(cell.design)
+    predictions, units = design.draw(generator, cell.n)
+    sample = estimate_all(
+        predictions, design.quantities, units=units, n_resamples=cell.n_resamples,
+        seed=int(generator.integers(2**62)),
+    )  # fmt: skip
+    figures: dict[Any, float] = {}
+    for truth, value in design.truths.items():
+        one_set = measure(sample, truth, value)
+        figures |= {
+            (truth, method, name): getattr(tally, name)
+            for method, tally in one_set.tallies.items()
+            for name in FIELDS
+        }
+        figures |= {(truth, "leads", method): count for method, count in one_set.leaders.items()}
+        figures |= {(truth, name): getattr(one_set, name) for name in ("undefined", "warned", "rarest")}
+    return figures
 
 
-Task = tuple[Cell, int, int, int, int]
-
-
-def _results(tasks: list[Task], jobs: int) -> Iterable[tuple[Cell, Found]]:
-    if jobs == 1:
-        yield from map(_chunk, tasks)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(_chunk, task) for task in tasks]):
-            yield future.result()
-
-
-_DESIGNS: list[Design] = []
-"""Made once in each process: the true values cost an integral each."""
-
-
-def _chunk(task: Task) -> tuple[Cell, Found]:
-    cell, start, stop, n_resamples, seed = task
-    if not _DESIGNS:
-        _DESIGNS.extend(every_design())
-    design, size = _DESIGNS[cell[0]], cell[1]
-    found: Found = {truth: Measured() for truth in design.truths}
-    for number in range(start, stop):
-        generator = np.random.default_rng([seed, zlib.crc32(design.name.encode()), size, number])
-        predictions, units = design.draw(generator, size)
-        sample = estimate_all(
-            predictions,
-            design.quantities,
-            units=units,
-            n_resamples=n_resamples,
-            seed=int(generator.integers(2**62)),
-        )
-        for truth, value in design.truths.items():
-            found[truth].add(measure(sample, truth, value))
-    return cell, found
+def measured(result: Result, truth: Truth) -> Measured:
+    """Return what a cell's data sets say of one truth."""
+    totals = result.totals
+    tallies = {
+        method: Tally(*[totals[truth, method, name] for name in FIELDS])  # type: ignore[arg-type]
+        for method in (LEADING, *INTERVALS)
+        if (truth, method, "sets") in totals
+    }
+    leaders = Counter({key[2]: int(n) for key, n in totals.items() if key[:2] == (truth, "leads")})
+    undefined, warned = (round(totals.get((truth, name), 0.0)) for name in ("undefined", "warned"))
+    return Measured(tallies, leaders, undefined, warned, totals.get((truth, "rarest"), 0.0))
 
 
 def measure(sample: Sample, truth: Truth, value: float) -> Measured:

@@ -5,13 +5,14 @@ Measured through the public API.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 import evalreport as er
-from research.studies.cells import Cell
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import Line, at_least, at_most
 
 SLICES, EACH, ACCURACY, FALLEN = 40, 60, 0.9, 0.6
 NAMES = [f"g{k:02d}" for k in range(SLICES) for _ in range(EACH)]
@@ -50,3 +51,15 @@ def counted(cell: Sliced, generator: np.random.Generator, number: int) -> Mappin
     flagged = {row.slice.value for row in results.disparities if row.flagged}
     fell = {NAMES[0]} if cell.first != ACCURACY else set()
     return {"flagged": bool(flagged - fell), "found": bool(flagged & fell)}
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that no slice is flagged where none differs, and that one that differs is found."""
+    if result.cell.first == ACCURACY:
+        name = "40 slices x 60, none differs: any flagged"
+        yield at_most(name, result["flagged"], 0.06, result.data_sets)
+    else:
+        yield at_least("one slice at 0.6 among 0.9: found", result["found"], 0.8, result.data_sets)
+
+
+STUDY = Study("Slices", CELLS, counted, promised)

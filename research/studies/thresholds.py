@@ -1,14 +1,13 @@
-"""How often bands and the intervals of chosen thresholds hold: `python -m research.studies.thresholds [sets]`.
+"""How often bands and the intervals of chosen thresholds hold.
 
-Scores of both classes are normal with variance 1, so every true rate at every threshold is a closed form. Prints, for
-each design, the share of simulated data sets in which the limits at 95 % hold the truth.
+Scores of both classes are normal with variance 1, so every true rate at every threshold is a closed form.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +20,7 @@ from evalreport.metrics.threshold_counts import count_thresholds
 from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
+from research.studies.harness import Run
 
 LEVEL = 0.95
 RESAMPLES = 1000
@@ -71,14 +71,9 @@ def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, .
     return float(criterion.value(Counts(*counts))[0])
 
 
-def main() -> int:
-    """Print a line for each design and kind of limits."""
-    sets = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/thresholds.csv."""
     for design in DESIGNS:
-        for name, share in study(design, sets).items():
-            print(f"{design.positives}/{design.negatives} shift {design.shift:g}\t{name}\t{share:.3f}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        for name, share in study(design, run.replications).items():
+            classes = f"{design.positives} positives, {design.negatives} negatives, {design.shift:g} apart"
+            yield {"classes": classes, "limits": name, "held": f"{share:.4f}", "sets": run.replications}

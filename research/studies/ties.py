@@ -5,13 +5,14 @@ Two models get marks in steps of a tenth on every data set, drawn alike, so that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 import evalreport as er
-from research.studies.cells import Cell
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import Line, at_most
 
 ALPHA, LIMIT = 0.05, 0.07
 """The level of the test, and the rate that is promised of every test."""
@@ -47,3 +48,12 @@ def counted(cell: Ties, generator: np.random.Generator, number: int) -> Mapping[
         "wilcoxon": row.p_value is not None and row.p_value <= ALPHA,
         "better": results.verdicts[0].verdict in ("better", "worse"),
     }
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise that Wilcoxon's test keeps its level with ties at every n to 50."""
+    cell = result.cell
+    yield at_most(f"Wilcoxon with ties, n = {cell.n}", result["wilcoxon"], cell.limit, result.data_sets)
+
+
+STUDY = Study("Ties", CELLS, counted, promised)

@@ -6,7 +6,7 @@ say nothing of them. At the margin the difference is so large that an interval f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,9 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Sampling, sampling_by
-from research.studies.cells import Cell
 from research.studies.designs import LARGEST, SMALLEST, labelled
+from research.studies.harness import Cell, Result, Study
+from research.studies.judgement import LEAST, Line, at_least, at_most
 from research.studies.pair_decision import LEADING, decide_pair
 from research.studies.simulation import LEVEL
 
@@ -128,3 +129,19 @@ def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Sa
         for name, chance in zip("ab", chances, strict=True)
     }
     return labelled(true.astype(np.int32), said, 2), sampling_by(n, group, weight=weight)
+
+
+def promised(result: Result) -> Iterator[Line]:
+    """Promise intervals, verdicts, equivalence and gates on clusters and weights of unequal size."""
+    name, n = result.cell.name, result.data_sets
+    if result.cell.ahead:
+        yield at_most(f"{name}: called equivalent", result["equivalent"], 0.05, n)
+        return
+    yield at_least(f"{name}: the value's interval", 1 - result["missed"], LEAST, n)
+    yield at_least(f"{name}: the difference's interval", 1 - result["difference missed"], LEAST, n)
+    yield at_most(f"{name}: the pair is decided", result["decided"], 0.07, n)
+    for side in ("passes", "fails"):
+        yield at_most(f"{name}: a gate at its bar {side}", result[f"gate {side}"], 0.035, n)
+
+
+STUDY = Study("Unequal clusters and weights", CELLS, counted, promised)

@@ -16,6 +16,7 @@ import pytest
 from scipy.stats import binomtest
 
 from evalreport.cli import main, program
+from research.studies.__main__ import STUDIES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -134,9 +135,9 @@ er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples
 
 
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
-    """A metric, an interval, a test and a file format, each one function: registered, they serve like any other."""
+    """A metric, an interval, a test, a sampling and a file format: registered, they serve like any other."""
     examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]
-    assert len(examples) == 4
+    assert len(examples) == 5
     use = """
 import evalreport as er
 
@@ -165,21 +166,34 @@ for path in ("m.orc", "m.txt"):
         er.load(path)
     except InputError as error:
         print("cannot be read as orc" in error.problem, ".orc" in error.expected)
+import numpy as np
+from evalreport.samplings.linear import error_of_mean
+mean, student = error_of_mean(np.array([1.0, 3.0, 2.0, 6.0]), Pairs(4, np.array([0, 0, 1, 1])))
+print(mean, round(student.error, 9), student.df)
 """
     done = run([sys.executable, "-c", "\n".join([*examples, use])], tmp_path)
     assert done.returncode == 0, done.stderr
-    value, interval, p_values, read, cut, listed = done.stdout.splitlines()
+    value, interval, p_values, read, cut, listed, pairs = done.stdout.splitlines()
     # By hand: a has TP 90, FP 15, FN 10.
     assert value == f"{math.sqrt(90 / 105 * 90 / 100):.9f} True"
     assert interval == "1"
     # By hand: a alone is right on 15 and 10 examples, b alone on 4 and 2: 200 examples, 8 distinct ones.
     assert float(p_values.strip("[]")) == pytest.approx(binomtest(25, 31).pvalue, rel=1e-12)
     assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
+    # By hand: the pairs' sums differ from 2 x 3 by -2 and 2, so the variance is 2 / (2 - 1) x (2^2 + 2^2) / 4^2.
+    assert pairs == "3.0 1.0 1.0"
+
+
+def targets_of_make() -> set[str]:
+    """Return the targets of the Makefile, with those of its pattern study-%."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\nstudy-%: env" in makefile
+    return {*re.findall(r"^([a-z-]+):", makefile, re.MULTILINE), *(f"study-{name}" for name in STUDIES)}
 
 
 def test_the_targets_of_make_that_are_named_exist():
     """`make demo` and the others, in any document."""
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = targets_of_make()
     for document in DOCUMENTS:
         text = (ROOT / document).read_text(encoding="utf-8")
         named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.shortfalls import shortfalls
 from evalreport.metrics.registry import METRICS
-from research.studies import coverage_page, intervals_page
+from research.studies import coverage, intervals, tables
 from research.studies.coverage import SIZES
-from research.studies.designs import every_design
+from research.studies.harness import Run
+from research.studies.populations import every_design
 from research.studies.rows import NOMINAL, Row, read
 from research.studies.shortfalls import explanation, shortfalls_in
 from research.studies.tally import LEADING
@@ -32,7 +34,7 @@ def test_every_leading_interval_covers_or_the_run_says_that_it_does_not(rows: li
     Asked are 95 % less three Monte Carlo standard errors of the cell, less two points where the metric is a function
     of counts (its coverage oscillates by about the chance of one outcome).
     """
-    assert coverage_page.surprises(rows, list(shortfalls().values())) == []
+    assert coverage.surprises(rows, list(shortfalls().values())) == []
 
 
 def test_the_package_holds_the_situations_of_the_table(rows: list[Row]) -> None:
@@ -40,20 +42,24 @@ def test_the_package_holds_the_situations_of_the_table(rows: list[Row]) -> None:
     assert list(shortfalls().values()) == shortfalls_in(rows)
 
 
-def test_known_limits_stand_on_the_page_with_their_values(rows: list[Row]) -> None:
-    """Each cell that misses, or covers less than 93 %, is named on the page with its coverage and what a run says."""
-    text = (DOCS / "coverage.md").read_text(encoding="utf-8").partition("## Known limits")[2]
-    table = list(shortfalls().values())
-    limits = [
-        row for row in rows if row.method == LEADING and (row.misses or row.coverage < coverage_page.NEAR)
-    ]
-    assert text.strip().startswith(f"{len(limits)} of ")
-    for row in limits:
-        lines = [line for line in text.splitlines() if line.startswith(f"| {row.design} | {row.size} |")]
-        assert any(f"| {100 * row.coverage:.1f} |" in line for line in lines), row.key
-        said = explanation(row, table)
+def test_known_limits_stand_on_the_page_with_what_a_run_says(rows: list[Row]) -> None:
+    """Each cell that misses, or covers less than 93 %, is in a line of the page with its size and what a run says."""
+    situations = list(shortfalls().values())
+    lines = coverage.known_limits()
+    for row in rows:
+        if row.method != LEADING or not (row.misses or row.coverage < coverage.NEAR):
+            continue
+        of = f"difference of {row.metric}" if row.kind == "difference" else row.metric
+        said = explanation(row, situations)
         assert said is not None or not row.misses
-        assert any((said or "nothing") in line for line in lines), row.key
+        assert any(
+            (line["of"], line["leads"]) == (of, row.leader)
+            and row.design.startswith(line["population"])
+            and str(row.size) in line["n"].split(", ")
+            and float(line["covers"]) <= row.coverage
+            and (said or "nothing") in line["a run says"]
+            for line in lines
+        ), row.key
 
 
 def test_few_large_losses_are_warned_of_where_what_leads_is_short(rows: list[Row]) -> None:
@@ -101,26 +107,29 @@ def test_what_leads_holds_where_others_miss(
     assert max(least, key=lambda method: least[method]) == leads, least
 
 
-def test_page_is_the_tables(rows: list[Row]) -> None:
-    """The page's tables are those of the committed rows: neither can be edited without the other."""
-    text = (DOCS / "coverage.md").read_text(encoding="utf-8")
-    for table in coverage_page.TABLES:
-        assert coverage_page.section(table, coverage_page.rows_in(table, rows)) in text, table.title
+def test_every_leader_stands_on_the_page(rows: list[Row]) -> None:
+    """Every situation is counted once, under the interval that leads in it."""
+    leading = [row for row in rows if row.method == LEADING]
+    assert sum(int(line["situations"]) for line in coverage.by_leader()) == len(leading)
 
 
-def test_every_row_stands_in_a_table(rows: list[Row]) -> None:
-    """No measured cell is left out of the page."""
-    shown = [row for table in coverage_page.TABLES for row in coverage_page.rows_in(table, rows)]
-    assert sorted(map(hash, shown)) == sorted(map(hash, rows))
+def test_names_of_populations_are_explained() -> None:
+    """docs/populations.csv says what every name means, in today's words."""
+    assert tables.read(DOCS / "populations.csv") == coverage.populations()
 
 
 def test_every_interval_is_measured(rows: list[Row]) -> None:
-    """Every registered interval of test sets has rows at the smallest and at the largest size of its designs."""
+    """Every registered interval of test sets has rows at the smallest and at the largest size of its designs.
+
+    Those of more than 10,000 examples are in the table of the study of groups.
+    """
     sizes = defaultdict(set)
     for row in rows:
         sizes[row.method].add(row.size)
+    with (DOCS / "groups.csv").open(encoding="utf-8") as file:
+        of_many = {row["method"] for row in csv.DictReader(file)}
     for name, method in INTERVALS.items():
-        if NOT_ON_A_TEST_SET.isdisjoint(method.needs):
+        if name not in of_many and NOT_ON_A_TEST_SET.isdisjoint(method.needs):
             assert OTHER_SIZES.get(name, {30, 1000}) <= sizes[name], name
 
 
@@ -168,15 +177,22 @@ def test_misses_add_up(rows: list[Row]) -> None:
 
 
 @pytest.mark.slow
-def test_page_of_intervals_is_what_the_code_computes() -> None:
-    """docs/intervals.md is, byte for byte, what enumeration gives today: z table, rule of thirty, sample sizes."""
-    assert (DOCS / "intervals.md").read_text(encoding="utf-8") == intervals_page.page()
+def test_enumerated_textbook_intervals_are_those_of_the_table() -> None:
+    """docs/intervals.csv is what enumeration gives today: z table, rule of thirty, sample sizes; the text quotes it."""
+    rows = [{name: str(value) for name, value in row.items()} for row in intervals.rows(Run(1, 0))]
+    assert rows == tables.read(DOCS / "intervals.csv")
+    text = " ".join((DOCS / "intervals.md").read_text(encoding="utf-8").split())
+    by_cell = {(row["cell"], row["figure"]): row["value"] for row in rows if row["part"].startswith("all p")}
+    assert f"textbook interval holds {by_cell['normal', 'mean']} %" in text
+    assert f"Wilson's {by_cell['wilson', 'mean']} % (least {by_cell['wilson', 'least']} %)" in text
 
 
 def test_intervals_named_on_the_page_exist() -> None:
-    """Every interval that the page of choices names is registered."""
+    """Every interval that the table of choices names is registered."""
     import re
 
-    for cells in intervals_page.CHOICE:
-        for name in re.findall(r"`([a-z_0-9]+)`", " ".join(cells[1:])):
-            assert name in INTERVALS, name
+    choices = (DOCS / "intervals.md").read_text(encoding="utf-8").split("Never recommended")[0]
+    lines = [line.split("|")[2:] for line in choices.splitlines() if line.startswith("| ")]
+    names = {name for cells in lines for name in re.findall(r"`([a-z_0-9]+)`", " ".join(cells))}
+    assert len(names) > 20
+    assert names <= set(INTERVALS)

@@ -10,6 +10,7 @@ import pytest
 
 from evalreport.questions.costs.interval import CostFigure, log_hall, stratum
 from research.studies import costs
+from research.studies.judgement import at_most
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -51,7 +52,7 @@ def test_unchanged_questions_are_flagged_in_at_most_six_families_of_a_hundred(me
     """Holm over 200 questions."""
     rates = [float(c["below"]) for c in measured if c["figure"] not in costs.FIGURES]
     assert len(rates) == 3
-    assert max(costs.upper_limit(rate, 10_000) for rate in rates) <= 0.06
+    assert max(at_most("", rate, 0.06, 10_000).bound for rate in rates) <= 0.06
 
 
 @pytest.mark.parametrize("attempts", [6, 10, 20, 37, 50])
@@ -60,15 +61,3 @@ def test_whatever_their_chances_unchanged_questions_are_flagged_in_at_most_six_f
 ):
     """Exact, for the worst chance to pass; 200 questions."""
     assert costs.flagged_at_most(attempts) <= 0.06
-
-
-def test_the_page_has_the_table(measured):
-    """docs/costs.md says what docs/costs.csv holds."""
-    cells = [
-        costs.Cell(
-            c["figure"], c["law"], int(c["n"]), int(c["sets"]), int(c["seed"]), float(c["coverage"]), 0, 0
-        )
-        for c in measured
-    ]
-    text = (DOCS / "costs.md").read_text(encoding="utf-8")
-    assert all(line in text for line in costs.table(cells))

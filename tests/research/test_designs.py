@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from evalreport.metrics.sample import estimate_all
-from research.studies.designs import Design, every_design
+from research.studies import harness, simulation
+from research.studies.designs import Design
 from research.studies.known_limits import KNOWN_LIMITS
-from research.studies.simulation import difference_of, simulate
+from research.studies.populations import every_design
+from research.studies.simulation import difference_of
 from research.studies.tally import LEADING, Tally, count, one
 from tests.samples.systems import needs_fork
 
@@ -60,30 +62,22 @@ def test_tally_counts_each_side() -> None:
 
 
 @needs_fork
-def test_jobs_change_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_change_no_figure() -> None:
     """One process or two, the same seed tallies the same; another seed does not."""
-    from research.studies import simulation
-
-    short = [d for d in every_design() if d.name.startswith("clusters")]
-    monkeypatch.setattr(simulation, "every_design", lambda: short)
-    monkeypatch.setattr(simulation, "CHUNK", 3)
-    monkeypatch.setattr(simulation, "_DESIGNS", [])
+    cells = simulation.cells([d for d in every_design() if d.name.startswith("clusters of ten")], 20)
 
     def tallies(seed: int, jobs: int) -> dict[object, Tally]:
-        found = simulate(replications=6, n_resamples=20, seed=seed, jobs=jobs, progress=lambda *_: None)
+        results = harness.measure(cells, simulation.counted, harness.Run(60, seed, jobs))
         return {
-            (cell, truth): measured.tallies[LEADING]
-            for cell, part in found.items()
-            for truth, measured in part.items()
+            (result.cell.name, truth): simulation.measured(result, truth).tallies[LEADING]
+            for result in results
+            for truth in simulation.population(result.cell.design).truths
         }
 
-    # Sums of widths are added in the order in which the parts arrive; their last digit may differ.
-    alone, together = tallies(1, 1), tallies(1, 2)
-    for key, tally in alone.items():
-        assert (tally.sets, tally.held) == (together[key].sets, together[key].held)
-        assert tally.width == pytest.approx(together[key].width, rel=1e-12)
-    other = tallies(2, 1)
-    assert any(alone[key].width != other[key].width for key in alone)
+    alone = tallies(1, 1)
+    assert len(alone) == 9
+    assert tallies(1, 2) == alone
+    assert any(tally.width != alone[key].width for key, tally in tallies(2, 1).items())
 
 
 def test_known_limits_are_cells_of_the_study() -> None:

@@ -1,65 +1,46 @@
-"""The page of promised rates is what the confirmations measured, judged strictly; what does not hold is named."""
+"""The promised rates are what the confirmations measured, judged strictly; what does not hold is named."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from research.studies.confirm import merged, page
+from research.studies import promises, tables
 from research.studies.direct import CHECKS
 from research.studies.judgement import Rate, at_least, at_most, never, read, written
 from research.studies.known_limits import REASONS
 from research.studies.promises import PROMISES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-def confirmed() -> dict[str, list[dict[str, Any]]]:
-    """Return the committed confirmation."""
-    found: dict[str, list[dict[str, Any]]] = json.loads((DOCS / "promises.json").read_text(encoding="utf-8"))
-    return found
-
-
-def records() -> list[dict[str, Any]]:
-    """Return the records of all headings."""
-    return [record for lines in confirmed().values() for record in lines]
-
-
-def test_page_is_written_from_the_results() -> None:
-    """docs/promises.md is what docs/promises.json says."""
-    assert (DOCS / "promises.md").read_text(encoding="utf-8") == page(confirmed())
+RECORDS = tables.read(tables.DOCS / "promises.csv")
 
 
 def test_confirmation_is_whole_and_of_other_seeds() -> None:
     """Every heading stands there, and no line was measured with the seed of the study of tests."""
-    assert list(confirmed()) == list(PROMISES)
-    seed = json.loads((DOCS / "tests.json").read_text(encoding="utf-8"))["seed"]
-    assert seed not in {record["seed"] for record in records()}
+    assert {row["heading"] for row in RECORDS} == set(PROMISES)
+    seeds = {row["seed"] for row in tables.read(tables.DOCS / "tests.csv")}
+    assert seeds.isdisjoint(row["seed"] for row in RECORDS)
 
 
 def test_verdicts_follow_from_the_counts() -> None:
     """Each committed verdict is what the counts give; none was written by hand."""
-    for record in records():
-        assert written(read(record), record["seed"]) == record
+    for row in RECORDS:
+        assert written(row["heading"], read(row), int(row["seed"])) == row
 
 
 def test_what_misses_its_limit_is_a_known_limit_with_a_reason() -> None:
     """A rate beyond its limit has its reason on the page, and no reason stands there for a promise that holds."""
-    missed = {record["promise"] for record in records() if record["verdict"] == "no"}
-    assert missed == set(REASONS)
+    assert {row["promise"] for row in RECORDS if row["verdict"] == "no"} == set(REASONS)
+    assert promises.finish(tables.DOCS) == []
 
 
 def test_page_counts_what_does_not_hold() -> None:
     """What is not shown by enough data sets counts as not held."""
-    held = sum(record["verdict"] == "yes" for record in records())
-    text = page(confirmed())
-    assert f"**{held} of {len(records())} promises hold, {len(records()) - held} do not**" in text
-    assert "warning" not in text.replace("no warning makes up for it", "")
+    total = promises.by_heading()[-1]
+    assert int(total["number"]) == len(RECORDS)
+    assert int(total["hold"]) == sum(row["verdict"] == "yes" for row in RECORDS)
+    counts = [int(total[name]) for name in ("hold", "beyond their limit", "not shown")]
+    assert sum(counts) == len(RECORDS)
 
 
 @pytest.mark.parametrize(("count", "verdict"), [(83, "yes"), (84, "not shown"), (101, "no")])
@@ -95,10 +76,11 @@ def test_one_counterexample_breaks_a_promise_of_every_data_set() -> None:
 
 def test_fresh_lines_take_the_place_of_old_ones() -> None:
     """A part that is measured anew replaces its own lines, by promise and side, and keeps the others."""
-    heading = next(iter(PROMISES))
-    old = [written(at_most(name, 0.01, 0.05, 100), 1) for name in ("first", "second")]
-    fresh = written(at_most("first", 0.02, 0.05, 2000), 2)
-    assert merged({heading: old}, {heading: [fresh]}) == {heading: [fresh, old[1]]}
+    old = [written("Ties", at_most(name, 0.01, 0.05, 100), 1) for name in ("first", "second")]
+    fresh, new = (written("Ties", at_most(name, 0.02, 0.05, 2000), 2) for name in ("first", "third"))
+    other = written("Slices", at_most("first", 0.01, 0.05, 100), 1)
+    key = ("heading", "promise", "side")
+    assert tables.merged([*old, other], [fresh, new], key) == [fresh, old[1], new, other]
 
 
 @pytest.mark.parametrize("check", [name for name in CHECKS if name != "same digits"])

@@ -53,5 +53,5 @@ def test_what_is_no_results_is_refused(tmp_path: Path) -> None:
     """With the place of the wrong type."""
     place = tmp_path / "results.json"
     place.write_text('{"schema": "evalreport/results/2", "signature": 3}')
-    with pytest.raises(InputError, match="signature must be a text, not 3"):
+    with pytest.raises(InputError, match="signature must be a text, not a whole number"):
         er.Results.from_json(place)

@@ -15,7 +15,8 @@ from evalreport.options import Options
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 from evalreport.warnings.coverage import largest_losses
-from research.studies.designs import Design, every_design
+from research.studies.designs import Design
+from research.studies.populations import every_design
 from research.studies.rows import Row, read
 from research.studies.shortfalls import ANY, size_of
 from research.studies.tally import LEADING

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from evalreport.schema.decisions import CUT, Verdict
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message
@@ -77,8 +79,7 @@ class DeclaredRecord:
         return self.declared[:10]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptVerdict:
+class KeptVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A verdict of an earlier look (``decided_at``, with ``n`` examples), which stays; ``difference`` is a - b then."""
 
     about: tuple[str, str]

@@ -16,8 +16,8 @@ class OmnibusRecord:
 
     metric: str
     test: str
-    statistic: float | None
-    df: float | None
+    statistic: int | float | None
+    df: int | float | None
     p_value: float | None
     models: tuple[str, ...]
     df2: float | None = None

@@ -77,7 +77,7 @@ class OperatingPointRecord:
     optimistic: bool
     text: Message
     reason: Message | None = None
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, int | float] = field(default_factory=dict)
     """Further numbers by name: ``optimism``, ``ties``, ``slope`` and ``offset`` of the line that touches the curve."""
 
 

@@ -1,0 +1,109 @@
+"""Run a study: ``python -m research.studies NAME``; ``pages`` writes the tables of the pages anew and measures nothing.
+
+A study writes docs/NAME.csv (its table), what follows from it (figures, the tables of pages), and returns 1 where
+something is measured that nobody has explained. Same seed, same table for any number of processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from research.studies import tables
+from research.studies.harness import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A study's module, its file, what tells its rows apart, and how it is run; ``seed`` None: it has to be given."""
+
+    module: str
+    file: str
+    key: tuple[str, ...]
+    replications: int
+    seed: int | None = 0
+
+
+OF_AUDITS = (
+    "kind",
+    "accepted",
+    "accepted_n",
+    "nightly",
+    "accuracy",
+    "sd",
+    "correlation",
+    "drop",
+    "good",
+    "rule",
+)
+STUDIES: Mapping[str, Table] = {
+    "coverage": Table("coverage", "coverage.csv", ("design", "size", "kind", "model", "metric", "method"), 2000, 20261),
+    "tests": Table("tests", "tests.csv", ("part", "cell", "figure"), 1000, 20262),
+    "confirm": Table("promises", "promises.csv", ("heading", "promise", "side"), 2000, None),
+    "clustering": Table("clustering", "clustering.csv", ("n", "groups", "noise", "skew", "metric"), 400, 17),
+    "calibration": Table("calibration", "calibration.csv", ("kind", "quantity", "cell", "n"), 2000),
+    "time-order": Table("time_order", "time-order.csv", ("correlation", "n", "metric"), 1000, 20263),
+    "costs": Table("costs", "costs.csv", ("figure", "law", "n"), 10_000, 4711),
+    "looks": Table("looks", "looks.csv", ("what", "test", "looks", "steps", "share"), 10_000, 20264),
+    "estimators": Table("estimators", "estimators.csv", ("learner", "n", "estimator"), 100, 20261),
+    "audits": Table("audits", "audit-alarms.csv", OF_AUDITS, 1000, 20269),
+    "audited-metrics": Table("audited_metrics", "audit-alarms-metrics.csv", ("metric", "n", "sizes"), 150, 31),
+    "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
+    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),
+}  # fmt: skip
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    """Measure, write, and say by the exit code whether all that is short is explained."""
+    parser = argparse.ArgumentParser(prog="python -m research.studies", description=__doc__)
+    parser.add_argument("study", choices=("pages", *STUDIES))
+    parser.add_argument(
+        "--replications", type=int, help="data sets of a cell (of estimators: percent of them)"
+    )
+    parser.add_argument("--resamples", type=int, default=1000, help="bootstrap replicates of a data set")
+    parser.add_argument("--seed", type=int, help="seed of every data set")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument(
+        "--part", help="of tests a part, of confirm a heading: measure it anew, keep the others"
+    )
+    parser.add_argument(
+        "--only", default="", help="measure cells whose names contain this anew, keep the others"
+    )
+    parser.add_argument("--output", type=Path, default=tables.DOCS, help="folder to write to")
+    given = parser.parse_args(None if arguments is None else list(arguments))
+    modules = {
+        name: importlib.import_module(f"research.studies.{spec.module}") for name, spec in STUDIES.items()
+    }
+    importlib.import_module("research.studies.mutants")
+    if given.study == "pages":
+        tables.fill(given.output)
+        return 0
+    spec, module = STUDIES[given.study], modules[given.study]
+    seed = spec.seed if given.seed is None else given.seed
+    if seed is None:
+        parser.error("give a --seed that was not used yet")
+    run = Run(given.replications or spec.replications, seed, given.jobs, given.only, given.resamples)
+    write(given.output / spec.file, spec, module, run, given.part)
+    unexplained = module.finish(given.output) if hasattr(module, "finish") else []
+    tables.fill(given.output)
+    print("\n".join(unexplained), file=sys.stderr)
+    return 1 if unexplained else 0
+
+
+def write(path: Path, spec: Table, module: Any, run: Run, part: str | None) -> None:
+    """Measure and write a study's table; rows that are not measured anew are kept."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    measured = module.rows(run, (part,)) if part else module.rows(run)
+    fresh = [{name: str(value) for name, value in row.items()} for row in measured]
+    old = tables.read(path) if path.exists() and (part or run.only) else []
+    tables.write(path, tables.merged(old, fresh, spec.key))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The harness of all studies: a design draws data sets, a statistic counts what happens, a limit judges the share.
+
+A study is a list of cells, a function that counts what happened in one data set, and the promises about the shares:
+
+    STUDY = Study("Many models", CELLS, counted, limits({"any better": ("at most", 0.05)}))
+
+A data set's stream depends on (seed, cell, its number) alone, so neither the number of jobs nor another cell changes a
+figure.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from research.studies.judgement import Line, Side, judged
+
+CHUNK = 50
+"""Data sets of one task of a worker."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One population and one question; its fields are what differs between the cells of a study."""
+
+    name: str
+
+    @property
+    def data_sets(self) -> int:
+        """Data sets drawn where a thousand are asked for: fewer where each takes long."""
+        return 1000
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Numbers that tell the cell's stream from those of other cells."""
+        return (zlib.crc32(self.name.encode()),)
+
+
+Statistic = Callable[[Any, np.random.Generator, int], Mapping[Any, float]]
+"""(cell, generator, number of the data set) -> what happened, mostly 0 or 1, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Data sets of a cell, seed, processes, and a word: only cells whose names contain it are measured."""
+
+    replications: int
+    seed: int
+    jobs: int = 1
+    only: str = ""
+    n_resamples: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A cell, the data sets drawn, and the sum of each figure over them; ``result[figure]`` is its mean."""
+
+    cell: Any
+    data_sets: int
+    totals: Mapping[Any, float]
+
+    def __getitem__(self, figure: Hashable) -> float:
+        return self.totals.get(figure, 0.0) / self.data_sets
+
+
+def measure(cells: Sequence[Cell], counted: Statistic, run: Run, *, equally: bool = False) -> list[Result]:
+    """Return the result of every cell; ``equally``: the same number of data sets for each, however slow."""
+    chosen = [cell for cell in cells if run.only in cell.name]
+    sizes = [
+        run.replications if equally else max(1, round(run.replications * cell.data_sets / 1000))
+        for cell in chosen
+    ]
+    tasks = [
+        (counted, place, cell, range(start, min(start + CHUNK, size)), run.seed)
+        for place, (cell, size) in enumerate(zip(chosen, sizes, strict=True))
+        for start in range(0, size, CHUNK)
+    ]
+    totals = [Counter[Any]() for _ in chosen]
+    for place, total in _mapped(tasks, run.jobs):
+        totals[place].update(total)
+    return [Result(cell, size, total) for cell, size, total in zip(chosen, sizes, totals, strict=True)]
+
+
+Task = tuple[Statistic, int, Cell, range, int]
+
+
+def _mapped(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, Counter[Any]]]:
+    if jobs == 1:
+        yield from map(_chunk, tasks)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_chunk, tasks)
+
+
+def _chunk(task: Task) -> tuple[int, Counter[Any]]:
+    counted, place, cell, numbers, seed = task
+    total: Counter[Any] = Counter()
+    for number in numbers:
+        generator = np.random.default_rng([seed, *cell.stream, number])
+        total.update({figure: float(value) for figure, value in counted(cell, generator, number).items()})
+    return place, total
+
+
+Promised = Callable[[Result], Iterable[Line]]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Cells, the statistic, and the promises about its shares; ``heading`` groups them in docs/promises.csv."""
+
+    heading: str
+    cells: Sequence[Cell] | Callable[[], Sequence[Cell]]
+    counted: Statistic
+    promised: Promised
+
+    def confirm(self, run: Run) -> Iterator[Line]:
+        """Measure every cell on the same number of data sets and judge its promises."""
+        cells = self.cells() if callable(self.cells) else self.cells
+        for result in measure(cells, self.counted, run, equally=True):
+            yield from self.promised(result)
+
+
+def limits(by_figure: Mapping[str, tuple[Side, float]]) -> Promised:
+    """Return promises of the shares of some figures, the same for every cell, named after cell and figure."""
+
+    def promised(result: Result) -> Iterator[Line]:
+        for figure, (side, limit) in by_figure.items():
+            name = f"{result.cell.name}: {figure}"
+            yield judged(name, side, limit, result[figure], result.data_sets)
+
+    return promised
+
+
+def error(rate: float, data_sets: int) -> float:
+    """Return the Monte Carlo standard error of a share of data sets.
+
+    Examples
+    --------
+    >>> round(error(0.05, 1000), 4)
+    0.0069
+    """
+    return float((rate * (1 - rate) / data_sets) ** 0.5)
