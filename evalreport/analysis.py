@@ -44,11 +44,10 @@ from evalreport.loading.load import load
 from evalreport.metrics.criteria import criteria_records
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
-from evalreport.metrics.histogram_records import histograms_found
 from evalreport.metrics.predicted_values import residuals
 from evalreport.metrics.primary import default_primary
 from evalreport.metrics.quantities import chosen
-from evalreport.metrics.records import confusion_records, fold_records, variance_records
+from evalreport.metrics.records import confusion_records, fold_records, replicates_found, variance_records
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
@@ -187,7 +186,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         primary_because=None if options.metrics else default.because,
         value_columns=predictions.origin.judged_in,
         labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
-        found=(*predictions.found, *joined(histograms_found(s) for s in samples)),
+        found=(*predictions.found, *joined(replicates_found(s) for s in samples)),
         flow=(*flow, FlowRecord(step="used", n=predictions.n_examples)) if flow else (),
         metrics=(
             *joined(metric_records(s, options, of_gates=gate_level) for s in samples),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.distributions import dot, weighted_sums
+from evalreport.engine.distributions import dot
 from evalreport.engine.draws import stream
 from evalreport.predictions.arrays import Floats, Indices
 
@@ -143,9 +143,7 @@ def consistency_band(
         fit, weight, curves = _fits(mean, count)
         kept[done : done + len(mean)] = curves[:, wanted]
         done += len(mean)
-        of_brier, of_log = (
-            float(weighted_sums(mean, slope).sum()) + start * len(mean) for slope, start in lines
-        )
+        of_brier, of_log = (float((mean @ slope).sum()) + start * len(mean) for slope, start in lines)
         # Within a block the mean outcome is the fit.
         brier += of_brier - dot(weight, brier_score(fit, fit))
         logarithmic += of_log - dot(weight, log_score(fit, fit))

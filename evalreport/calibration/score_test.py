@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.distributions import chi2_tail, f_tail, log1p, weighted_sums
+from evalreport.engine.distributions import chi2_tail, f_tail, log1p
 from evalreport.engine.draws import stream
 from evalreport.predictions.arrays import Floats
 
@@ -202,7 +202,7 @@ def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -
     n = len(p)
     if DRAWS * n <= MOST_CELLS:
         events = (generator.random((DRAWS, n)) < p).astype(np.float64)
-        return [weighted_sums(events, column) for column in columns.T]
+        return [events @ column for column in columns.T]
     rate = np.cumsum(-log1p(-p))
     counts = generator.poisson(float(rate[-1]), size=DRAWS)
     points = generator.random(int(counts.sum())) * rate[-1]

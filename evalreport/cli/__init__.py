@@ -367,7 +367,7 @@ def writing(place: Path) -> Iterator[Callable[[str], object]]:
         yield lambda text: stream.write(cleared(text).encode("utf-8", "backslashreplace"))
 
 
-OF_METHODS = frozenset({"resampling of ranks", "ROC bands"})
+OF_METHODS = frozenset({"resampling of scores and losses", "ROC bands"})
 """Facts about methods rather than about the files."""
 
 

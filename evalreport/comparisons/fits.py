@@ -124,7 +124,8 @@ ROUNDING = 1e-12
 def bootstrap_difference(pair: Pair) -> Outcome:
     """Share of the bootstrap differences on the far side of 0, twice; both models in the same draws."""
     if pair.difference.replicates is None or not len(pair.difference.replicates_used):
-        return Outcome(None, None, reason=Message("reason.no_replicate"))
+        made = pair.difference.replicates is not None or pair.difference.influence is not None
+        return Outcome(None, None, reason=Message("reason.no_replicate" if made else "limits.not_resampled"))
     used = pair.difference.replicates_used
     if pair.independent and pair.difference.value == 0:
         return Outcome(0.0, 1.0)  # separate draws of equal values lie about 0 unevenly by chance alone

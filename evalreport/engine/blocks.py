@@ -9,7 +9,15 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+Places = Array
+"""Positions of rows, of 32 bits where that is enough."""
+
 ROWS_AT_ONCE = 1 << 18
+
+
+def places_type(n: int) -> type[np.int32] | type[np.int64]:
+    """Return the type of the positions of n rows."""
+    return np.int32 if n < 2**31 - 1 else np.int64
 
 
 def looked_up(values: Array, places: Array) -> Array:

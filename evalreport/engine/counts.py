@@ -13,7 +13,7 @@ from scipy import sparse
 
 from evalreport.engine import LastUse
 from evalreport.engine.blocks import ROWS_AT_ONCE
-from evalreport.engine.distributions import Array, running_sum
+from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import Order, group_weights
 
 Floats = npt.NDArray[np.float64]
@@ -270,7 +270,7 @@ class Steps:
         return self.seen.get(weights, self._cumulative)
 
     def _cumulative(self, weights: Floats) -> CumulativeWeights:
-        found, wrong = map(running_sum, group_weights(weights, self.order))
+        found, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
         return CumulativeWeights(found, wrong, self.example)
 
 

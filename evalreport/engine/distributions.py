@@ -7,11 +7,8 @@ call; rarer distributions are taken from there, where they are needed.
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
-from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -19,83 +16,13 @@ from scipy import sparse, special
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int32]
 Columns: TypeAlias = tuple[Floats, ...] | sparse.csr_array
 """Per-example columns: p vectors (n,), or scipy.sparse (n, p)."""
 
 
-def shared(make: Callable[[int], Array]) -> Callable[[int], Array]:
-    """Make the array of a size once for as long as it is used; it is read-only.
-
-    Examples
-    --------
-    >>> numbers = shared(np.arange)
-    >>> one, other = numbers(3), numbers(3)
-    >>> one is other, one.tolist()
-    (True, [0, 1, 2])
-    """
-    kept: WeakValueDictionary[int, Array] = WeakValueDictionary()
-
-    def of_size(n: int) -> Array:
-        found = kept.get(n)
-        if found is None:
-            found = kept[n] = make(n)
-            found.flags.writeable = False
-        return found
-
-    return of_size
-
-
-ones = shared(np.ones)
-"""Columns of ones, the same memory for all of a length."""
-
-BITS = 29
-"""Columns are whole numbers up to 2^29: with counts of at most 255 over a tile of rows every sum stays below 2^50,
-so that doubles hold it exactly in any order of addition.
-"""
-
-
-SMALLEST = -1074
-"""Exponent of the smallest double."""
-
-_TILE = 1 << 13
-
-
 def dot(a: Array, b: Array) -> float:
     """Return the sum of the products of two vectors."""
-    return float(np.einsum("i,i->", a, b))
-
-
-def weighted_sums(weights: Floats, column: Array) -> Floats:
-    """Return the weighted sums (b,) of one column (n,) under weights (b, n), each in one fixed order.
-
-    ``einsum`` is compiled for the least processor and knows no other.
-    """
-    return np.asarray(np.einsum("bn,n->b", weights, column.astype(np.float64, copy=False)))
-
-
-def put_where(mask: npt.NDArray[np.bool_], values: Array, out: Array) -> Array:
-    """Put the values (n,) that a mask picks into ``out`` (n,), and return it, without branches.
-
-    A processor guesses each time which way a choice goes, and starts anew where it was wrong: bits that are
-    masked take a quarter of the time of ``np.copyto``.
-
-    Examples
-    --------
-    >>> put_where(np.array([True, False, True]), np.array([1.0, 2.0, 3.0]), np.zeros(3)).tolist()
-    [1.0, 0.0, 3.0]
-    """
-    if out.ndim == 1 and len(out) > _VALUES_AT_ONCE:
-        for part in parts_of(out):
-            put_where(mask[part], values[part], out[part])
-        return out
-    whole = np.dtype(f"i{out.itemsize}")
-    bits = out.view(whole)
-    picked = mask.astype(whole)
-    np.negative(picked, out=picked)
-    picked &= values.view(whole) ^ bits
-    bits ^= picked
-    return out
+    return float(a @ b)
 
 
 _VALUES_AT_ONCE = 1 << 17
@@ -143,67 +70,6 @@ def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
     return largest, squares, cubes, fourths
 
 
-_STEP = 16
-_UP_TO_ROW = np.tril(np.ones((_STEP, _STEP), np.float32))
-
-
-def running_sums(values: Array, out: Array | None = None) -> Array:
-    """Return cumulative sums down the rows of vectors (G,) or tables (..., G, b).
-
-    Sixteen rows of a table at a time: numpy's own take four times as long, and lock other threads out.
-
-    Examples
-    --------
-    >>> running_sums(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    array([[1., 2.],
-           [4., 6.]])
-    """
-    *lead, g, b = (1, *values.shape) if values.ndim < 2 else values.shape
-    whole = g - g % _STEP
-    if values.ndim < 2 or b < _STEP or not whole:
-        return np.cumsum(values, axis=max(values.ndim - 2, 0), out=out)
-    sums = np.empty(values.shape, values.dtype) if out is None else out
-    blocks, of_blocks = (a[..., :whole, :].reshape(*lead, -1, _STEP, b) for a in (sums, values))
-    if values.dtype == np.float32:
-        # Whole numbers, and single precision holds all of their sums in any order of addition.
-        np.matmul(_UP_TO_ROW, of_blocks, out=blocks)
-    else:
-        blocks[..., 0, :] = of_blocks[..., 0, :]
-        for row in range(1, _STEP):
-            np.add(blocks[..., row - 1, :], of_blocks[..., row, :], out=blocks[..., row, :])
-    before = running_sums(blocks[..., -1, :])
-    blocks[..., 1:, :, :] += before[..., :-1, None, :]
-    if whole < g:
-        np.cumsum(values[..., whole:, :], axis=-2, out=sums[..., whole:, :])
-        sums[..., whole:, :] += before[..., -1:, :]
-    return sums
-
-
-_RUNNING: dict[int, tuple[weakref.ref[Floats], Floats]] = {}
-_WORTH_KEEPING = 100_000
-
-
-def running_sum(values: Floats) -> Floats:
-    """Return cumulative sums along the first axis; of a table or a long vector they are kept for as long as it lives.
-
-    Several metrics, their derivatives and the histogram begin with the running sums of the same two arrays. The
-    kept sums are read-only.
-    """
-    kept = _RUNNING.get(id(values))
-    if kept is None or kept[0]() is not values:
-        return keep_running_sum(values, running_sums(values))
-    return kept[1]
-
-
-def keep_running_sum(values: Floats, sums: Floats) -> Floats:
-    """Store running sums of a table, or of a long vector, that were computed elsewhere, and return them."""
-    key = id(values)
-    if values.ndim > 1 or len(values) >= _WORTH_KEEPING:
-        sums.flags.writeable = False
-        _RUNNING[key] = weakref.ref(values, lambda _: _RUNNING.pop(key, None)), sums
-    return sums
-
-
 def sparse_rows(table: Floats) -> sparse.csr_array:
     """Return a table (n, p) without its zeros. Every entry is a place first: to look for the filled ones takes longer.
 
@@ -223,7 +89,7 @@ def sparse_rows(table: Floats) -> sparse.csr_array:
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
     """Return the weighted sum (p,) of each column; None: weights of one."""
     if not isinstance(columns, tuple):
-        return np.asarray((ones(columns.shape[0]) if weights is None else weights) @ columns)
+        return np.asarray((np.ones(columns.shape[0]) if weights is None else weights) @ columns)
     return np.array([(column if weights is None else weights * column).sum() for column in columns])
 
 
@@ -238,92 +104,6 @@ def combined(columns: Columns, slopes: Floats) -> Floats:
     return in_parts(of_part, *columns)
 
 
-# --- many sums at once, exactly -------------------------------------------------------------------------------------
-
-
-def whole_numbers(values: Floats) -> tuple[Whole, float]:
-    """Return values as whole numbers up to 2^29 and the size of one unit; the rounding is 2e-9 of the largest."""
-    exponent = max(int(np.frexp(np.abs(values).max(initial=0.0))[1]) - BITS, SMALLEST)
-    return np.rint(np.ldexp(values, -exponent)).astype(np.int32), float(np.ldexp(1.0, exponent))
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """A column (n,) as a sum of whole numbers times their units, to more digits than a mean of it has."""
-
-    whole: tuple[Whole, ...]
-    units: tuple[float, ...]
-
-    @classmethod
-    def of(cls, column: Floats) -> Pieces:
-        """Take a column apart; values must be finite."""
-        whole: list[Whole] = []
-        units: list[float] = []
-        negligible = np.finfo(np.float64).eps * float(np.abs(column).mean()) if len(column) else 0.0
-        rest = column
-        while not whole or float(np.abs(rest).max(initial=0.0)) > negligible:
-            numbers, unit = whole_numbers(rest)
-            # Exact: what is taken away are the leading bits.
-            rest = rest - unit * numbers
-            whole.append(numbers)
-            units.append(unit)
-        return cls(tuple(whole), tuple(units))
-
-
-def piece_sums(columns: Sequence[Pieces], multiplicities: Floats) -> Floats:
-    """Return the sums (b, p) of columns (n,) under multiplicities (b, n), whole numbers, each rounded once."""
-    return piece_sums_of_tiles(columns, [(slice(None), multiplicities.T)])
-
-
-def piece_sums_of_tiles(columns: Sequence[Pieces], tiles: Sequence[tuple[slice, Array]]) -> Floats:
-    """Return the same under counts that come in tiles: some rows, and how often each was drawn, (rows, b)."""
-    whole = [numbers for column in columns for numbers in column.whole]
-    of_tiles = (column_sums([numbers[rows] for numbers in whole], counts) for rows, counts in tiles)
-    return rounded_sums(columns, np.asarray(sum(of_tiles)))
-
-
-def rounded_sums(columns: Sequence[Pieces], parts: Floats) -> Floats:
-    """Return the sums (b, p) of columns from those of their whole numbers, (q, b) in order, each rounded once."""
-    found = np.empty((parts.shape[1], len(columns)))
-    first = 0
-    for j, column in enumerate(columns):
-        last = first + len(column.units)
-        # The smallest first: so only the last sum rounds.
-        found[:, j] = sum(
-            u * part for u, part in zip(column.units[::-1], parts[first:last][::-1], strict=True)
-        )
-        first = last
-    return found
-
-
-def whole_product(multiplicities: Floats, matrix: Floats) -> Floats:
-    """Return multiplicities (b, k), whole numbers, times a matrix (k, n)."""
-    pieces = Pieces.of(matrix.ravel())
-    found = np.zeros((len(multiplicities), matrix.shape[1]))
-    for unit, numbers in zip(pieces.units[::-1], pieces.whole[::-1], strict=True):
-        found += unit * (multiplicities @ numbers.reshape(matrix.shape).astype(np.float64))
-    return found
-
-
-def column_sums(columns: Sequence[Whole], counts: Array) -> Floats:
-    """Return the weighted sums (p, b) of columns (n,) of whole numbers under bootstrap counts (n, b), exactly."""
-    n, size = counts.shape
-    found = np.zeros((len(columns), size))
-    most = min(n, _TILE)
-    memory, values = np.empty((most, size)), np.empty((len(columns), most))
-    for start in range(0, n, _TILE):
-        rows = slice(start, min(start + _TILE, n))
-        length = rows.stop - start
-        tile = counts[rows]
-        if counts.dtype != np.float64:
-            tile = memory[:length]
-            np.copyto(tile, counts[rows])
-        for j, column in enumerate(columns):
-            values[j, :length] = column[rows]
-        found += values[:, :length] @ tile
-    return found
-
-
 # --- functions of one number ----------------------------------------------------------------------------------------
 
 
@@ -334,17 +114,20 @@ def log_choose(n: Array | float, k: Array | float) -> Floats:
 
 def log(x: Array) -> Floats:
     """Return natural logarithms, element by element."""
-    return np.asarray(special.boxcox(x, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(x))
 
 
 def log1p(x: Array) -> Floats:
     """Return logarithms of 1 + x, element by element."""
-    return np.asarray(special.log1p(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log1p(x))
 
 
 def exp(x: Array) -> Floats:
     """Return exponentials, element by element."""
-    return np.asarray(special.inv_boxcox(x, 0.0))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(x))
 
 
 def normal_quantile(p: float) -> float:
@@ -517,13 +300,12 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
     array([12.,  9.])
     """
     flat = np.asarray(point, dtype=np.float64).ravel()
-    step = 1e-30 * np.where(flat == 0, 1.0, np.abs(flat)).astype(np.longdouble)
+    step = 1e-30 * np.where(flat == 0, 1.0, np.abs(flat))
     slopes = np.empty(flat.size)
     at_once = max(1, _AT_ONCE // max(flat.size, 1))
     for start in range(0, flat.size, at_once):
         some = np.arange(start, min(start + at_once, flat.size))
-        # Long numbers: products of complex doubles round otherwise on processors that multiply and add in one.
-        steps = np.tile(flat.astype(np.clongdouble), (len(some), 1))
+        steps = np.tile(flat.astype(np.complex128), (len(some), 1))
         steps[np.arange(len(some)), some] += 1j * step[some]
         with np.errstate(all="ignore"):
             values = function(steps.reshape(len(some), *np.shape(point)))
@@ -532,48 +314,42 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
 
 
 def slopes_at(
-    function: Callable[[Array], Array], points: npt.NDArray[np.float64], axes: int, *, exact: bool = False
+    function: Callable[[Array], Array], points: npt.NDArray[np.float64], axes: int
 ) -> npt.NDArray[np.float64]:
     """Differentiate a function of statistics (..., *shape) -> (...) at every point; 0 where it is undefined.
 
-    The complex step of ``gradient`` at many points. In double precision its last digits depend on the processor: that
-    serves where numbers are compared and none is shown.
+    The complex step of ``gradient`` at many points.
 
     Parameters
     ----------
     axes
         How many axes a point's statistics have.
-    exact
-        Whether to take long numbers, whose derivatives are the same to the last digit everywhere.
     """
     found = np.empty_like(points)
     step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
     for index in np.ndindex(points.shape[points.ndim - axes :]):
-        moved: Array = points.astype(np.clongdouble if exact else np.complex128)
+        moved: Array = points.astype(np.complex128)
         moved[(..., *index)] += 1j * step
         with np.errstate(all="ignore"):
             found[(..., *index)] = np.asarray(function(moved)).imag / step
     return np.where(np.isfinite(found), found, 0.0)
 
 
-def slopes_by_each(
-    function: Callable[..., Array], arrays: Sequence[Array], *, exact: bool
-) -> npt.NDArray[np.float64]:
+def slopes_by_each(function: Callable[..., Array], arrays: Sequence[Array]) -> npt.NDArray[np.float64]:
     """Differentiate a function of k arrays of one shape (...) by each of them, (..., k); 0 where it is undefined.
 
     As ``slopes_at``; only the array that moves is complex.
 
     Examples
     --------
-    >>> slopes_by_each(lambda x, y: x**2 * y, [np.array([3.0]), np.array([2.0])], exact=True)
+    >>> slopes_by_each(lambda x, y: x**2 * y, [np.array([3.0]), np.array([2.0])])
     array([[12.,  9.]])
     """
-    kind = (np.longdouble, np.clongdouble) if exact else (np.float64, np.complex128)
-    points = [np.asarray(one, dtype=kind[0]) for one in arrays]
+    points = [np.asarray(array, dtype=np.float64) for array in arrays]
     step = 1e-30 * (max(float(np.abs(one).max(initial=0.0)) for one in points) or 1.0)
     found = np.zeros((len(points), *points[0].shape))
     for j, one in enumerate(points):
-        moved: Array = one.astype(kind[1])
+        moved: Array = one.astype(np.complex128)
         moved += 1j * step
         with np.errstate(all="ignore"):
             found[j] = np.asarray(function(*points[:j], moved, *points[j + 1 :])).imag / step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -13,19 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse
-from evalreport.engine.distributions import (
-    Array,
-    keep_running_sum,
-    normal_tail,
-    parts_of,
-    put_where,
-    ratio,
-    running_sum,
-    running_sums,
-    shared,
-    weighted_sums,
-)
-from evalreport.engine.sorting import rows_by_digits
+from evalreport.engine.distributions import normal_tail, ratio
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -69,40 +56,12 @@ class Order:
         group[self.rows] = np.repeat(np.arange(len(self.starts)), self.sizes)
         return group
 
-    @property
+    @cached_property
     def counts(self) -> tuple[Floats, Floats]:
-        """Positive and negative examples of each group, (g,) each: the same arrays for as long as they are in use."""
-        positives, negatives = (kept() for kept in self.__dict__.get("_counts", (lambda: None, lambda: None)))
-        if positives is None or negatives is None:
-            positives, negatives = self._counted()
-            self.__dict__["_counts"] = weakref.ref(positives), weakref.ref(negatives)
+        """Positive and negative examples of each group, (g,) each."""
+        positives: Floats = np.add.reduceat(self.found.astype(np.float64), self.starts)
+        negatives: Floats = self.sizes - positives
         return positives, negatives
-
-    def _counted(self) -> tuple[Floats, Floats]:
-        # Whole numbers add up several times as fast as floating-point ones.
-        running = np.cumsum(self.found, dtype=np.int32)
-        if len(self.starts) == len(self.rows):
-            positives, negatives = self.found.astype(np.float64), (~self.found).astype(np.float64)
-            ends = (self.starts + 1).astype(np.float64)
-        else:
-            last = np.append(self.starts[1:] - 1, len(self.rows) - 1)
-            running, ends = running[last], (last + 1).astype(np.float64)
-            positives = np.diff(running, prepend=0).astype(np.float64)
-            negatives = self.sizes - positives
-        ends -= keep_running_sum(positives, running.astype(np.float64))
-        keep_running_sum(negatives, ends)
-        return positives, negatives
-
-    def weighed(self, weights: Floats) -> tuple[Floats, Floats] | None:
-        """Return the groups' weights under the last weights (b, n), for as long as they are in use; else None."""
-        last, positives, negatives = (kept() for kept in self.__dict__.get("_weighed", (lambda: None,) * 3))
-        return (
-            None if last is not weights or positives is None or negatives is None else (positives, negatives)
-        )
-
-    def keep_weighed(self, *arrays: Floats) -> None:
-        """Remember weights, and those of the positives and negatives of each group, without holding them."""
-        self.__dict__["_weighed"] = tuple(map(weakref.ref, arrays))
 
     @property
     def sizes(self) -> npt.NDArray[np.intp]:
@@ -128,92 +87,20 @@ class Order:
         return Order(self.score, self.rows, self.starts[kept], self.positive)
 
     def by_example(self, positives: Floats, negatives: Floats) -> Floats:
-        """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples.
-
-        What is given for negative ones may be written over.
-        """
+        """Give each example its group's entry (n,), from (g,) for positive and (g,) for negative examples."""
         if len(self.starts) < len(self.rows):
             positives, negatives = (np.repeat(values, self.sizes) for values in (positives, negatives))
         values = np.empty(len(self.rows))
-        for part in parts_of(values):
-            own = put_where(self.found[part], positives[part], out=negatives[part])
-            values[self.rows[part]] = own
+        values[self.rows] = np.where(self.found, positives, negatives)
         return values
 
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
-    """Sort scores once and group their ties."""
-    rows, changes = _descending_rows(score)
-    if changes.all():
-        return Order(score, rows, row_numbers(len(score)), positive)
-    return Order(score, rows, np.flatnonzero(np.concatenate([[True], changes])), positive)
-
-
-row_numbers = shared(np.arange)
-"""Numbers from 0 on, (n,): where no scores are tied, the same memory for the starts of all models' groups."""
-
-_LARGE = 1 << 12
-"""From this many scores on a radix sort is faster than one that compares."""
-
-
-def _descending_rows(score: Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Return the rows (n,), highest score first and equal ones by their number, and where the score changes, (n - 1,).
-
-    Distances from the highest score become whole numbers of 32 bits, which are sorted 16 bits at a time; the few rows
-    that share a number change places with their neighbours afterwards. Where many do, all 64 bits are sorted.
-    """
-    if len(score) < _LARGE:
-        rows = np.argsort(-score, kind="stable")
-        return rows, _changes(score[rows])
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        highest = score.max()
-        step = (2.0**32 - 1) / (highest - score.min())
-        if 0 < step < np.inf:
-            distances = highest - score
-            distances *= step
-            keys = distances.astype(np.uint32)
-            del distances
-            rows = rows_by_digits(keys).astype(np.intp)
-            changes = _changes(keys.take(rows))
-            if _put_right(rows, score, changes):
-                return rows, changes
-    rows = rows_by_digits(_descending_keys(score)).astype(np.intp)
-    return rows, _changes(score.take(rows))
-
-
-def _changes(ranked: Array) -> npt.NDArray[np.bool_]:
-    return np.asarray(ranked[1:] != ranked[:-1])
-
-
-def _descending_keys(score: Floats) -> npt.NDArray[np.uint64]:
-    """Return whole numbers (n,) that ascend as scores descend: the bits of a double, as IEEE 754 orders them."""
-    bits = (score + 0.0).view(np.int64)  # -0 becomes 0
-    return np.where(bits < 0, bits, bits ^ np.iinfo(np.int64).max).view(np.uint64)
-
-
-_MOST_EXCHANGES = 8
-
-
-def _put_right(rows: Indices, score: Floats, changes: npt.NDArray[np.bool_]) -> bool:
-    """Exchange neighbours that share a number where their scores ascend, and say where scores change instead.
-
-    Returns
-    -------
-    bool
-        Whether all descend now: not where many were in disorder.
-    """
-    level = np.flatnonzero(~changes)
-    for _ in range(_MOST_EXCHANGES):
-        one, other = score.take(rows[level]), score.take(rows[level + 1])
-        first = level[one < other]
-        if not len(first):
-            changes[level] = one != other
-            return True
-        if len(first) << 6 > len(rows):
-            return False
-        first = first[np.diff(first, prepend=-2) > 1]
-        rows[first], rows[first + 1] = rows[first + 1], rows[first]
-    return False
+    """Sort scores once and group their ties; equal ones are in the order of their rows."""
+    rows = np.argsort(-score, kind="stable")
+    ranked = score[rows]
+    starts = np.flatnonzero(np.concatenate([[len(score) > 0], ranked[1:] != ranked[:-1]]))
+    return Order(score, rows, starts, positive)
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
@@ -237,12 +124,8 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
         if g == len(ranked):
             return positives, negatives
         return np.add.reduceat(positives, order.starts), np.add.reduceat(negatives, order.starts)
-    found = order.weighed(weights)
-    if found is None:
-        sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
-        found = sums[:g], sums[g:]
-        order.keep_weighed(weights, *found)
-    return found
+    sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
+    return sums[:g], sums[g:]
 
 
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
@@ -252,7 +135,7 @@ def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Float
         return found[:, None], wrong[:, None]
     positives, negatives = group_weights(weights, order)
     found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
-    found[1:], wrong[1:] = running_sum(positives), running_sum(negatives)
+    found[1:], wrong[1:] = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
     return found, wrong
 
 
@@ -464,7 +347,7 @@ def _won(column: ClassColumn, by_row: Floats) -> Floats:
 def positives_above(column: ClassColumn, by_row: Floats) -> Floats:
     """Return the running weight of the positives from the top, (P + 1, b), beginning with 0."""
     above = np.zeros((len(column.positives) + 1, by_row.shape[1]))
-    running_sums(by_row[column.positives], out=above[1:])
+    np.cumsum(by_row[column.positives], axis=0, out=above[1:])
     return above
 
 
@@ -485,7 +368,7 @@ def placements(column: ClassColumn, by_row: Floats, scale: Floats | None = None)
     if scale is not None:
         lost, half = lost * scale[column.negatives], half * scale[column.negatives]
     ends = (by_class(end, len(above)) @ half for end in (column.strictly, column.tied))
-    beaten = running_sums(np.asarray(sum(ends))[::-1])[::-1]
+    beaten = np.cumsum(np.asarray(sum(ends))[::-1], axis=0)[::-1]
     return beaten[1:], lost
 
 
@@ -543,9 +426,6 @@ def signed_rank_tail(differences: Floats, times: Floats | None = None) -> float:
     return float(signed_rank_distribution(doubled)[: round(2 * positive) + 1].sum())
 
 
-STANDARD_ERRORS = 8.0
-
-
 @dataclass(frozen=True, slots=True)
 class Sorted:
     """Values in ascending order, (n,), and the rows that they come from."""
@@ -572,48 +452,12 @@ def weighted_median(table: Sorted, weights: Floats) -> Floats:
     >>> weighted_median(table, np.array([[1.0, 1, 1], [2, 1, 1], [0, 1, 1]]))
     array([2. , 2.5, 1.5])
     """
-    totals, near = weights.sum(axis=1), near_median(table)
-    below = weighted_sums(weights, below_median(table))
-    found = median_among(table, near, totals, below, weights[:, table.rows[near]])
-    outside = np.isnan(found)
-    if outside.any():
-        everything, some = slice(0, len(table.rows)), weights[outside][:, table.rows]
-        found[outside] = median_among(table, everything, totals[outside], np.zeros(len(some)), some)
-    return found
-
-
-def near_median(table: Sorted) -> slice:
-    """Return the sorted values within eight standard errors of the median, where medians of bootstrap samples lie."""
-    n = len(table.values)
-    half = int(STANDARD_ERRORS * np.sqrt(n) / 2) + 1
-    return slice(max(n // 2 - half, 0), min(n // 2 + half + 1, n))
-
-
-def below_median(table: Sorted) -> Floats:
-    """Return a column (n,) of ones where a row's value comes before all of ``near_median``, else of zeros."""
-    below = np.zeros(len(table.values))
-    below[table.rows[: near_median(table).start]] = 1
-    return below
-
-
-def median_among(table: Sorted, near: slice, totals: Floats, below: Floats, weights: Floats) -> Floats:
-    """Return the medians (b,) that lie among some of the sorted values; nan for the others.
-
-    Parameters
-    ----------
-    near, weights
-        Which of the sorted values, and the weights of their rows, (b, m).
-    totals, below
-        (b,) weights of all rows, and of those that come before.
-    """
-    goal = totals / 2
-    reached = np.cumsum(weights, axis=1) + below[:, None]
-    slack = 1e-12 * goal
+    goal = weights.sum(axis=1) / 2
+    reached, slack = np.cumsum(weights[:, table.rows], axis=1), 1e-12 * goal
     first = (reached >= (goal - slack)[:, None]).argmax(axis=1)
     second = (reached > (goal + slack)[:, None]).argmax(axis=1)
-    values = (table.values[near][first] + table.values[near][second]) / 2
-    inside = (reached[:, -1] > goal + slack) & ((reached[:, 0] < goal - slack) | (near.start == 0))
-    return np.where(inside, values, np.nan)
+    middle = (table.values[first] + table.values[second]) / 2
+    return np.where(reached[:, -1] > goal + slack, middle, np.nan)
 
 
 def absolute_deviations(table: Sorted, weights: Floats, centres: Floats) -> Floats:
@@ -627,6 +471,6 @@ def absolute_deviations(table: Sorted, weights: Floats, centres: Floats) -> Floa
     sign = np.concatenate([np.full(low, -1.0), np.zeros(high - low), np.ones(len(values) - high)])
     side, signed = np.empty(len(values)), np.empty(len(values))
     side[rows], signed[rows] = sign, sign * values
-    outer = weighted_sums(weights, signed) - centres * weighted_sums(weights, side)
+    outer = weights @ signed - centres * (weights @ side)
     near = np.abs(values[low:high] - centres[:, None])
     return np.asarray(outer + (weights[:, rows[low:high]] * near).sum(axis=1))

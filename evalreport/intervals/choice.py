@@ -251,7 +251,8 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
     refused = bool(estimate.metric.inference.no_interval) and interval.low is None
     method = INTERVALS[interval.method]
-    if not estimate.defined or refused:
+    unmade = method.by_resampling and estimate.replicates is None and estimate.influence is None
+    if not estimate.defined or refused or unmade:
         return interval
     if "of_this_metric" in method.needs:
         return _of_no_width(interval)

@@ -9,7 +9,9 @@ import numpy as np
 from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.counts import effective_clusters
 from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.registry import Bounds
+from evalreport.intervals.registry import Bounds, interval
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Median
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.texts import Message
 
@@ -101,3 +103,15 @@ def fewest_answers(share: float, level: float) -> int:
         if law.ppf(tail) > 0 and law.isf(tail) < n:
             return n
         n += 1
+
+
+@interval(
+    "Order statistics",
+    of=Median,
+    needs=("its_value", "equal_weights", "independent"),
+    source="Conover (1999), Practical Nonparametric Statistics, section 3.2",
+)
+def order_statistics(estimate: Estimate, level: float) -> Bounds:
+    """Two of the sorted values between which the median lies whatever their distribution."""
+    assert isinstance(estimate.evidence, Median)
+    return quantile_limits(estimate.evidence.values, 0.5, level)[1]

@@ -11,6 +11,7 @@ from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtThreshold,
     EffectiveProportion,
     PairedLabels,
     PairedProportion,
@@ -337,3 +338,17 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
     assert isinstance(found, TwoProportions)
     first, second = ((side.successes, side.trials) for side in (found.a, found.b))
     return Bounds(*newcombe_independent_limits(first, second, level))
+
+
+@interval(
+    "Wilson at the threshold",
+    of=AtThreshold,
+    needs=("its_value", "equal_weights", "independent"),
+    source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method",
+)
+def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
+    """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows."""
+    found = estimate.evidence
+    assert isinstance(found, AtThreshold)
+    low, high = wilson_limits(estimate.value / found.scale * found.trials, found.trials, level)
+    return Bounds(low * found.scale, high * found.scale)

@@ -12,6 +12,8 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtThreshold,
+    Median,
     PairedLabels,
     PairedProportion,
     PairedRanking,
@@ -174,6 +176,8 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
+    AtThreshold: "many_examples",
+    Median: "many_examples",
     PairedLabels: "paired_labels",
     SquaredErrors: "squared_errors",
     PairedProportion: "agreement",

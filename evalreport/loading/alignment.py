@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evalreport.engine.blocks import ROWS_AT_ONCE, looked_up
-from evalreport.engine.sorting import Places, places_type
+from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_type
 from evalreport.errors import InputError, InputErrors
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of

@@ -8,8 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from evalreport.engine.blocks import looked_up
-from evalreport.engine.sorting import Places
+from evalreport.engine.blocks import Places, looked_up
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed

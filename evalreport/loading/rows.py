@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.engine.sorting import Places
+from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, input_texts, refuse_all
 from evalreport.loading.ids import code_ids
 from evalreport.loading.roles import Roles

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.sorting import Places
+from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evalreport.engine.blocks import looked_up
-from evalreport.engine.sorting import Places
+from evalreport.engine.blocks import Places, looked_up
 from evalreport.errors import InputError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids

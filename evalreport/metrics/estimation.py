@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from evalreport.metrics.fits import each_apart, over_datasets, sampled_apart, with_fits
 from evalreport.metrics.label_estimates import Resampled, everything
@@ -19,8 +18,6 @@ def estimate_models(
     quantities: Sequence[Quantity],
     options: Options,
     resampled: Resampled = everything,
-    *,
-    differences: bool = True,
 ) -> list[Sample]:
     """Return one sample of all models; one a model where each has its own rows.
 
@@ -31,18 +28,15 @@ def estimate_models(
     ----------
     resampled
         Says of an estimate whether it gets bootstrap replicates.
-    differences
-        Whether differences of rank metrics are taken between the models' replicates.
     """
-    estimate = partial(estimate_table, differences=differences)
     if options.join == "independent":
         return sampled_apart(
             predictions,
             options.seed,
-            lambda part, seed: estimate(part, quantities, options, resampled, seed=seed),
+            lambda part, seed: estimate_table(part, quantities, options, resampled, seed=seed),
         )
     parts = each_apart(predictions) if predictions.apart else [predictions]
-    return [estimate(part, quantities, options, resampled, seed=options.seed) for part in parts]
+    return [estimate_table(part, quantities, options, resampled, seed=options.seed) for part in parts]
 
 
 def estimate_table(
@@ -52,7 +46,6 @@ def estimate_table(
     resampled: Resampled = everything,
     *,
     seed: int,
-    differences: bool = True,
 ) -> Sample:
     """Estimate every quantity of every model of one table, on all rows and on every single fit."""
     units = sampling_of(
@@ -70,6 +63,7 @@ def estimate_table(
         seed=seed,
         average=options.average,
         resampled=resampled,
-        differences=differences,
+        of_rows=bool(options.metrics)
+        or any(name.startswith("bootstrap_") for name in (*options.intervals, *options.tests)),
     )
     return over_datasets(with_fits(sample), n_resamples=options.resamples, seed=seed)

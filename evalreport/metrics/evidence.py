@@ -210,6 +210,29 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class AtThreshold:
+    """A share of examples at the threshold that a ranking sets, of many examples.
+
+    Attributes
+    ----------
+    trials
+        How many trials at a fixed threshold vary as much as the share does at a threshold that varies.
+    scale
+        The metric's value is so many times the share.
+    """
+
+    trials: float
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The median of the numbers (n,) of many examples."""
+
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
     """Scores (n,) of one ranking or probabilities, whether each example is positive, and the declared number.
 
@@ -374,6 +397,8 @@ OfValue = (
     | Rows
     | Risks
     | Scores
+    | AtThreshold
+    | Median
     | Groups
     | Judged
     | OverDatasets

@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.engine.distributions import weighted_sums
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import group_weights
 from evalreport.metrics.estimate import Estimate
@@ -19,7 +18,7 @@ from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.layout import FOLDED, Layout, Parts
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
-from evalreport.metrics.replicates import ColumnBlock
+from evalreport.metrics.replicates import UnitColumns
 from evalreport.metrics.row_data import RowData, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.table_functions import TableFunctions
@@ -51,7 +50,7 @@ def with_fits(sample: Sample) -> Sample:
         return sample
     # What the values over all fits needed of each is prepared; fits of one example each were left out of it.
     several = int(np.bincount(layout.ranked.codes).max()) > 1
-    prepared = sample.rows if several and sample.rows.source != "histograms alone" else None
+    prepared = sample.rows if several and layout.ranked.count > 1 else None
     values = fit_values(sample, layout.ranked, prepared)
     undefined = {key: np.isnan(found) for key, found in _of_labels(sample, layout.ranked).items()}
     if layout.ranked.count > layout.fits.count:
@@ -120,9 +119,11 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
     found |= {key: np.nan_to_num(by_part) for key, by_part in _of_labels(sample, parts).items()}
     layout = Layout(parts, parts, parts)
     rows = prepared or prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
-    block = ColumnBlock.of({k: c for k, c in rows.columns.items() if all_finite(c)}, sample.units, layout)
     ones = np.ones((1, sample.units.count))
-    found |= {key: definition(key[1]).computation.function(sums)[0] for key, sums in block.sums(ones).items()}
+    for key, columns in rows.columns.items():
+        if all_finite(columns):
+            sums = UnitColumns.of(columns, sample.units, layout).sums(ones)
+            found[key] = definition(key[1]).computation.function(sums)[0]
     # The same arrays for all quantities: what they give is remembered by them.
     weights = [sample.units.base[p][None, :] for p in parts.rows()]
     for name, orders in rows.orders.items():
@@ -200,8 +201,8 @@ def _of_datasets(estimate: Estimate, fits: Fits, draws: Floats) -> Estimate:
     if m == 0:
         return replace(estimate, fits=fits)
     mean = float(values.sum()) / m
-    weights = weighted_sums(draws, defined)
-    replicates = np.where(weights > 0, weighted_sums(draws, values) / np.maximum(weights, 1), np.nan)
+    weights = draws @ defined
+    replicates = np.where(weights > 0, (draws @ values) / np.maximum(weights, 1), np.nan)
     return replace(
         estimate,
         value=mean,

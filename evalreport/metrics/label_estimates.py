@@ -346,8 +346,8 @@ class _OfModel:
             def of_margins(m: Array) -> Array:
                 return function(*TableFunctions(m, self.predictions).of_class(quantity))
 
-            return self.tables.influence(self.model, slopes_at(of_margins, self.at.margins, 2, exact=True))
-        slopes = slopes_by_each(function, self._counted(quantity), exact=True)
+            return self.tables.influence(self.model, slopes_at(of_margins, self.at.margins, 2))
+        slopes = slopes_by_each(function, self._counted(quantity))
         if quantity.label is not None:
             code = class_code(quantity, self.predictions)
             by_margin = by_margins(slopes[:, None, :], self.at.margins, slice(code, code + 1))

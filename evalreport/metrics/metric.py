@@ -201,8 +201,6 @@ class Ranks:
     derivative
         Its closed form by group: maps the two weights to (by a positive, by a negative), each (g, ...). None where
         there is none.
-    binned
-        Maps ``BinWeights`` to values (b,), for replicates of very many rows.
     area
         Under which curve it is the area. DeLong's error and Newcombe's interval are those of ``roc``, the whole area.
     mean_over_positives
@@ -213,48 +211,9 @@ class Ranks:
 
     function: Function
     derivative: Function | None = None
-    binned: Function | None = None
     area: Area = ""
     mean_over_positives: bool = False
     most_false_positives: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Middle:
-    """How replicates of a function of rows follow from few sums, and from the rows near a median or a mean.
-
-    Attributes
-    ----------
-    columns
-        Maps the state to columns (n,), of which only weighted sums are needed.
-    rows
-        Maps the state to the rows (m,) whose own weights are needed.
-    function
-        Maps the state, the sums (b, p) and the weights (b, m) of those rows to values (b,); nan where others matter.
-    """
-
-    columns: Function
-    rows: Function
-    function: Function
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """That a metric is a mean over pairs of examples of two classes, whose replicates follow from its derivative.
-
-    Attributes
-    ----------
-    classes
-        Maps the state to the class (n,) of each example.
-    left_out
-        Maps the state and weights (1, n) to the variance that replicates have beyond the first order, at most.
-    against_rest
-        Maps the state to the code of the one class that is set against all others; to None where every class is.
-    """
-
-    classes: Function
-    left_out: Function
-    against_rest: Function = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,12 +232,10 @@ class RowWise:
         The averages that are computed for several classes; the first is what the bare name means.
     by_ranks
         Whether it is a function of the order of the scores.
-    binned
-        Maps ``BinWeights`` to values (b,), for replicates of very many rows.
-    many_rows
-        How replicates of many rows follow from less than the weights of all of them. None where they need every row.
     proportion
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
+    of_many
+        Maps the state to the evidence of its closed limits, of many examples that weigh the same.
     why_undefined
         Maps the state to the reason, where there is more than one.
     of_risks
@@ -295,9 +252,8 @@ class RowWise:
     derivative: Function | None = None
     averages: tuple[Average, ...] = ()
     by_ranks: bool = False
-    binned: Function | None = None
-    many_rows: Middle | Pairs | None = None
     proportion: Function | None = None
+    of_many: Function | None = None
     why_undefined: Function | None = None
     of_risks: bool = False
     scored: Function | None = None
@@ -576,11 +532,6 @@ class Metric:
     def is_auc(self) -> bool:
         """Whether it is the whole area under the ROC curve, or that area on another scale."""
         return isinstance(self.computation, Ranks) and self.computation.area == "roc"
-
-    @property
-    def binned(self) -> Function | None:
-        """The function of ``BinWeights`` for replicates of very many rows; None where there is none."""
-        return self.computation.binned if isinstance(self.computation, Ranks | RowWise) else None
 
     @property
     def numbered(self) -> Numbered | None:

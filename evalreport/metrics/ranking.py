@@ -14,19 +14,10 @@ from evalreport.engine.distributions import (
     Array,
     parts_of,
     ratio,
-    running_sum,
-    running_sums,
-    zero_where_undefined,
-)
-from evalreport.engine.histograms import (
-    BinWeights,
-    binned_area_up_to,
-    binned_average_precision,
-    binned_pr_auc,
-    binned_roc_auc,
 )
 from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function, Pairs
+from evalreport.metrics.evidence import AtThreshold
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -35,14 +26,14 @@ from evalreport.texts import Message
 
 def _won(positives: Array, negatives: Array) -> Array:
     """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
-    above = running_sum(negatives)
-    ties = np.einsum("g...,g...->...", positives, negatives) / 2
-    return np.asarray(positives.sum(0) * above[-1] - np.einsum("g...,g...->...", positives, above) + ties)
+    above = np.cumsum(negatives, axis=0)
+    ties = (positives * negatives).sum(0) / 2
+    return np.asarray(positives.sum(0) * above[-1] - (positives * above).sum(0) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
-    found, wrong = running_sum(positives), running_sum(negatives)
+    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
     p, n = found[-1], wrong[-1]
     auc = _won(positives, negatives) / (p * n)
     # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
@@ -64,7 +55,6 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     "ROC AUC",
     "P(score of a positive > score of a negative) + P(tie) / 2",
     derivative=_roc_auc_derivative,
-    binned=binned_roc_auc,
     area="roc",
     uninformed=0.5,
     headline=True,
@@ -86,7 +76,7 @@ def gini(auc: float) -> float:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    found, wrong = running_sum(positives), running_sum(negatives)
+    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
     p, value = found[-1], average_precision(positives, negatives)
     by_positive, by_negative = np.empty_like(found), np.empty_like(found)
     below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
@@ -101,7 +91,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
         slope[-1] += below[0]
         called *= found[part]
         called[-1] += below[1]
-        sums = [running_sums(each[::-1])[::-1] for each in (slope, called)]
+        sums = [np.cumsum(each[::-1], axis=0)[::-1] for each in (slope, called)]
         below = sums[0][0], sums[1][0]
         precision += sums[0]
         precision -= value
@@ -114,7 +104,6 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     "Average precision",
     "sum over thresholds of (R_k - R_(k-1)) P_k",
     derivative=_average_precision_derivative,
-    binned=binned_average_precision,
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
@@ -129,8 +118,8 @@ def average_precision(positives: Array, negatives: Array) -> Array:
 
 def _precision(positives: Array, negatives: Array) -> Array:
     """Return the precision at each threshold, 0 where no example is above it."""
-    found = running_sum(positives)
-    called = found + running_sum(negatives)
+    found = np.cumsum(positives, axis=0)
+    called = found + np.cumsum(negatives, axis=0)
     np.maximum(called, np.finfo(called.dtype).tiny, out=called)
     return np.asarray(np.divide(found, called, out=called))
 
@@ -141,10 +130,8 @@ def _at(values: Array, groups: Indices) -> Array:
 
 
 def _total(weights: Array, values: Array) -> Array:
-    """Return the sum of weights times values over the groups (g, ...); of a table in one pass."""
-    return np.asarray(
-        (weights * values).sum() if weights.ndim == 1 else np.einsum("gb,gb->b", weights, values)
-    )
+    """Return the sum of weights times values over the groups (g, ...)."""
+    return np.asarray((weights * values).sum(axis=0))
 
 
 # --- areas under parts of the curves --------------------------------------------------------------------------------
@@ -158,7 +145,7 @@ def _included(negatives: Array) -> tuple[Array, Array]:
 
     No group after the last one in which the range ends: k <= g.
     """
-    upto = running_sum(negatives)
+    upto = np.cumsum(negatives, axis=0)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
     k = _groups_inside(upto, allowed)
     upto, negatives = upto[:k], negatives[:k]
@@ -199,7 +186,7 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
     share, inside = _included(negatives)
     k = len(inside)
-    there, before = positives[:k], running_sum(positives)[:k] - positives[:k]
+    there, before = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k]
     area = float((inside * (before + share * there / 2)).sum())
     by_positive, by_negative = np.zeros(len(positives)), np.empty(len(negatives))
     by_positive[:k] = inside.sum() - np.cumsum(inside) + inside * share / 2
@@ -215,15 +202,10 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     return by_positive, by_negative
 
 
-def _binned_partial_auc(weights: BinWeights) -> Floats:
-    return _standardised(binned_area_up_to(weights, MOST_FALSE_POSITIVES))
-
-
 @ranking(
     "Partial AUC",
     "A = area under the ROC curve for FPR in [0, 0.1]; (1 + (A - 0.005) / 0.095) / 2",
     derivative=_partial_auc_derivative,
-    binned=_binned_partial_auc,
     area="partial_roc",
     most_false_positives=MOST_FALSE_POSITIVES,
     intervals=("partial_auc_wilson", *SMOOTH_INTERVALS),
@@ -238,13 +220,13 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    upto = running_sum(negatives)
+    upto = np.cumsum(negatives, axis=0)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
     k = _groups_inside(upto, allowed)
     inside = np.minimum(upto[:k], allowed)
     last = (inside < allowed).sum(axis=0)
     inside[1:] -= inside[:-1].copy()
-    there, heights = positives[:k], running_sum(positives)[:k] - positives[:k] / 2
+    there, heights = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k] / 2
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
     cut, whole = _at(inside, last), _at(negatives, last)
     beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
@@ -254,8 +236,8 @@ def partial_auc(positives: Array, negatives: Array) -> Array:
 @_one_by_one
 def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: each precision carries half the recall gained before it and half the recall gained after it."""
-    p, tp = positives.sum(), running_sum(positives)
-    called, gained, held = tp + running_sum(negatives), positives, positives + negatives > 0
+    p, tp = positives.sum(), np.cumsum(positives, axis=0)
+    called, gained, held = tp + np.cumsum(negatives, axis=0), positives, positives + negatives > 0
     every = held.all()
     if not every:
         tp, called, gained = tp[held], called[held], gained[held]
@@ -288,7 +270,6 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     "PR AUC (trapezoid)",
     "sum over thresholds of (R_k - R_(k-1)) (P_k + P_(k-1)) / 2, from (0, P_1)",
     derivative=_pr_auc_derivative,
-    binned=binned_pr_auc,
     area="precision_recall",
     mean_over_positives=True,
     intervals=("pr_auc_logit", *SMOOTH_INTERVALS),
@@ -302,7 +283,11 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found, wrong, precision = running_sum(positives), running_sum(negatives), _precision(positives, negatives)
+    found, wrong, precision = (
+        np.cumsum(positives, axis=0),
+        np.cumsum(negatives, axis=0),
+        _precision(positives, negatives),
+    )
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     undrawn = bisect(range(len(found) - 1), 0, key=lambda group: int((found[group] + wrong[group] > 0).all()))
     first = (found[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
@@ -354,31 +339,12 @@ def _against_rest_derivative(chosen: Chosen, weights: Floats) -> Floats:
     return np.asarray(slopes.T)
 
 
-def _rest_left_out(chosen: Chosen, weights: Floats) -> float:
-    """Return the variance of pairs of a class and the rest, and of a class's share times its area (see ``Pairs``)."""
-    state: ClassRanks = chosen.state
-    areas = state.areas(weights)
-    totals, rest = areas.totals[0], zero_where_undefined(areas.rest[0])
-    n = totals.sum()
-    others, shares = n - totals, totals / n
-    spread = rest * (1 - rest)
-    given = {"macro": np.full(state.n_classes, 1 / state.n_classes), "weighted": shares}.get(
-        chosen.average or "", (np.arange(state.n_classes) == chosen.code).astype(np.float64)
-    )
-    found = 2 * zero_where_undefined(ratio(given**2 * spread, totals * others)).sum()
-    if chosen.average == "weighted":
-        of_area = zero_where_undefined(ratio(spread, np.minimum(totals, others)))
-        found += (shares * (1 - shares) / n * of_area).sum()
-    return float(found)
-
-
 @rows(
     "ROC AUC, one vs rest",
     "P(p_k of an example of class k > p_k of another) + P(tie) / 2, averaged over classes",
     averages=("macro", "weighted"),
     headline=True,
     derivative=_against_rest_derivative,
-    many_rows=Pairs(lambda chosen: chosen.state.true, _rest_left_out, lambda chosen: chosen.code),
     undefined=Message("undefined.auc_ovr"),
     source="Provost and Domingos (2001), CeDER working paper IS-00-04; Fawcett (2006), section 9.2",
     **RANKED,
@@ -409,18 +375,10 @@ def _against_each_derivative(state: ClassRanks, weights: Floats) -> Floats:
     return np.asarray((slopes / (state.n_classes * others)).T)
 
 
-def _each_left_out(state: ClassRanks, weights: Floats) -> float:
-    """Return the variance of pairs of two classes (see ``Pairs``); each pair of examples counts in two areas."""
-    areas, totals = state.areas_of_pairs(weights), state.areas(weights).totals[0]
-    spread = ratio(areas * (1 - areas), np.outer(totals, totals))
-    return float(2 * np.nansum(spread) / (state.n_classes * (state.n_classes - 1)) ** 2)
-
-
 @rows(
     "ROC AUC, one vs one",
     "mean over ordered pairs (k, j) of P(p_k of class k > p_k of class j) + P(tie) / 2",
     derivative=_against_each_derivative,
-    many_rows=Pairs(lambda state: state.true, _each_left_out),
     undefined=Message("undefined.auc_ovo"),
     source="Hand and Till (2001), Mach Learn 45:171, equation 7",
     **RANKED,
@@ -446,27 +404,46 @@ FIRST_RANKED: Fields = {
     "tasks": ("binary",),
     "needs": "scores",
     "smooth": False,
-    "intervals": ("bootstrap_percentile",),
+    "intervals": ("threshold_wilson", "bootstrap_percentile"),
     "by_ranks": True,
 }
 
 
 def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``CumulativeWeights``, of a ranking or of bins."""
+    """Register a function of ``CumulativeWeights``."""
 
     def _decorate(function: Callable[[CumulativeWeights], Floats]) -> Function:
-        given = {
-            "function": lambda state, weights: function(state.cumulative(weights)),
-            "binned": lambda weights: function(weights.cumulative),
-        }
-        return rows(label, formula, **{**FIRST_RANKED, **given, **fields})(function)
+        of_state = {"function": lambda state, weights: function(state.cumulative(weights))}
+        return rows(label, formula, **{**FIRST_RANKED, **of_state, **fields})(function)
 
     return _decorate
+
+
+def _at_equal_errors(state: Steps) -> AtThreshold:
+    """Delta method: with densities f1, f0 of both classes at the threshold, e = (f0 FNR + f1 FPR) / (f0 + f1)."""
+    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
+    positives, negatives = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
+    value = float(eer(cumulative)[0])
+    near, far = _near(cumulative, (1 - value) * positives + value * negatives)
+    f1, f0 = near / positives, far / negatives
+    return AtThreshold((f0 + f1) ** 2 / (f0**2 / positives + f1**2 / negatives))
+
+
+def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
+    """Return the positives and negatives, one half more each, among the n^0.8 / 2 examples about a place."""
+    above = (cumulative.found + cumulative.wrong)[:, 0]
+    half = above[-1] ** 0.8 / 4
+    found, wrong = (
+        np.interp([called - half, called + half], np.append(0, above), np.append(0, sums[:, 0]))
+        for sums in (cumulative.found, cumulative.wrong)
+    )
+    return float(found[1] - found[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
 
 
 @_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
+    of_many=_at_equal_errors,
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -522,7 +499,6 @@ def _corners(
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
     no_interval=Message("no_interval.max_accuracy"),
-    binned=None,
     intervals=(),
 )
 def max_accuracy(cumulative: CumulativeWeights) -> Floats:
@@ -540,7 +516,6 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     "max over thresholds t of |TPR - FPR| of score >= t",
     resampled=False,
     no_interval=Message("no_interval.ks"),
-    binned=None,
     intervals=(),
     difference_interval="",
     undefined=Message("undefined.one_class"),
@@ -592,9 +567,14 @@ def precision_at_10(cumulative: CumulativeWeights) -> Floats:
     return np.asarray(_first_hits(cumulative)[0] / FIRST)
 
 
+def _positives(state: Steps) -> float:
+    return float(state.order.positive.sum())
+
+
 @_at_corners(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
+    of_many=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
 )
@@ -610,6 +590,7 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
+    of_many=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -622,9 +603,27 @@ def f1_at_10(cumulative: CumulativeWeights) -> Floats:
     return ratio(2 * hits, FIRST + positives)
 
 
+def _at_as_many_as_positives(state: Steps) -> AtThreshold:
+    """Delta method, with the share s of positives among the examples at the threshold.
+
+    The value moves by 1 - s with the recall there, by -s N/P with the false positive rate, and by s (1 + FPR - R) / P
+    with the number of positives.
+    """
+    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
+    p, n = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
+    value = float(r_precision(cumulative)[0])
+    near, far = _near(cumulative, p)
+    share, wrong = near / (near + far), p * (1 - value) / n
+    variance = (1 - share) ** 2 * value * (1 - value) / p
+    variance += share**2 * (1 - value) * (1 - wrong) / p
+    variance += share**2 * (1 + wrong - value) ** 2 * n / (p * (n + p))
+    return AtThreshold(value * (1 - value) / variance if 0 < value < 1 else p)
+
+
 @_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
+    of_many=_at_as_many_as_positives,
     undefined=Message("undefined.no_positive"),
 )
 def r_precision(cumulative: CumulativeWeights) -> Floats:

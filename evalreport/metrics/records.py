@@ -1,4 +1,4 @@
-"""Records of values by fold, of confusion matrices, and of how values vary between fits."""
+"""Records of values by fold, of confusion matrices, of how values vary between fits, and of how they were resampled."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from functools import partial
 
 import numpy as np
 
+from evalreport.engine.draws import GROUPS
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.replicates import MOST_DRAWN, drawn_in_groups
+from evalreport.metrics.row_estimates import rarest
 from evalreport.metrics.sample import Sample
 from evalreport.schema.comparisons import VarianceRecord
+from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import ConfusionRecord, FoldRecord
+from evalreport.texts import Message
 
 MOST_WHOLE = 50
 """Confusion matrices of up to this many classes are written with their zeros."""
@@ -74,3 +79,12 @@ def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
         yield record(source=fits.kind, value=float(values.var(ddof=1)), n=len(values))
     if estimate.defined and estimate.corrected_error is not None:
         yield record(source="test set", value=estimate.corrected_error**2, n=estimate.sampling.n_units)
+
+
+def replicates_found(sample: Sample) -> tuple[FoundRecord, ...]:
+    """Say that scores and losses of many rows were resampled in groups."""
+    resampled = any(e.replicates is not None for e in sample.estimates.values())
+    if not resampled or not drawn_in_groups(sample.rows, rarest(sample.predictions)):
+        return ()
+    how, why = Message("groups.drawn", n=GROUPS), Message("groups.why", n=MOST_DRAWN)
+    return (FoundRecord(what="resampling of scores and losses", value=how, why=why),)

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, Columns, ones, ratio
+from evalreport.engine.distributions import Array, Columns, ratio
 from evalreport.metrics.metric import (
     MEAN_INTERVALS,
     PROPORTION_INTERVALS,
@@ -244,7 +244,7 @@ def columns_of(loss: Function) -> Function:
 
     def columns(view: Any) -> Columns:
         losses = np.asarray(loss(view), dtype=np.float64)
-        return ones(len(losses)), losses
+        return np.ones(len(losses)), losses
 
     return columns
 
@@ -346,7 +346,7 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
     computation: Fields = {
         field: getattr(base.computation, field) for field in _names(type(base.computation))
     }
-    for key in {"function", "per_example", "mean_over_pairs", "of_counts", "binned"} & computation.keys():
+    for key in {"function", "per_example", "mean_over_pairs", "of_counts"} & computation.keys():
         computation[key] = valued(computation[key])
     if computation.get("derivative") is not None:
         computation["derivative"] = sloped(computation["derivative"])

@@ -7,22 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, Columns, ones, ratio, weighted_sums
-from evalreport.engine.ranks import (
-    STANDARD_ERRORS,
-    Sorted,
-    absolute_deviations,
-    ascending,
-    below_median,
-    median_among,
-    near_median,
-    weighted_median,
-)
-from evalreport.metrics.metric import SMOOTH_INTERVALS, Middle
+from evalreport.engine.distributions import Array, Columns, ratio
+from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
+from evalreport.metrics.evidence import Median
+from evalreport.metrics.metric import SMOOTH_INTERVALS
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 NEARLY_ALL = 1e-12
@@ -34,7 +26,7 @@ def _truth_and_prediction(view: ModelView) -> Columns:
     assert view.y_pred is not None
     # Centred, so that the sums of squares about the means lose no digits.
     y, f = view.true - view.true.mean(), view.y_pred - view.y_pred.mean()
-    return ones(len(y)), y, f, y * y, f * f, y * f
+    return np.ones(len(y)), y, f, y * y, f * f, y * f
 
 
 @moments(
@@ -104,7 +96,7 @@ def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weighted means (b,) and the sums of absolute deviations about them, 0 where that is rounding."""
     totals = weights.sum(axis=1)
     # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
-    means = weighted_sums(weights, state.truth) / np.where(totals > 0, totals, 1)
+    means = (weights @ state.truth) / np.where(totals > 0, totals, 1)
     spread = absolute_deviations(state.ordered, weights, means)
     return means, _unless_rounding(spread, totals, means)
 
@@ -114,43 +106,11 @@ def _unless_rounding(spread: Floats, totals: Floats, means: Floats) -> Floats:
     return np.where(spread > NEARLY_ALL * (spread + totals * np.abs(means)), spread, 0)
 
 
-def _far(state: Deviations) -> float:
-    """Return eight standard errors of the mean of the true values: those of bootstrap samples are closer to it."""
-    return STANDARD_ERRORS * float(state.truth.std()) / math.sqrt(len(state.truth))
-
-
-def _near_mean(state: Deviations) -> slice:
-    """Return which of the sorted true values lie so close to their mean."""
-    far = _far(state)
-    low, high = np.searchsorted(state.ordered.values, [-far, far]).tolist()
-    return slice(low, high)
-
-
-def _sides(state: Deviations) -> Columns:
-    """Return errors, true values, the side (-1 or 1) of those that lie away from the mean, and their distances."""
-    near, ordered, n = _near_mean(state), state.ordered, len(state.truth)
-    side = np.zeros(n)
-    side[ordered.rows[: near.start]], side[ordered.rows[near.stop :]] = -1, 1
-    return ones(n), state.errors, state.truth, side, side * state.truth
-
-
-def _rae_from_middle(state: Deviations, sums: Floats, weights: Floats) -> Floats:
-    totals, errors, truth, side, away = sums.T
-    values, means = state.ordered.values[_near_mean(state)], truth / totals
-    spread = away - means * side + (weights * np.abs(values - means[:, None])).sum(axis=1)
-    value = ratio(errors, _unless_rounding(spread, totals, means))
-    return np.where(np.abs(means) <= _far(state), value, np.nan)
-
-
-def _rows_near_mean(state: Deviations) -> Indices:
-    return state.ordered.rows[_near_mean(state)]
-
-
 def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
     """Quotient rule; the mean moves too, by (y - mean) / sum w."""
     means, spreads = _spread(state, weights)
     away, spread = state.truth - means[:, None], spreads[:, None]
-    value = weighted_sums(weights, state.errors)[:, None] / spread
+    value = (weights @ state.errors)[:, None] / spread
     pull = ((weights * np.sign(away)).sum(axis=1) / weights.sum(axis=1))[:, None]
     return np.asarray((state.errors - value * (np.abs(away) - pull * away)) / spread)
 
@@ -160,7 +120,6 @@ def _rae_derivative(state: Deviations, weights: Floats) -> Floats:
     "sum |prediction - truth| / sum |truth - mean truth|",
     prepare=_deviations,
     derivative=_rae_derivative,
-    many_rows=Middle(_sides, _rows_near_mean, _rae_from_middle),
     range=INFINITE,
     greater_is_better=False,
     undefined=Message("undefined.true_equal"),
@@ -172,34 +131,22 @@ def rae(state: Deviations, weights: Floats) -> Floats:
 
     Below 1 the model is better than the mean. Undefined where all true values are equal.
     """
-    return ratio(weighted_sums(weights, state.errors), _spread(state, weights)[1])
+    return ratio(weights @ state.errors, _spread(state, weights)[1])
 
 
 def _sorted_errors(view: ModelView) -> Sorted:
     return ascending(np.abs(view.errors))
 
 
-def _below(state: Sorted) -> Columns:
-    return ones(len(state.rows)), below_median(state)
-
-
-def _rows_near_median(state: Sorted) -> Indices:
-    return state.rows[near_median(state)]
-
-
-def _medae_from_middle(state: Sorted, sums: Floats, weights: Floats) -> Floats:
-    return median_among(state, near_median(state), sums[:, 0], sums[:, 1], weights)
-
-
 @rows(
     "Median absolute error",
     "median |prediction - truth|",
     prepare=_sorted_errors,
-    many_rows=Middle(_below, _rows_near_median, _medae_from_middle),
+    of_many=lambda state: Median(state.values),
     range=INFINITE,
     greater_is_better=False,
     smooth=False,
-    intervals=("bootstrap_percentile",),
+    intervals=("order_statistics", "bootstrap_percentile"),
     **VALUES,
 )
 def medae(state: Sorted, weights: Floats) -> Floats:

@@ -37,12 +37,15 @@ TOO_LARGE = Message("undefined.too_large")
 
 
 def row_estimates(
-    predictions: Predictions, data: RowData, quantities: Sequence[Quantity]
+    predictions: Predictions, data: RowData, quantities: Sequence[Quantity], *, in_groups: bool = False
 ) -> dict[Key, Estimate]:
-    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates."""
+    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates.
+
+    ``in_groups``: groups of many rows are resampled, so what has no influence values needs closed limits.
+    """
     ranked = [q for q in quantities if isinstance(definition(q).computation, Ranks)]
     estimates: dict[Key, Estimate] = {}
-    rarest = _rarest(predictions)
+    rare = rarest(predictions)
     # The same arrays for all quantities: what they give is remembered by them.
     ranked_rows = _rows_of(data.layout.ranked) if data.states else ()
     weights = [data.units.base[rows][None, :] for rows in ranked_rows]
@@ -51,10 +54,10 @@ def row_estimates(
         return {key: _of_moments(predictions, data, key)}
 
     def of_ranks(name: str) -> dict[Key, Estimate]:
-        return _of_ranks(predictions, data, name, ranked, rarest)
+        return _of_ranks(predictions, data, name, ranked, rare)
 
     def of_rows(key: Key) -> dict[Key, Estimate]:
-        return {key: _of_rows(predictions, data, key, weights, rarest)}
+        return {key: _of_rows(predictions, data, key, weights, rare, in_groups=in_groups)}
 
     # The longest first, and metric by metric: two threads would otherwise compute the shared parts of a model twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
@@ -140,7 +143,7 @@ def _of_columns(
 
 
 def _of_ranks(
-    predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rarest: float | None
+    predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rare: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
@@ -149,13 +152,13 @@ def _of_ranks(
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     found = {}
-    evidence: Ranking | Rows = Rows(rarest)
+    evidence: Ranking | Rows = Rows(rare)
     if len(orders) == 1:
         positive = orders[0].positive
         positives = int(np.count_nonzero(positive))
         two = len(orders[0].starts) <= 2
         labels = orders[0].score > orders[0].thresholds[-1] if two else None
-        evidence = Ranking(positive, (positives, len(positive) - positives), rarest, labels)
+        evidence = Ranking(positive, (positives, len(positive) - positives), rare, labels)
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation
@@ -200,7 +203,13 @@ def _rows_of(parts: Parts) -> Sequence[Indices | slice]:
 
 
 def _of_rows(
-    predictions: Predictions, data: RowData, key: Key, weights: Sequence[Floats], rarest: float | None
+    predictions: Predictions,
+    data: RowData,
+    key: Key,
+    weights: Sequence[Floats],
+    rare: float | None,
+    *,
+    in_groups: bool,
 ) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
     computation = metric.computation
@@ -222,7 +231,7 @@ def _of_rows(
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    evidence: Proportion | Ranking | Rows | Risks | Scores = Rows(rarest)
+    evidence: OfValue = Rows(rare)
     if isinstance(states[0], Chosen) and isinstance(states[0].state, ClassRanks) and len(states) == 1:
         evidence = _against_rest(states[0]) or evidence
     if isinstance(states[0], Risks) and len(states) == 1:
@@ -234,7 +243,9 @@ def _of_rows(
         evidence = Scores(score, y, computation.at)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
-        evidence = Proportion(float(successes), float(trials), rarest=rarest)
+        evidence = Proportion(float(successes), float(trials), rarest=rare)
+    if in_groups and computation.of_many is not None and data.units.plain:
+        evidence = computation.of_many(states[0])
     return _estimate(predictions, data, key, value, slopes, evidence)
 
 
@@ -247,7 +258,7 @@ def _against_rest(chosen: Chosen) -> Ranking | None:
     return Ranking(positive, sizes, float(min(sizes)))
 
 
-def _rarest(predictions: Predictions) -> float | None:
+def rarest(predictions: Predictions) -> float | None:
     """Return how many examples the rarest class in the truth has; None without classes."""
     if not predictions.classes or predictions.y_true is None:
         return None

@@ -11,7 +11,6 @@ import numpy as np
 
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
-from evalreport.engine.histograms import BINS_BY_CLASS, BINS_FOR_CUTS, BINS_FOR_VALUES, Bins, bins_of
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
 from evalreport.metrics.clustering import clustering_estimates
@@ -23,9 +22,9 @@ from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
-from evalreport.metrics.replicates import with_replicates
-from evalreport.metrics.row_data import RowData, source_of_replicates
-from evalreport.metrics.row_estimates import row_estimates
+from evalreport.metrics.replicates import drawn_in_groups, with_replicates
+from evalreport.metrics.row_data import RowData
+from evalreport.metrics.row_estimates import rarest, row_estimates
 from evalreport.metrics.summed import summed_estimates
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
@@ -109,10 +108,9 @@ def estimate_all(
     units: Sampling,
     n_resamples: int,
     seed: int,
-    exact: bool = False,
     average: AverageOverTasks = "tasks",
     resampled: Resampled = everything,
-    differences: bool = True,
+    of_rows: bool = False,
 ) -> Sample:
     """Compute every quantity of every model, its influence values and its bootstrap replicates.
 
@@ -124,14 +122,12 @@ def estimate_all(
         What is drawn as one, and what each example weighs.
     n_resamples
         Bootstrap replicates B.
-    exact
-        Take the replicates of rank metrics from the rows themselves, however many.
     average
         Of a suite: whether a value is the mean of the tasks' values or over all examples.
     resampled
         Says of an estimate whether it gets bootstrap replicates.
-    differences
-        Whether differences of rank metrics are taken between the models' replicates.
+    of_rows
+        Whether many rows are drawn for the metrics that have no influence values.
     """
     layout = layout_of(predictions, average=average)
     if units.n and not units.base.any():
@@ -157,19 +153,15 @@ def estimate_all(
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]
     rows = prepare_rows(predictions, by_row, units, layout)
-    source = source_of_replicates(predictions.n, one_by_one=rows.one_by_one, exact=exact)
-    # Counts of labels need neither scores nor bins.
-    by_rows = row_estimates(predictions, rows, by_row)
+    in_groups = drawn_in_groups(rows, rarest(predictions))
+    by_rows = row_estimates(predictions, rows, by_row, in_groups=in_groups)
     drawn = {key for key, e in by_rows.items() if e.metric.inference.resampled and resampled(e)}
-    wanted = n_resamples and drawn and source != "rows" and (rows.columns or rows.orders)
-    by_class = BINS_BY_CLASS if differences and len(predictions.models) > 1 else BINS_FOR_VALUES
-    if all(isinstance(definition(quantity).computation, RowWise) for _, quantity in drawn):
-        by_class = BINS_FOR_CUTS
-    bins = _bins(rows, predictions, by_class) if wanted else {}
-    # The states of many rows are large, and no replicates need them.
-    states = {} if source == "histograms alone" else rows.states
-    rows = replace(rows, source=source, bins=bins, states=states)
-    found |= with_replicates(rows, by_rows, drawn, n_resamples=n_resamples, seed=seed)
+    found |= with_replicates(
+        rows, by_rows, drawn, n_resamples=n_resamples, seed=seed, in_groups=in_groups, of_rows=of_rows
+    )
+    if in_groups:
+        # The states of many rows are large, and nothing else needs them.
+        rows = replace(rows, states={})
     return Sample(predictions, tuple(quantities), {**estimates, **labels, **found, **summed}, tables, rows)
 
 
@@ -251,26 +243,3 @@ def chosen_states(
 def _code(quantity: Quantity, predictions: Predictions) -> int | None:
     """Return the code of the class that a quantity is about; None: of all classes."""
     return None if quantity.label is None else predictions.labels.codes[quantity.label]
-
-
-def _bins(rows: RowData, predictions: Predictions, by_class: int) -> Mapping[str, tuple[Bins, ...]]:
-    """Return the histograms of the scores, from which replicates are taken where there are very many rows.
-
-    All scores are cut into bins, ranked or not: the replicates of a mean of losses, which come from the same bins,
-    do not depend on what else is asked for.
-    """
-    orders = dict(rows.orders)
-    if rows.one_by_one:
-        for outputs in predictions.models:
-            whole = view(predictions, outputs)
-            if outputs.name not in orders and outputs.score is not None and whole.positive_code is not None:
-                orders[outputs.name] = (whole.order,)
-    rows_of_parts = rows.layout.ranked.rows()
-
-    def of_model(name: str) -> tuple[Bins, ...]:
-        return tuple(
-            bins_of(order, rows.units.weight_of(p), by_class=by_class)
-            for p, order in zip(rows_of_parts, orders[name], strict=True)
-        )
-
-    return dict(zip(orders, mapped(of_model, [*orders]), strict=True))

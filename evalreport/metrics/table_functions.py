@@ -124,7 +124,7 @@ class TableFunctions:
             return np.asarray(computation.derivative(m))
         if isinstance(computation, Margins) or answers_outside(quantity, self.predictions):
             function = table_function(quantity, self.predictions)
-            return slopes_at(lambda at: zero_where_undefined(function(at)), m, 2, exact=self.exact)
+            return slopes_at(lambda at: zero_where_undefined(function(at)), m, 2)
         if quantity.average is None:
             code = self._code(quantity)
             return by_margins(self.by_count(quantity)[..., None, :], m, slice(code, code + 1))
@@ -160,9 +160,7 @@ class TableFunctions:
     def _slopes_of(self, metric: Metric, counts: Counts) -> Floats:
         """Return a metric's derivatives (..., 4) at the counts (...) of classes against the rest."""
         function = metric.computation.function
-        return slopes_by_each(
-            lambda *parts: zero_where_undefined(function(Counts(*parts))), counts, exact=self.exact
-        )
+        return slopes_by_each(lambda *parts: zero_where_undefined(function(Counts(*parts))), counts)
 
 
 def by_margins(by_count: Floats, margins: Floats, classes: slice) -> Floats:

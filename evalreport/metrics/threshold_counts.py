@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import in_parts, running_sums
+from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import blocks, stream
-from evalreport.engine.histograms import arcsine_shares
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
-from evalreport.metrics.row_data import MOST_EXACT_ROWS
+from evalreport.metrics.replicates import MOST_DRAWN
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -28,11 +27,6 @@ MOST_BINS = 256
 """Rankings of at most this many distinct scores are not cut."""
 CELLS_BY_CLASS = 128
 """Bins cut at quantiles of the positives, and as many at quantiles of the negatives."""
-MOST_MULTINOMIAL = 20_000
-"""Up to this many rows the rows are drawn (the counts of bins within classes); above, the counts of bins.
-
-These are Poisson numbers, whose total varies a little.
-"""
 MOST_WEIGHTS = 400_000_000
 """Row weights drawn at most: clusters or weights on very many rows have fewer replicates."""
 LEAST_RESAMPLES = 200
@@ -364,6 +358,11 @@ class Replicate:
         return np.asarray((self.found[-1] > 0) & (self.wrong[-1] > 0))
 
 
+def arcsine_shares(cells: int) -> Floats:
+    """Return the shares (cells,) at which cells begin that are of equal width in the arcsine of their square root."""
+    return np.asarray(np.sin(np.arange(cells) * (np.pi / 2 / cells)) ** 2)
+
+
 def coarse(counts: ThresholdCounts) -> Coarse:
     """Cut a ranking into bins.
 
@@ -390,12 +389,10 @@ def replicates(
 ) -> Iterator[tuple[int, list[Callable[[], Replicate]]]]:
     """Yield the size of each block of replicates, and for each ranking the function that makes them.
 
-    Replicates from rows draw units, by the same stream as for every other metric. Replicates from histograms draw the
-    counts of the bins, by model; rows that weigh differently or come in clusters have none.
+    Units are drawn, by the same stream as for every other metric; of more than 10,000 single examples the counts of
+    the bins, by model.
     """
-    few = MOST_MULTINOMIAL if units.strata is None else MOST_EXACT_ROWS
-    of_histograms = units.plain and units.n > few
-    if of_histograms or any(one.counts.order is None for one in cut):
+    if (units.plain and units.n > MOST_DRAWN) or any(one.counts.order is None for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
         # A quarter of a block at once stays in the processor's cache.
         for block, size in blocks(n_resamples, 4 * max(map(len, counts), default=1)):
@@ -426,45 +423,16 @@ def _drawn(cells: Floats, units: Sampling, size: int, seed: int, block: int) -> 
     # Streams by purpose, not by model: another name moves no draw.
     generator = stream(seed, "bootstrap curves", block)
     half = len(cells) // 2
-    if units.strata is None and cells.sum() > MOST_MULTINOMIAL:
-        # What is taken from them are ratios, which hardly feel that the number of examples varies too, by 1 / sqrt(n);
-        # Poisson numbers are drawn in less than half of the time.
-        return _added_up(poisson_numbers(cells, size, generator))
     parts = [cells] if units.strata is None else [cells[:half], cells[half:]]
     sums = [generator.multinomial(round(p.sum()), p / p.sum(), size=size) for p in parts]
     return _added_up(np.concatenate(sums, axis=1).T.astype(np.float64))
-
-
-_MANY = 64
-"""A Poisson number of so large a mean comes from a normal one."""
-
-
-def poisson_numbers(means: Floats, size: int, generator: np.random.Generator) -> Floats:
-    """Draw Poisson numbers (k, size) of given means (k,).
-
-    Large ones are Giles's approximate quantiles ((2016), ACM Trans Math Softw 42:7, Q_N2) at the levels of normal
-    numbers: they take less than half of the time, and are one off once in 30,000 draws.
-    """
-    found, many = np.empty((len(means), size)), means >= _MANY
-    found[~many] = generator.poisson(means[~many, None], size=(int((~many).sum()), size))
-    mean, root = means[many, None], np.sqrt(means[many, None])
-    normal = generator.standard_normal((len(mean), size))
-    # mean + root z + 1/3 + z^2/6 - z (1 + z^2/2) / (36 root), in place and from the highest power of z on.
-    drawn = normal * (-1 / (72 * root))
-    drawn += 1 / 6
-    drawn *= normal
-    drawn += root - 1 / (36 * root)
-    drawn *= normal
-    drawn += mean + 1 / 3
-    found[many] = np.floor(drawn, out=drawn)
-    return found
 
 
 def _added_up(sums: Floats) -> Replicate:
     """Turn sums by bin (2 G, b) into running ones."""
     half = len(sums) // 2
     running = np.zeros((2, half + 1, sums.shape[1]))
-    running_sums(sums.reshape(2, half, -1), out=running[:, 1:])
+    np.cumsum(sums.reshape(2, half, -1), axis=1, out=running[:, 1:])
     return Replicate(running[0], running[1])
 
 

@@ -33,6 +33,8 @@ def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator
     UsageError
         The cluster cannot be reached or lacks the libraries, or a worker process dies.
     """
+    if not jobs:
+        return
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
     from threadpoolctl import threadpool_limits

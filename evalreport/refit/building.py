@@ -111,10 +111,13 @@ def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
         made = build(estimator, folder, chosen={}, seed=0)
         takes = _parameters(import_factory(estimator.factory[0]))
         takes |= set(made.get_params(deep=True)) if hasattr(made, "get_params") else set()
-        for name, value in variants(estimator):
+        varied = estimator.complexity
+        candidates = estimator.grid | ({} if varied is None else {varied.parameter: varied.values})
+        for name, values in candidates.items():
             if name not in takes:
                 raise UsageError(f"{place}: {unknown_name('parameter', name, takes)}")
-            build(estimator, folder, chosen={name: value}, seed=0)
+            for value in values:
+                build(estimator, folder, chosen={name: value}, seed=0)
     except UsageError:
         raise
     except Exception as error:  # the user's own code can raise anything
@@ -123,14 +126,6 @@ def check_buildable(estimator: Estimator, folder: Path, task: Task) -> None:
         if not callable(getattr(made, method, None)):
             raise UsageError(f"{place}: {type(made).__name__} has no method {method!r}")
     _check_kind(made, task, place)
-
-
-def variants(estimator: Estimator) -> list[tuple[str, object]]:
-    """Return each candidate value of the grid and of the complexity by its parameter."""
-    candidates = dict(estimator.grid)
-    if estimator.complexity is not None:
-        candidates[estimator.complexity.parameter] = estimator.complexity.values
-    return [(name, value) for name, values in candidates.items() for value in values]
 
 
 def in_one_line(error: BaseException) -> str:

@@ -17,12 +17,7 @@ FEW_IN_A_FOLD = 30
 def guards(examples: Examples, fits: Sequence[Fit]) -> tuple[WarningRecord, ...]:
     """Return the warnings that the examples and the fits give reason for."""
     tested = [fit for fit in fits if fit.part == "test"]
-    return (
-        *_duplicates(examples, tested),
-        *_small_folds(tested),
-        *_missing_in_fold(examples, tested),
-        *_missing_in_training(examples, fits),
-    )
+    return (*_duplicates(examples, tested), *_small_folds(tested), *_missing_classes(examples, fits))
 
 
 def _duplicates(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
@@ -54,26 +49,18 @@ def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
         yield WarningRecord(code="small_folds", text=text)
 
 
-def _missing_in_fold(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+def _missing_classes(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    """Warn of folds and of training rows that lack a class."""
     if examples.labels is None:
         return
-    classes = np.unique(examples.labels.codes)
-    lacking = [
-        fit
-        for fit in fits
-        if "fold" in fit.keys
-        and len(fit.test) > 1
-        and len(np.unique(examples.labels.codes[fit.test])) < len(classes)
-    ]
+    codes = examples.labels.codes
+    count = len(np.unique(codes))
+    folds = [fit.test for fit in fits if "fold" in fit.keys and len(fit.test) > 1]
+    lacking = sum(len(np.unique(codes[rows])) < count for rows in folds)
     if lacking:
-        text = Message("planned_folds.lack_class", n=len(lacking), total=len(fits))
+        tested = sum(fit.part == "test" for fit in fits)
+        text = Message("planned_folds.lack_class", n=lacking, total=tested)
         yield WarningRecord(code="class_missing_in_fold", text=text)
-
-
-def _missing_in_training(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
-    if examples.labels is None:
-        return
-    count = len(np.unique(examples.labels.codes))
-    lacking = sum(len(np.unique(examples.labels.codes[fit.train])) < count for fit in fits)
+    lacking = sum(len(np.unique(codes[fit.train])) < count for fit in fits)
     if lacking:
         yield warning("class_missing_in_training", n=lacking, total=len(fits))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -117,7 +116,8 @@ def resample(
     examples = read_examples(settled.data, settled.folder)
     check_columns(examples)
     settled = _with_selection(settled, examples)
-    for line in (*examples.notes, _own_code(settled)):
+    paths = dict.fromkeys(path for estimator in settled.estimators for path in estimator.factory)
+    for line in (*examples.notes, Message("resample.own_code", paths=tuple(paths))):
         announce(str(line))
     for estimator in settled.estimators:
         check_buildable(estimator, settled.folder, examples.task)
@@ -131,7 +131,8 @@ def resample(
         if reused:
             announce(say("resample.reused", n=reused, total=len(tasks)))
         outcomes = _carry_out(settled, examples, tasks, journal, progress)
-        written = _write(settled, examples, tasks, outcomes, output, warnings, reused, done)
+        pairs = list(zip(tasks, outcomes, strict=True))
+        written = _write(settled, examples, pairs, output, warnings, reused, done)
         # Finished fits are kept until the predictions are written.
         journal.served = not written.failures
     return written
@@ -146,11 +147,6 @@ def _with_selection(plan: Plan, examples: Examples) -> Plan:
     return replace(plan, scheme=replace(plan.scheme, select=select))
 
 
-def _own_code(plan: Plan) -> Message:
-    paths = dict.fromkeys(path for estimator in plan.estimators for path in estimator.factory)
-    return Message("resample.own_code", paths=tuple(paths))
-
-
 def _check_output(output: Path) -> None:
     """Check before the fits that the output can be written."""
     named_as_file = output.name.lower().endswith((*dotted(), ".gz"))
@@ -162,97 +158,92 @@ def _check_output(output: Path) -> None:
         raise UsageError(f"{output}: is a folder; name another output with -o")
     if output.exists() and not output.is_dir() and not named_as_file:
         raise UsageError(f"{output}: is a file, where a folder is needed; name another with -o")
-    place = output
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    if not os.access(place if place.is_dir() else place.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"{place}: no permission to write; name another output with -o")
 
 
 def _carry_out(
     plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
 ) -> list[Fitted | Failure]:
     """Do the tasks that are not in the journal, and add each to it when it is done."""
-    outcomes: list[Fitted | Failure | None] = [journal.fits.get(task.key) for task in tasks]
-    waiting = [place for place, outcome in enumerate(outcomes) if outcome is None]
-    done = len(tasks) - len(waiting)
-    if waiting:
-        for number, outcome in perform_all(plan, examples, [tasks[place].job for place in waiting]):
-            place = waiting[number]
-            outcomes[place] = outcome
-            if isinstance(outcome, Fitted):
-                journal.add(tasks[place].key, outcome)
-            done += 1
-            if progress is not None:
-                progress(f"fit {done:,} of {len(tasks):,}", done / len(tasks))
-    return [outcome for outcome in outcomes if outcome is not None]
+    outcomes: dict[int, Fitted | Failure] = {
+        place: journal.fits[task.key] for place, task in enumerate(tasks) if task.key in journal.fits
+    }
+    waiting = [place for place in range(len(tasks)) if place not in outcomes]
+    for number, outcome in perform_all(plan, examples, [tasks[place].job for place in waiting]):
+        place = waiting[number]
+        outcomes[place] = outcome
+        if isinstance(outcome, Fitted):
+            journal.add(tasks[place].key, outcome)
+        if progress is not None:
+            progress(f"fit {len(outcomes):,} of {len(tasks):,}", len(outcomes) / len(tasks))
+    return [outcomes[place] for place in range(len(tasks))]
 
 
 def _write(
     plan: Plan,
     examples: Examples,
-    tasks: Sequence[Task],
-    outcomes: Sequence[Fitted | Failure],
+    outcomes: Sequence[tuple[Task, Fitted | Failure]],
     output: Path,
     warnings: tuple[WarningRecord, ...],
     reused: int,
     done: Callable[[Path], None],
 ) -> Resampled:
     """Write predictions, failures and the record together."""
-    results = [(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Fitted)]
-    failures = tuple(
-        _failure(task, o) for task, o in zip(tasks, outcomes, strict=True) if isinstance(o, Failure)
-    )
-    places = _places(output)
-    files: dict[Path, bytes | None] = {places["failures"]: _failures_text(failures) if failures else None}
+    results = [(task, outcome) for task, outcome in outcomes if isinstance(outcome, Fitted)]
+    failures = tuple(_failure(task, outcome) for task, outcome in outcomes if isinstance(outcome, Failure))
+    predictions, record, failed = _places(output)
+    files: dict[Path, bytes | None] = {failed: _failures_text(failures) if failures else None}
     warned = tuple(warnings_of(results))
     n_rows = 0
     if results:
         table = prediction_table(examples, plan.scheme, results)
         n_rows = table.num_rows
-        files[places["predictions"]] = content = table_bytes(table, places["predictions"])
-        record = _about_plan(plan, examples) | {
-            "predictions": {
-                "file": places["predictions"].name,
-                "rows": n_rows,
-                "sha256": hashlib.sha256(content).hexdigest(),
-            },
-            "fits": len(tasks),
-            "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
-            "warnings": [asdict(warning) | {"text": str(warning.text)} for warning in warnings],
-            "estimators_warned": list(warned),
-        }
-        files[places["record"]] = _json(record)
-    _publish(files, partial(done, places["predictions"]) if results else lambda: None)
+        files[predictions] = content = table_bytes(table, predictions)
+        sha256 = hashlib.sha256(content).hexdigest()
+        files[record] = _json(
+            {
+                "schema": SCHEMA,
+                # Without the number of jobs and the backend, which decide nothing.
+                "plan": describe(plan),
+                "data": {
+                    "file": plan.data.file.name,
+                    "sha256": examples.sha256,
+                    "n": examples.n,
+                    "features": examples.features.shape[1],
+                    "task": examples.task,
+                    "classes": list(examples.classes),
+                    "positive": examples.positive,
+                },
+                "environment": versions(),
+                "predictions": {"file": predictions.name, "rows": n_rows, "sha256": sha256},
+                "fits": len(outcomes),
+                "failures": [{"model": f.model, "fit": dict(f.fit), "error": f.error} for f in failures],
+                "warnings": [asdict(warning) | {"text": str(warning.text)} for warning in warnings],
+                "estimators_warned": list(warned),
+            }
+        )
+    _publish(files, partial(done, predictions) if results else lambda: None)
     return Resampled(
-        predictions=places["predictions"] if results else None,
-        record=places["record"] if results else None,
+        predictions=predictions if results else None,
+        record=record if results else None,
         models=tuple(dict.fromkeys(v.model for estimator in plan.estimators for v in variants(estimator))),
         n_rows=n_rows,
-        n_fits=len(tasks),
+        n_fits=len(outcomes),
         n_reused=reused,
         failures=failures,
-        failures_file=places["failures"] if failures else None,
+        failures_file=failed if failures else None,
         warnings=warnings,
         estimators_warned=warned,
         arguments=_arguments(plan, examples, failures),
     )
 
 
-def _places(output: Path) -> dict[str, Path]:
-    """Return the path of each file; ``run`` reads only that of the predictions."""
-    if not output.name.endswith(WRITTEN_FORMATS):
-        return {
-            "predictions": output / "predictions.parquet",
-            "record": output / "resample.json",
-            "failures": output / "failures.md",
-        }
-    stem = output.name[: -len(next(end for end in WRITTEN_FORMATS if output.name.endswith(end)))]
-    return {
-        "predictions": output,
-        "record": output.with_name(f"{stem}.resample.json"),
-        "failures": output.with_name(f"{stem}.failures.md"),
-    }
+def _places(output: Path) -> tuple[Path, Path, Path]:
+    """Return the paths of predictions, record and failures; ``run`` reads only that of the predictions."""
+    ending = next((end for end in WRITTEN_FORMATS if output.name.endswith(end)), None)
+    if ending is None:
+        return output / "predictions.parquet", output / "resample.json", output / "failures.md"
+    stem = output.name.removesuffix(ending)
+    return output, output.with_name(f"{stem}.resample.json"), output.with_name(f"{stem}.failures.md")
 
 
 def _failure(task: Task, failure: Failure) -> FitFailure:
@@ -272,24 +263,6 @@ def _failures_text(failures: Sequence[FitFailure]) -> bytes:
         body = "\n".join("    " + line for line in failure.traceback.rstrip().splitlines())
         parts.append(f"{head}\n\n{body}\n")
     return "\n".join(parts).encode("utf-8", errors="replace")
-
-
-def _about_plan(plan: Plan, examples: Examples) -> dict[str, object]:
-    """Return the facts that decide the predictions, without the number of jobs or the backend."""
-    return {
-        "schema": SCHEMA,
-        "plan": describe(plan),
-        "data": {
-            "file": plan.data.file.name,
-            "sha256": examples.sha256,
-            "n": examples.n,
-            "features": examples.features.shape[1],
-            "task": examples.task,
-            "classes": list(examples.classes),
-            "positive": examples.positive,
-        },
-        "environment": versions(),
-    }
 
 
 def _json(content: Mapping[str, object]) -> bytes:

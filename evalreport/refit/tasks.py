@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -45,19 +45,17 @@ def tasks_of(plan: Plan, examples: Examples, fits: Sequence[Fit]) -> tuple[Task,
     shared = _digest((_FORM, examples.digest, code, versions())).hex()
     divisions = [hashlib.sha256(f.train.tobytes() + b"|" + f.test.tobytes()).hexdigest() for f in fits]
 
-    def each() -> Iterator[Task]:
-        for estimator in plan.estimators:
-            for variant in variants(estimator):
-                for number, (fit, division) in enumerate(zip(fits, divisions, strict=True)):
-                    job = _job(plan, estimator, variant, fit, number)
-                    # Of the complexity, only this task's value matters, which is among the chosen parameters.
-                    parts = as_table(estimator) | {"complexity": job.chosen}
-                    rest = (job.seed, job.part, job.train_predictions, asdict(job.search))
-                    yield Task(
-                        variant=variant, fit=fit, job=job, key=_digest((shared, division, parts, rest))
-                    )
-
-    return tuple(each())
+    tasks = []
+    for estimator in plan.estimators:
+        for variant in variants(estimator):
+            for number, (fit, division) in enumerate(zip(fits, divisions, strict=True)):
+                job = _job(plan, estimator, variant, fit, number)
+                # Of the complexity, only this task's value matters, which is among the chosen parameters.
+                parts = as_table(estimator) | {"complexity": job.chosen}
+                rest = (job.seed, job.part, job.train_predictions, asdict(job.search))
+                key = _digest((shared, division, parts, rest))
+                tasks.append(Task(variant=variant, fit=fit, job=job, key=key))
+    return tuple(tasks)
 
 
 def _digest(content: object) -> bytes:

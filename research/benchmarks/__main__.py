@@ -35,7 +35,6 @@ def main() -> int:
         scale,
         scores,
         shapes,
-        stress,
     )
     from research.benchmarks.timing import Cost, Exponent
 
@@ -44,7 +43,6 @@ def main() -> int:
         "bca": labels.bca,
         "scores": scores.resampling,
         "delong": scores.delong,
-        "stress": stress.stress,
         "reading": reading.two_files,
         "counting": scale.counting,
         "adding-up": scale.adding_up,

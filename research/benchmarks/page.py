@@ -21,8 +21,7 @@ memory, but for `--jobs 2` and the program's own runs, which take what a user's 
 included. Times are CPU seconds unless a row says otherwise; a peer that would
 take hours runs a few replicates and is scaled to all of them, which is said. The ratio is the peer's time over ours.
 A ratio hangs on the machine and on what else it does: expect a fifth up or down, though what is compared is timed in
-turn. One row is about an error instead of a time: how far the replicates of very many rows, which come from bins, are
-from those of the rows themselves.
+turn. One row is about an error instead of a time: how far added-up scores are from the rows themselves.
 """
 
 SHAPES_HEAD = """\

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.engine.distributions import running_sum
 from evalreport.engine.ranks import (
     absolute_deviations,
     ascending,
@@ -54,22 +53,13 @@ def test_groups_are_the_distinct_scores(case: str) -> None:
 
 @pytest.mark.parametrize("case", [case for case in SCORES if case != "none"])
 def test_counts_are_weights_of_one(case: str) -> None:
-    """The counts by group, and the running sums that are kept for long ones, are those under weights of one."""
+    """The counts by group are those under weights of one."""
     score = np.tile(SCORES[case], 40) if case == "ties" else SCORES[case]
     order = descending_order(score, RNG.random(len(score)) < 0.3)
     for counted, weighed in zip(
         group_weights(None, order), group_weights(np.ones(len(score)), order), strict=True
     ):
         np.testing.assert_array_equal(counted, weighed)
-        np.testing.assert_array_equal(running_sum(counted), np.cumsum(weighed))
-
-
-def test_running_sums_that_are_kept_follow_their_vector() -> None:
-    """Another vector at the place of one that is gone has running sums of its own."""
-    for value in range(20):
-        vector = np.full(200_000, float(value))
-        assert running_sum(vector)[-1] == 200_000 * value
-        del vector
 
 
 SEEDS = range(4)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -59,28 +58,10 @@ def test_ids_are_sorted_by_code_point_and_coded_by_their_place(tables: list[list
     ids=["numbers", "files", "uuids", "one-prefix-in-three", "many-words", "longer-than-a-page", "one-id"],
 )
 def test_every_way_of_sorting_gives_the_same_order(ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """By numbers made of bytes or by DuckDB (where memory is short): the same ids and codes, as Python has them."""
+    """By Arrow or by DuckDB (where memory is short): the same ids and codes, as Python has them."""
     tables = [ids, ids[::-1], ids]
     assert coded(tables) == expected(tables)
     # A row is said to need more than the limit holds.
     monkeypatch.setattr(ordering, "BYTES_A_ROW", 10**8)
     monkeypatch.setattr(ordering, "_ROWS_A_BATCH", 100)
     assert coded(tables, 10**8) == expected(tables)
-
-
-def test_where_memory_is_short_duckdb_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numbers are not made at all where the limit is below what sorting by them takes."""
-    rows = pa.chunked_array([["b", "a"]])
-    assert ordering._words(rows, 10**8) is not None
-    assert ordering._words(rows, 2 * ordering.BYTES_A_ROW) is None
-
-
-def test_bits_that_never_vary_are_left_out() -> None:
-    """Ten digits after a long prefix differ in four bits each, so one number of 64 bits holds them."""
-    rows = pa.chunked_array(
-        [[f"a long prefix of every id {i * 123456789 % 10**10:010d}" for i in range(5000)]]
-    )
-    words = ordering._words(rows, 10**9)
-    assert words is not None
-    assert len(words) == 1
-    assert int(np.max(words[0])) < 2**40

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.metrics.metric import RowWise
-from evalreport.metrics.registry import METRICS
-from evalreport.metrics.views import ModelView
 from tests.samples.metrics import value, value_rows
 
 SEEDS = range(4)
@@ -39,24 +36,3 @@ def test_two_r2_are_two_things() -> None:
     rows["y_pred"] = [100 - 3 * y for y in rows["y_true"]]
     assert value("regression", rows, "r2_correlation") == pytest.approx(1, abs=1e-12)
     assert value("regression", rows, "r2") < -100
-
-
-@pytest.mark.parametrize("name", ["rae", "medae"])
-@pytest.mark.parametrize("truth", ["normal", "mostly one value"])
-def test_sums_and_the_rows_in_the_middle_give_the_value_under_all_weights(name: str, truth: str) -> None:
-    """A draw that leaves the middle, as one of three rows does, has no value from them; all others have the same."""
-    random = np.random.default_rng(0)
-    y = random.normal(size=400) if truth == "normal" else np.where(random.random(400) < 0.9, 5.0, 7.0)
-    predictions = 3 * y + random.normal(size=400) / 10
-    computation = METRICS[name].computation
-    assert isinstance(computation, RowWise)
-    assert computation.many_rows is not None
-    state, middle = computation.prepare(ModelView(y, predictions, None, None, None)), computation.many_rows
-    weights = random.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
-    weights[0] = 0
-    weights[0, np.argsort(y)[-3:]] = 5, 2, 7
-    sums = weights @ np.column_stack(middle.columns(state))
-    found = middle.function(state, sums, weights[:, middle.rows(state)])
-    expected = computation.function(state, weights)
-    assert np.isnan(found[0]) or truth != "normal"
-    assert found[1:] == pytest.approx(expected[1:], rel=1e-12)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, whole_product
+from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.numbers import number
 from evalreport.options import Options
@@ -183,8 +183,8 @@ def redrawn_squared(predicted: Floats, given: Mask, truth: Floats, weights: Floa
         loss, bias = np.zeros_like(count), np.zeros_like(count)
         for c in range(truth.shape[1]):
             errors = np.where(given[:, some], predicted[:, some, c] - truth[some, c], 0.0)
-            loss += whole_product(weights, errors**2) / known
-            bias += (whole_product(weights, errors) / known) ** 2
+            loss += (weights @ errors**2) / known
+            bias += ((weights @ errors) / known) ** 2
         totals += np.stack([part.sum(axis=1) for part in (loss, bias, loss - bias)], axis=1)
         drawn += (count > 0).sum(axis=1)
     return np.asarray(totals / np.maximum(drawn, 1)[:, None])

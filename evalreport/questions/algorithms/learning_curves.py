@@ -87,12 +87,12 @@ def extrapolated(
     values = np.array([float(point.losses.mean()) for point in points])
     drawn = redrawn_errors(points, seed)
     away = drawn - drawn.mean(axis=0)
-    covariance = np.einsum("bs,bt->st", away, away) / (REDRAWN - 1)
+    covariance = away.T @ away / (REDRAWN - 1)
     scale = float(np.trace(covariance)) / len(sizes)
     if scale <= 0:
         return _refused(model, metric, level, Message("extrapolation.constant"))
     # A ridge of one part in a thousand: draws of few examples leave the covariance nearly singular.
-    root = cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)))
+    root = np.linalg.cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)))
     fit = power_law(sizes, values[None, :], root)
     a, b, c, misfit = (float(part[0]) for part in fit)
     p = chi2_tail(misfit, len(sizes) - 3)
@@ -159,42 +159,27 @@ def power_law(sizes: Floats, values: Floats, root: Floats) -> tuple[Floats, Floa
     >>> [round(float(part[0]), 6) for part in found[:2]], bool(found[2][0] == c)
     ([0.1, 2.0], True)
     """
-    whitened = solved(root, values.T)
-    ones, logs = solved(root, np.ones((len(sizes), 1)))[:, 0], log(sizes / sizes[0])
+    from scipy.linalg import solve_triangular
+
+    whitened = solve_triangular(root, values.T, lower=True)
+    ones, logs = solve_triangular(root, np.ones((len(sizes), 1)), lower=True)[:, 0], log(sizes / sizes[0])
     square = dot(ones, ones)
-    of_ones = np.einsum("s,sb->b", ones, whitened) / square
+    of_ones = ones @ whitened / square
     best = [np.zeros(len(values)), np.zeros(len(values)), np.zeros(len(values)), np.full(len(values), np.inf)]
     for c in EXPONENTS:
-        falling = solved(root, exp(-c * logs)[:, None])[:, 0]
+        falling = solve_triangular(root, exp(-c * logs)[:, None], lower=True)[:, 0]
         shared = dot(falling, ones) / square
         apart = falling - shared * ones
-        b = np.einsum("s,sb->b", apart, whitened) / dot(apart, apart)
+        b = apart @ whitened / dot(apart, apart)
         a = of_ones - shared * b
         # An error below 0 is none: where a would be negative, it is 0.
-        alone = np.einsum("s,sb->b", falling, whitened) / dot(falling, falling)
+        alone = falling @ whitened / dot(falling, falling)
         a, b = np.where(a < 0, 0.0, a), np.where(a < 0, alone, b)
         misfit = ((whitened - ones[:, None] * a - falling[:, None] * b) ** 2).sum(axis=0)
         better = misfit < best[3]
         for part, new in zip(best, (a, b * sizes[0] ** c, np.full(len(values), c), misfit), strict=True):
             part[better] = new[better]
     return best[0], best[1], best[2], best[3]
-
-
-def cholesky(matrix: Floats) -> Floats:
-    """Return the lower triangular L (S, S) with L L' = a positive definite matrix, in one fixed order of sums."""
-    root = np.zeros_like(matrix)
-    for j in range(len(matrix)):
-        root[j:, j] = matrix[j:, j] - np.einsum("ik,k->i", root[j:, :j], root[j, :j])
-        root[j:, j] /= np.sqrt(root[j, j])
-    return root
-
-
-def solved(root: Floats, right: Floats) -> Floats:
-    """Return X (S, B) with root X = right, for a lower triangular root."""
-    found = np.array(right, dtype=np.float64)
-    for j in range(len(root)):
-        found[j] = (found[j] - np.einsum("k,kb->b", root[j, :j], found[:j])) / root[j, j]
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.evidence import Proportion, Ranking, Rows
-from evalreport.metrics.metric import Margins, Moments, Ranks, RowWise
+from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -163,9 +163,7 @@ def sampled_alone(
         # The primary metric is compared, too.
         return estimate.quantity == primary or needs_replicates(estimate, options.intervals, in_slice=True)
 
-    # Models are compared within slices on the primary metric alone.
-    ranked = isinstance(definition(primary).computation, Ranks | RowWise)
-    samples = estimate_models(part, quantities, options, resampled, differences=ranked)
+    samples = estimate_models(part, quantities, options, resampled)
     return tuple(_pooled(sample) for sample in samples)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from scipy import stats
 
-from evalreport.metrics import row_data, threshold_counts
+from evalreport.metrics import threshold_counts
 from evalreport.metrics.operating_points import FIXED_FPR, curve_replicates, grid_of
-from evalreport.metrics.threshold_counts import coarse, poisson_numbers, replicates, tpr_at
+from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
 from evalreport.questions.thresholds.operating_points import band
 from evalreport.samplings import sampling_by
 from tests.samples.curves import counts_along, evaluated, rows, two_normals
@@ -63,15 +60,12 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     one, units = counts_along(scores, truth), sampling_by(2000)
     grid = np.array(FIXED_FPR)
 
-    def spread(most_exact: int, most_multinomial: int) -> np.ndarray:
-        monkeypatch.setattr(row_data, "MOST_EXACT_ROWS", most_exact)
-        monkeypatch.setattr(threshold_counts, "MOST_MULTINOMIAL", most_multinomial)
+    def spread(most_drawn: int) -> np.ndarray:
+        monkeypatch.setattr(threshold_counts, "MOST_DRAWN", most_drawn)
         blocks = replicates([coarse(one)], units, 1000, seed=0)
         return np.concatenate([tpr_at(made(), grid) for _, [made] in blocks]).std(axis=0)
 
-    by_row = spread(10_000, 10_000)
-    assert spread(100, 10_000) / by_row == pytest.approx(np.ones(4), abs=0.12)
-    assert spread(100, 100) / by_row == pytest.approx(np.ones(4), abs=0.12)
+    assert spread(100) / spread(10_000) == pytest.approx(np.ones(4), abs=0.12)
 
 
 def test_bins_keep_every_count():
@@ -151,24 +145,3 @@ def test_classes_have_bands_where_one_model_is_alone() -> None:
     assert (said.value, said.why) == (
         "none", "curves of the classes of several models; with one model each has its band"
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("mean", [64.0, 390.6, 2e6])
-def test_large_poisson_numbers_have_the_poisson_distribution(mean: float) -> None:
-    """At the levels of a fine grid of normal numbers: the distribution functions differ by less than 2e-5."""
-    normal = np.linspace(-6, 6, 400_001)
-    grid = SimpleNamespace(poisson=lambda _, size: np.zeros(size), standard_normal=lambda _: normal[None, :])
-    found = poisson_numbers(np.array([mean]), len(normal), grid)[0]
-    assert (np.diff(found) >= 0).all()
-    values, first = np.unique(found, return_index=True)
-    below = stats.poisson.cdf(values[1:] - 1, mean)
-    np.testing.assert_allclose(below, stats.norm.cdf(normal[first[1:]]), atol=2e-5)
-
-
-def test_small_poisson_numbers_are_numpys() -> None:
-    """Cells of few examples are drawn as numpy draws them, each beside its own mean."""
-    means = np.array([0.0, 70.0, 3.0, 1000.0])
-    found = poisson_numbers(means, 4000, np.random.default_rng(2))
-    expected = np.random.default_rng(2).poisson([[0.0], [3.0]], size=(2, 4000))
-    np.testing.assert_array_equal(found[[0, 2]], expected)
-    np.testing.assert_allclose(found.mean(axis=1), means, atol=4 * np.sqrt(1000 / 4000))
