@@ -16,7 +16,6 @@ from evalreport.audit.sequential_test import (
     is_worse,
     on_same_examples,
     spending_of,
-    unresolved,
 )
 from evalreport.comparisons.adjustment import adjust
 from evalreport.history.run_differences import (
@@ -60,7 +59,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
         else:
             fall = _fall(now, past, new, row, quantity)
         found.append((row, change, fall))
-    records = _records(found, len(rows), now, quantity, reference.run.id, new.look, spending_of(now, past))
+    records = _records(found, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
 
 
@@ -132,7 +131,6 @@ def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject])
 def _records(
     found: Sequence[tuple[MetricRecord, ModelChange, Fall]],
     family: int,
-    now: Present,
     quantity: Quantity,
     run: int,
     look: int,
@@ -146,10 +144,6 @@ def _records(
         uncut = None if fall.p_value is None else spending.adjusted(next(adjusted), models=1)
         p = None if uncut is None else min(1.0, uncut)
         alarm = fall.fell and p is not None and p <= spending.alpha
-        unclear = None
-        of_resamples = fall.test not in (None, "run_alarm") and change.p_value is not None
-        if fall.fell and not alarm and uncut is not None and of_resamples and change.p_value is not None:
-            unclear = unresolved(fall.test, change.p_value, uncut / spending.alpha, now)
         assert row.slice is not None
         records.append(
             AuditRecord(
@@ -166,7 +160,7 @@ def _records(
                 high=change.high,
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
-                reason=fall.reason or change.reason or unclear,
+                reason=fall.reason or change.reason,
                 statistic=None,
                 details=_then_and_now(change),
             )

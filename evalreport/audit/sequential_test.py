@@ -32,8 +32,6 @@ from evalreport.audit.run_alarm import (
     share_of_run,
 )
 from evalreport.audit.run_values import Measured, RunValue, kept_value, value_on_new
-from evalreport.comparisons import TESTS
-from evalreport.comparisons.pairs import draws_for
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
@@ -47,10 +45,8 @@ from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts, plain
+from evalreport.warnings import with_warnings
 
-LEAST_COUNT = 2
-"""A p-value by resampling of at most LEAST_COUNT / (replicates + 1) may only be that large for want of replicates."""
-TOLERANCE = 1e-6
 LEAST_ROWS = 2
 """Rows (of a metric of classes: of the rarest class) below which a run is compared with nothing."""
 LOOKS_A_YEAR = 365
@@ -172,14 +168,10 @@ def _by_pairs(
     if p is None:
         reason = found.reason or Message("spending.no_test")
         return replace(row, text=Message("audit.not_decided", why=reason), reason=reason)
-    uncut = spending.adjusted(p)
-    adjusted = min(1.0, uncut)
+    adjusted = min(1.0, spending.adjusted(p))
     worse = is_worse(quantity, found.difference, lower_is_better=now.options.lower_is_better)
     alarm = worse and adjusted <= spending.alpha
-    unclear = None
-    if worse and not alarm and now.options.between_runs is None and found.p_value is not None:
-        unclear = unresolved(found.test, found.p_value, uncut / spending.alpha, now)
-    verdict = "worse" if alarm else "undecided" if unclear else "not_worse"
+    verdict = "worse" if alarm else "not_worse"
     if found.difference and not worse:
         verdict = "better"
     text = parts(
@@ -198,21 +190,8 @@ def _by_pairs(
         effect_size=found.difference,
         alarm=alarm,
         details=details,
-        text=text if unclear is None else parts(text, unclear),
-        reason=unclear,
+        text=text,
     )
-
-
-def unresolved(test: str | None, p: float, too_large_by: float, now: Present) -> Message | None:
-    """Say how many replicates a test by resampling would need for a p-value that is small enough; None: it has them."""
-    if test is None or test not in TESTS or not TESTS[test].by_resampling:
-        return None
-    n = now.options.resamples if TESTS[test].needs == "replicates" else draws_for(1, now.options)
-    count = p * (n + 1)
-    drawn = abs(count - round(count)) < TOLERANCE  # otherwise all resamples were enumerated
-    if not drawn or too_large_by <= 1 or round(count) > LEAST_COUNT:
-        return None
-    return Message("spending.resamples", n=n, needed=math.ceil((n + 1) * too_large_by))
 
 
 def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
@@ -374,7 +353,8 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
         audit=(*now.results.audit, *rows),
         evidence=_with_place(evidence, rows, now, past, new, same=same),
     )
-    return replace(results, warnings=(*_cautions(rows), *results.warnings))
+    looked = ("few_accepted_nights", "nights_depend", "runs_differ") if rows else ()
+    return with_warnings(results, _cautions(rows), looked=looked)
 
 
 def _with_place(

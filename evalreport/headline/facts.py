@@ -77,6 +77,10 @@ class Facts:
     # --- names and words ---------------------------------------------------------------------------------------------
 
     @cached_property
+    def _by_pair(self) -> lookups.PairRecords:
+        return lookups.PairRecords.of(self.results)
+
+    @cached_property
     def _short(self) -> Mapping[str, str]:
         return short_names(self.results.models)
 
@@ -182,7 +186,7 @@ class Facts:
         about = self.primary if quantity is None else quantity
         assert about is not None
         row = lookups.comparison_between(
-            self.results, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
+            self._by_pair, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
         )
         if row is None or row.difference is None:
             return None
@@ -190,7 +194,7 @@ class Facts:
         by = oriented(row.difference, row.low, row.high, sign)
         cut = False
         if primary:
-            found = lookups.verdict_between(self.results.verdicts, a, b)
+            found = lookups.verdict_between(self._by_pair.verdicts.get(frozenset((a, b)), ()), a, b)
             if found is None:
                 return None
             verdict = found.verdict

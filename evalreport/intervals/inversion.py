@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
-from evalreport.engine.distributions import root
+from evalreport.engine.distributions import normal_quantile, normal_tail, root
 from evalreport.schema.metrics import Interval
 
 SMALLEST_ALPHA = 1e-12
@@ -72,14 +73,17 @@ def smallest_alpha(
         limits change their method on the way.
     """
 
-    def by_logarithm(x: float) -> float:
-        return max(min(room(math.exp(x)), 1e300), -1e300)
+    @cache
+    def by_normal_quantile(z: float) -> float:
+        """Return the room at an alpha, which is nearly a straight line of its normal quantile."""
+        return max(min(room(2 * normal_tail(z)), 1e300), -1e300)
 
-    if room(at) >= 0:
-        if room(smallest) >= 0:
+    decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
+    if by_normal_quantile(decided) >= 0:
+        if by_normal_quantile(most) >= 0:
             return smallest
-        return min(math.exp(root(by_logarithm, math.log(smallest), math.log(at), tolerance=1e-11)), at)
-    if room(largest) < 0:
+        return min(2 * normal_tail(root(by_normal_quantile, decided, most, tolerance=1e-11)), at)
+    if by_normal_quantile(least) < 0:
         return 1.0
-    crossing = math.exp(root(by_logarithm, math.log(at), math.log(largest), tolerance=1e-11))
+    crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-11))
     return min(max(crossing, math.nextafter(at, 1)), 1.0)

@@ -23,7 +23,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.questions.looks.options import MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.lookups import comparison_between, is_metric
+from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
 
@@ -225,7 +225,7 @@ def recorded_look(results: Results) -> Look | None:
 
 def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
     """Return the decided pairs of a run with looks, each as the look that decided it recorded it."""
-    look = results.looks
+    look, pairs = results.looks, PairRecords.of(results)
     assert look is not None
     found = []
     for verdict in results.verdicts:
@@ -234,7 +234,7 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
         difference = verdict.difference
         if difference is None:
             about = partial(_is_about, verdict.metric)
-            row = comparison_between(results, *verdict.about, about=about, decided=False)
+            row = comparison_between(pairs, *verdict.about, about=about, decided=False)
             difference = None if row is None else row.difference
         if difference is None:
             continue

@@ -17,6 +17,7 @@ from evalreport.plots.style import DASHED, FAINT, GREY, INK, MUTED, NEW_AXES, PA
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
+    PairRecords,
     comparison_between,
     is_metric,
     place_of_model,
@@ -100,7 +101,8 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
     pairs = _pairs(results, ranked(results))
     on_primary = partial(is_metric, metric=results.shown_metric)
-    found = [comparison_between(results, a, b, about=on_primary, decided=True) for a, b in pairs]
+    records = PairRecords.of(results)
+    found = [comparison_between(records, a, b, about=on_primary, decided=True) for a, b in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
     values = [record.value for record in results.ranking if record.value is not None]
     smaller = bool(values) and values[0] < values[-1]  # is better: then a loss is turned
@@ -110,7 +112,7 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
         if shown is None or shown.difference is None:
             continue
         text = number(shown.difference, decimals, signed=True)
-        verdict = verdict_between(results.verdicts, a, b)
+        verdict = verdict_between(records.verdicts.get(frozenset((a, b)), ()), a, b)
         if verdict is not None and verdict.verdict not in ("better", "worse"):
             text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")

@@ -45,6 +45,7 @@ class View:
     """Results with what every section looks up; ``models`` in rank order, ``overall`` by model and key."""
 
     results: Results
+    pairs: lookups.PairRecords
     overall: Mapping[tuple[str, MetricKey], MetricRecord]
     models: tuple[Model, ...]
     primary: MetricKey
@@ -108,6 +109,7 @@ def view_of(results: Results) -> View:
     label = metric_label(primary) if column is None else visible(column)
     return View(
         results=results,
+        pairs=lookups.PairRecords.of(results),
         overall=overall,
         models=tuple(models),
         primary=primary,
@@ -189,7 +191,7 @@ def difference_decimals(view: View, key: MetricKey) -> int:
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
     """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
     return lookups.comparison_between(
-        view.results, a, b, about=lambda record: key_of(record) == key, decided=key == view.primary
+        view.pairs, a, b, about=lambda record: key_of(record) == key, decided=key == view.primary
     )
 
 
@@ -236,7 +238,8 @@ def verdict_between(
     view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
 ) -> VerdictRecord | None:
     """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
-    return lookups.verdict_between(view.results.verdicts if records is None else records, a, b)
+    among = view.pairs.verdicts.get(frozenset((a, b)), ()) if records is None else records
+    return lookups.verdict_between(among, a, b)
 
 
 def unless_decided(view: View, finding: str, a: Model, b: Model) -> str:

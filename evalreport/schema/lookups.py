@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evalreport.registry import words
 from evalreport.schema.comparisons import ComparisonRecord
@@ -97,8 +97,28 @@ def quarter(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else (high - low) / 4
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class PairRecords:
+    """The leading comparisons over all examples, and the verdicts, by the pair of models that they are about."""
+
+    comparisons: Mapping[frozenset[str], Sequence[ComparisonRecord]]
+    verdicts: Mapping[frozenset[str], Sequence[VerdictRecord]]
+
+    @classmethod
+    def of(cls, results: Results) -> PairRecords:
+        """Sort the records of results by pair."""
+        comparisons: dict[frozenset[str], list[ComparisonRecord]] = {}
+        verdicts: dict[frozenset[str], list[VerdictRecord]] = {}
+        for row in results.comparisons:
+            if row.leads and row.slice is None and row.b is not None:
+                comparisons.setdefault(frozenset((row.a, row.b)), []).append(row)
+        for verdict in results.verdicts:
+            verdicts.setdefault(frozenset(verdict.about), []).append(verdict)
+        return cls(comparisons, verdicts)
+
+
 def comparison_between(
-    results: Results, a: str, b: str, *, about: Callable[[ComparisonRecord], bool], decided: bool
+    pairs: PairRecords, a: str, b: str, *, about: Callable[[ComparisonRecord], bool], decided: bool
 ) -> ComparisonRecord | None:
     """Return the recommended comparison a - b, turned round where the results hold b - a.
 
@@ -109,17 +129,15 @@ def comparison_between(
     decided
         Whether that is the primary one: then the limits are the pair's one interval, that of the verdict.
     """
-    for record in results.comparisons:
-        if record.leads and record.slice is None and {record.a, record.b} == {a, b} and about(record):
-            found = record if record.a == a else turned(record)
-            verdict = verdict_between(results.verdicts, a, b) if decided else None
-            if verdict is None:
-                return found
-            then = found.difference if verdict.difference is None else verdict.difference
-            return dataclasses.replace(
-                found, difference=then, level=verdict.level, low=verdict.low, high=verdict.high
-            )
-    return None
+    record = next(filter(about, pairs.comparisons.get(frozenset((a, b)), ())), None)
+    if record is None:
+        return None
+    seen = record if record.a == a else turned(record)
+    verdict = verdict_between(pairs.verdicts.get(frozenset((a, b)), ()), a, b) if decided else None
+    if verdict is None:
+        return seen
+    then = seen.difference if verdict.difference is None else verdict.difference
+    return dataclasses.replace(seen, difference=then, level=verdict.level, low=verdict.low, high=verdict.high)
 
 
 def turned(record: ComparisonRecord) -> ComparisonRecord:

@@ -374,23 +374,6 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     assert answer(found, "worse").details["evidence"] == pytest.approx(np.exp(ways).mean(), rel=1e-9)
 
 
-def test_a_test_by_resampling_says_where_its_draws_cannot_decide(history):
-    """The weighted median error rises on the same examples: 50 bootstrap samples give no small enough p-value."""
-    given = {"metrics": ("medae",), "weight": "w"}
-    audited(history, errors_of(1.0, 0), **given)
-    found, _, _ = audited(history, errors_of(2.0, 0), gates=("alarms <= 0",), **given)
-    row = answer(found, "worse")
-    assert (row.test, row.p_value, row.alarm) == ("bootstrap_difference", pytest.approx(1 / 51), False)
-    assert gate_of(found)[0] == "undecided"
-    needed = int(
-        str(row.reason).removeprefix("50 replicates cannot decide at this look: --resamples ").split()[0]
-    )
-    assert needed == math.ceil(51 * (2 / 51) / share_of_run(1, 365) / 0.05)
-    audited(history, errors_of(1.0, 0), series="more", **given)
-    found, _, _ = audited(history, errors_of(2.0, 0), resamples=needed, series="more", **given)
-    assert answer(found, "worse").alarm
-
-
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 

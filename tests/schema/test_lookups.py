@@ -8,6 +8,7 @@ import pytest
 
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import (
+    PairRecords,
     comparison_between,
     confusion_of,
     is_metric,
@@ -49,7 +50,9 @@ def test_a_pair_is_found_in_both_orders(simulate: Simulate) -> None:
     """Whichever model is named first, the difference is that one minus the other."""
     results = simulate()
     forwards, backwards = (
-        comparison_between(results, *pair, about=lambda r: is_metric(r, "accuracy"), decided=False)
+        comparison_between(
+            PairRecords.of(results), *pair, about=lambda r: is_metric(r, "accuracy"), decided=False
+        )
         for pair in (("forest", "tree"), ("tree", "forest"))
     )
     assert forwards is not None
