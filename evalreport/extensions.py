@@ -79,7 +79,7 @@ def files_of_rooms(name: str) -> Iterator[ModuleType]:
     Examples
     --------
     >>> [module.__name__ for module in files_of_rooms("options")][:1]
-    ['evalreport.questions.costs.options']
+    ['evalreport.questions.thresholds.options']
     """
     for room in ROOMS:
         if find_spec(f"evalreport.questions.{room}.{name}") is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.engine.blocks import Places, looked_up, places_type
+from evalreport.predictions.cells import as_numpy
 from evalreport.predictions.spelling import is_instant, one_instant
 from evalreport.sources.database import database, usable_memory
 
@@ -56,8 +57,8 @@ def code_ids(
         encoded = spelled.dictionary_encode()
         order = pc.array_sort_indices(encoded.dictionary)
         rank = np.empty(len(order), dtype=codes.dtype)
-        rank[order.to_numpy()] = np.arange(len(order))
-        ids, codes = encoded.dictionary.take(order), looked_up(rank[encoded.indices.to_numpy()], codes)
+        rank[as_numpy(order, -1)] = np.arange(len(order))
+        ids, codes = encoded.dictionary.take(order), looked_up(rank[as_numpy(encoded.indices, -1)], codes)
     if len(different) == len(pieces):
         return ids, codes
     starts = np.concatenate([[0], np.cumsum([len(piece) for piece in different])])
@@ -138,8 +139,8 @@ def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Arr
     encoded = (rows.cast(pa.large_string()) if wide else rows).dictionary_encode().combine_chunks()
     order = pc.array_sort_indices(encoded.dictionary)
     rank = np.empty(len(order), dtype=places_type(len(rows)))
-    rank[order.to_numpy()] = np.arange(len(order))
-    return encoded.dictionary.take(order), looked_up(rank, encoded.indices.to_numpy())
+    rank[as_numpy(order, -1)] = np.arange(len(order))
+    return encoded.dictionary.take(order), looked_up(rank, as_numpy(encoded.indices, -1))
 
 
 def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> tuple[pa.Array, Places]:
@@ -153,5 +154,5 @@ def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> tuple[pa.Array, Pl
         ids = connection.sql("SELECT DISTINCT id FROM numbered ORDER BY id").to_arrow_table()["id"]
         ranked = connection.sql("SELECT place, dense_rank() OVER (ORDER BY id) - 1 AS code FROM numbered")
         for batch in ranked.to_arrow_reader(_ROWS_A_BATCH):
-            codes[batch.column(0).to_numpy()] = batch.column(1).to_numpy()
+            codes[as_numpy(batch.column(0), -1)] = as_numpy(batch.column(1), -1)
     return ids.combine_chunks(), codes

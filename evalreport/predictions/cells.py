@@ -311,7 +311,7 @@ def as_numpy(array: Arrow, missing: float) -> Values:
 
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if not len(array):
-        return np.empty(0)
+        return np.empty(0, dtype=np.int64 if pa.types.is_integer(array.type) else np.float64)
     values = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
     found = np.from_dlpack(values)
     return np.where(flags(array.is_null()), missing, found) if array.null_count else found

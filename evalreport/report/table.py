@@ -49,6 +49,11 @@ class Table:
         return tuple(head if isinstance(head, Column) else Column(head) for head in self.headings)
 
     @property
+    def whole(self) -> tuple[int, ...]:
+        """The places of all columns."""
+        return tuple(range(len(self.columns)))
+
+    @property
     def batches(self) -> tuple[tuple[int, ...], ...]:
         """The places of the columns of each part on paper: equal numbers of models, the other columns in the first.
 
@@ -61,7 +66,7 @@ class Table:
         models = [place for place, column in enumerate(self.columns) if column.model is not None]
         parts = -(-len(models) // self.cut) if self.cut else 0
         if parts < 2:
-            return (tuple(range(len(self.columns))),)
+            return (self.whole,)
         most = -(-len(models) // parts)
         others = [place for place in range(len(self.columns)) if place not in models]
         first = tuple(sorted((*models[:most], *others)))

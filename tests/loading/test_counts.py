@@ -89,7 +89,7 @@ GATES = (
         (SEVERAL, 2, {"fixed_class_counts": True}),
         (SEVERAL, 2, {**SLICED, "metrics": ("accuracy", "f1", "cohen_kappa")}),
         (SEVERAL, 4, {"metrics": ("f1_macro", "accuracy", "recall[class=bee]"), "slices": ("sex:2",)}),
-        (BINARY, 2, {"tests": ("all",), "intervals": ("all",), "against": 0.5}),
+        (BINARY, 2, {"tests": ("all",), "intervals": ("all",)}),
     ],
 )
 def test_counts_give_what_their_rows_give(classes: Any, models: int, options: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ GATED: tuple[Any, int, dict[str, Any]] = (
     BINARY, 2, {**SLICED, "gates": GATES, "metrics": ("accuracy", "recall", "f1")},
 )  # fmt: skip
 EVERYTHING: tuple[Any, int, dict[str, Any]] = (
-    BINARY, 2, {"tests": ("all",), "intervals": ("all",), "against": 0.5},
+    BINARY, 2, {"tests": ("all",), "intervals": ("all",)},
 )  # fmt: skip
 FOUR_MODELS: tuple[Any, int, dict[str, Any]] = (
     SEVERAL, 4, {"metrics": ("f1_macro", "accuracy", "cohen_kappa"), "slices": ("sex:2",)},

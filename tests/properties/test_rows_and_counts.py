@@ -116,7 +116,9 @@ def of_counts(situation: Situation) -> Results:
 def evaluated(source: Any, situation: Situation) -> Results:
     """Run every registered test by its name: one that cannot be had is refused with its reason."""
     task = {"task": "regression"} if set(situation.options["metrics"]) & {"mae", "mse"} else {}
-    fields = {"tests": tuple(TESTS), "margin": 0.02, "resamples": 100, **task, **situation.options}
+    ranks = "roc_auc" in situation.options["metrics"]  # of which a permutation test by name is refused
+    named = tuple(test for test in TESTS if not (ranks and test == "permutation"))
+    fields = {"tests": named, "margin": 0.02, "resamples": 100, **task, **situation.options}
     return evalreport.evaluate(source, options=evalreport.Options(**fields))
 
 

@@ -95,6 +95,7 @@ def test_the_stages_of_the_program_add_up() -> None:
             "reading and checking",
             "resampling",
             "comparing",
+            "questions",
             "putting together",
         ),
         "writing",
@@ -102,7 +103,7 @@ def test_the_stages_of_the_program_add_up() -> None:
     assert min(found.stages.values()) > 0
     assert found.total == pytest.approx(sum(found.stages.values()))
     text = page.page([found, Course("html, json", {"imports": 0.25, "writing": 0.5})])
-    assert "| html, json | 0 | 0.25 | 0 | 0 | 0 | 0 | 0.5 | 0.75 |" in text
+    assert "| html, json | 0 | 0.25 | 0 | 0 | 0 | 0 | 0 | 0.5 | 0.75 |" in text
     assert "| json | " in text
 
 

@@ -135,7 +135,7 @@ def test_truth_of_another_length_is_refused() -> None:
         ({}, "empty"),
         ({"m": {"y_true": [], "y_pred": []}}, "empty"),
         ({"m": {"y_true": [1], "x": [1]}}, "no usable column"),
-        ({"m": {"y_true": [1, 0], "y_pred": [[1, 2], [3, 4]]}}, "2 dimensions.*multilabel"),
+        ({"m": {"y_true": [1, 0], "y_pred": [[1, 2], [3, 4]]}}, "2 dimensions.*needs a file of its own"),
         ({"m": {"y_true": [1, 0], "y_pred": [1, "x"]}}, "cannot be read as text or numbers"),
         ({"m": {"y_true": [1, 0], "y_pred": [1]}}, "different lengths"),
         ({"m": {"y_true": [1, 0], "score": [1.0, float("nan")]}}, "row 2: the cell is empty"),
