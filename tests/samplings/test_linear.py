@@ -15,8 +15,6 @@ from tests.samplings.test_sampling import SAMPLINGS, VALUES, N
 
 NAMES = ("examples", "weighted", "clusters", "weighted clusters", "in order")
 OF_ONE_TEST_SET = {name: SAMPLINGS[name] for name in NAMES}
-    name: SAMPLINGS[name] for name in ("examples", "weighted", "clusters", "weighted clusters", "in order")
-}
 
 
 @pytest.mark.parametrize("sampling", OF_ONE_TEST_SET.values(), ids=OF_ONE_TEST_SET)
