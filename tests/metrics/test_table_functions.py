@@ -65,7 +65,7 @@ def test_one_class_is_that_of_the_collapsed_table() -> None:
 def test_many_margins_at_once_have_the_values_of_each_by_itself() -> None:
     """Values and derivatives, up to the order of sums."""
     rng = np.random.default_rng(1)
-    tables = rng.multinomial(20, TABLE.ravel() / TABLE.sum(), size=2000).reshape(-1, 4, 4)
+    tables = rng.multinomial(20, TABLE.ravel() / TABLE.sum(), size=2000).reshape(-1, 4, 4) * 1.0
     margins = np.stack([margins_of(table) for table in tables])
     together = TableFunctions(margins, PREDICTIONS, exact=False)
     for quantity in QUANTITIES:
