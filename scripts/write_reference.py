@@ -1,6 +1,6 @@
 """Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
-Also evalreport/questions/declared_options.py and declared_lists.py, those of all rooms, evalreport/keywords.py, the options as the
+Also evalreport/questions/declared_*.py, the options and lists of all rooms, evalreport/keywords.py, the options as the
 keywords of the functions of the package, and evalreport/cli/readable_formats.py, the formats for the help. With --check
 nothing is written; the exit code is 1 where a file is not what it would be.
 """
@@ -335,43 +335,34 @@ def _without_flags(summary: str) -> str:
     return text[:1].upper() + text[1:] if text[:1] != "(" else f"Names {text}"
 
 
-DECLARED_HEAD = '''"""The {what} of all rooms; written by ``make docs``, do not edit."""
+DECLARED_HEAD = '''"""The {about} of all rooms; written by ``make docs``, do not edit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 '''
+DECLARED = {
+    "declared_options": ("options", "Options", "options"),
+    "declared_lists": ("records", "Lists", "lists of results.json"),
+}
+"""Modules of ``questions``: the file of a room, the ending of its class, and what the class declares."""
 
 
-DECLARED = (
-    ("options", "Options", "RoomOptions", "options"),
-    ("records", "Lists", "RoomLists", "lists of results.json"),
-)
-"""A file of rooms, the ending of its classes, the class that joins them, and what they are."""
-
-
-def declared_path(about: tuple[str, str, str, str]) -> Path:
-    """Return the path of the module that joins some classes of all rooms."""
-    return ROOMS_PATH / f"declared_{about[1].lower()}.py"
-
-
-def declared(file: str, ending: str, name: str, what: str) -> str:
-    """Return the module that joins the classes of all rooms whose names have an ending.
-
-    Options and lists have a module each: ``--help`` needs the options, and none of the libraries of records.
-    """
+def declared(module: str) -> str:
+    """Return the module that joins the classes ``...Options``, or ``...Lists``, of all rooms."""
     from evalreport.extensions import ROOMS
 
+    file, ending, about = DECLARED[module]
     imports: list[str] = []
     bases: list[str] = []
     for room in ROOMS:
         path = ROOMS_PATH / room / f"{file}.py"
         tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
         names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name.endswith(ending)]
-        imports += [f"from evalreport.questions.{room}.{file} import {class_name}" for class_name in names]
+        imports += [f"from evalreport.questions.{room}.{file} import {name}" for name in names]
         bases += names
-    joined = _joined_class(name, bases, f"The {what} of all rooms, in their order.")
-    return "\n".join([DECLARED_HEAD.format(what=what), *sorted(imports), "", "", joined])
+    joined = _joined_class(f"Room{ending}", bases, f"The {about} of all rooms, in their order.")
+    return "\n".join([DECLARED_HEAD.format(about=about), *sorted(imports), "", "", joined]).rstrip() + "\n"
 
 
 def _joined_class(name: str, bases: list[str], about: str) -> str:
@@ -384,8 +375,8 @@ def _joined_class(name: str, bases: list[str], about: str) -> str:
 def main() -> int:
     """Write or check the files; return the exit code."""
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
-    for about in DECLARED:  # before all others, which import them
-        if not _is_written(declared_path(about), declared(*about).rstrip() + "\n"):
+    for module in DECLARED:  # before all others, which import them
+        if not _is_written(ROOMS_PATH / f"{module}.py", declared(module)):
             return 1
     from evalreport.schema.json_schema import SCHEMA_FILE as SCHEMA_PATH
     from evalreport.schema.json_schema import json_schema

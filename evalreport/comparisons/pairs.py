@@ -319,6 +319,7 @@ OWN_INTERVAL: Mapping[str, str] = {
 NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
     "agreement": lambda method: PairedProportion in method.of,
     "independent": lambda method: method.name == "normal",
+    "losses": lambda method: method.name == "t",
 }
 """The intervals shown instead where the user names one."""
 
@@ -371,19 +372,27 @@ def records(comparison: Comparison, options: Options, *, primary: bool = False) 
         return [_untested(comparison, options)]
     names = tests_for(comparison, options.tests, primary=primary)
     rows = [_record(comparison, name, options, leading=name == names[0]) for name in names]
-    pair, needs = comparison.pair, TESTS[names[0]].needs
-    if pair is None or needs not in NAMED_INSTEAD:
-        return rows
-    # The leading test once more, with the interval that the user named.
-    named = interval_for(pair, names[0], options, options.confidence)
-    if named.method not in (
-        *(row.interval_method for row in rows),
-        *OWN_INTERVAL.values(),
-        pair.recommended_interval,
-    ):
-        again = replace(rows[0], low=named.low, high=named.high, interval_method=named.method)
-        rows.append(replace(again, recommended=False, caution=EXPLORATORY))
-    return rows
+    again = _with_named_interval(comparison, rows, options)
+    return rows if again is None else [*rows, again]
+
+
+def _with_named_interval(
+    comparison: Comparison, rows: Sequence[ComparisonRecord], options: Options
+) -> ComparisonRecord | None:
+    """Return the leading test once more with the interval that the user named; None where that is shown already."""
+    pair, needs = comparison.pair, TESTS[comparison.recommended_test].needs
+    if pair is None or needs not in NAMED_INSTEAD or pair.difference.fits is not None:
+        return None
+    name = _named(NAMED_INSTEAD[needs], options)
+    if name is None and "all" in options.intervals:
+        name = {"independent": "normal", "losses": "t"}.get(needs)
+    if name is None or (needs == "losses" and pair.difference.metric.per_example is None):
+        return None
+    named = limits(pair.difference, name, options.confidence)
+    if named.method in {row.interval_method for row in rows}:
+        return None
+    leading = replace(rows[0], low=named.low, high=named.high, interval_method=named.method)
+    return replace(leading, recommended=False, caution=EXPLORATORY)
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:

@@ -187,10 +187,12 @@ def paired(name: str, test: str, *, statistic: str | None = None, signed: bool =
 
 
 def paired_t(name: str, *, difference: str | None = None) -> Reader:
-    """Read the paired t test of a mean loss: statistic, degrees of freedom, p, limits of the difference."""
+    """Read the paired t test of a mean loss, beside its own limits: statistic, degrees of freedom, p, limits."""
 
     def read(results: Results, record: Record) -> Numbers:
-        row, sign = lookup.comparison(results, tuple(record["models"]), name, chosen=_named("paired_t"))
+        row, sign = lookup.comparison(
+            results, tuple(record["models"]), name, chosen=lambda r: (r.test, r.interval_method) == ("paired_t", "t")
+        )
         low, high = lookup.signed_limits(row, sign)
         assert row.statistic is not None
         assert row.difference is not None
