@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from evalreport.errors import OutputError, UsageError
-from evalreport.questions.declared import RoomLists
+from evalreport.questions.declared_lists import RoomLists
 from evalreport.registry import unknown_name
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.comparisons import (
