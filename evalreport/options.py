@@ -483,7 +483,7 @@ def plain(key: Key, value: object) -> object:
         try:
             return float(value)
         except OverflowError:
-            return math.inf
+            raise UsageError(f"the number is too large; for example: {key.name} = {key.example}") from None
     return int(value) if kind == "integer" and is_integer(value) else value
 
 

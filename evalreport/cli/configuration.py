@@ -342,10 +342,6 @@ def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
         return plain(key, value)
     except UsageError as error:
         raise UsageError(f"{place}: {error}") from None
-    except OverflowError:
-        raise UsageError(
-            f"{place}: the number is too large; for example: {key.name} = {key.example}"
-        ) from None
 
 
 def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:

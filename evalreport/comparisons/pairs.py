@@ -392,7 +392,7 @@ def _with_named_interval(
     if named.method in {row.interval_method for row in rows}:
         return None
     leading = replace(rows[0], low=named.low, high=named.high, interval_method=named.method)
-    return replace(leading, recommended=False, caution=EXPLORATORY)
+    return replace(leading, recommended=False, caution=EXPLORATORY, reason=rows[0].reason or named.reason)
 
 
 def exploratory_records(others: Sequence[Comparison], options: Options) -> Iterator[ComparisonRecord]:

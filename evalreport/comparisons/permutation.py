@@ -178,9 +178,15 @@ def _of_moments(sample: Sample, models: tuple[str, str], quantity: Quantity) -> 
     # Without weights and parts a row's columns are those of one example, else of all its examples.
     each = 1.0 if units.times is None or (units.plain and parts == 1) else units.times[:, None]
     first, second = (table.toarray() / each for table in tables)
-    swapped = _is_greater(first, second)[:, None]
+    # Numbers that differ by rounding alone are equal, so that another unit of measurement makes the same kinds.
+    largest = np.maximum(np.abs(first).max(axis=0), np.abs(second).max(axis=0))
+    unit = NEARLY * np.where(largest > 0, largest, 1.0)
+    keys = [np.rint(side / unit) for side in (first, second)]
+    swapped = _is_greater(keys[0], keys[1])[:, None]
     low, high = np.where(swapped, second, first), np.where(swapped, first, second)
-    rows, kind = np.unique(np.concatenate([low, high], axis=1), axis=0, return_inverse=True)
+    both = np.concatenate([np.where(swapped, keys[1], keys[0]), np.where(swapped, keys[0], keys[1])], axis=1)
+    _, place, kind = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    rows = np.concatenate([low, high], axis=1)[place]
     times = np.bincount(kind.ravel(), weights=units.times).astype(np.int64)
     columns = [sparse.csr_array(part) for part in (rows[:, :p], rows[:, p:])]
     return _of_sums(columns, function, studentised, units.factors, times)

@@ -300,7 +300,8 @@ def gradient(function: Callable[[Array], Array], point: Array) -> npt.NDArray[np
     array([12.,  9.])
     """
     flat = np.asarray(point, dtype=np.float64).ravel()
-    step = 1e-30 * np.where(flat == 0, 1.0, np.abs(flat))
+    # A step that vanishes beside the number, and is a normal number itself.
+    step = np.maximum(1e-30 * np.where(flat == 0, 1.0, np.abs(flat)), np.finfo(np.float64).tiny)
     slopes = np.empty(flat.size)
     at_once = max(1, _AT_ONCE // max(flat.size, 1))
     for start in range(0, flat.size, at_once):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, repeat, starmap
+from typing import Literal
 
 from evalreport.numbers import MISSING, interval, number
 from evalreport.report.view import Model
@@ -251,6 +252,15 @@ EDGE, EDGE_OF_DIFFERENCES = 4.0, 3.0
 """Percent of the width that is left free at either side."""
 
 
+Transform = Literal["linear", "log", "root"]
+TRANSFORMS: Mapping[Transform, Callable[[float], float]] = {
+    "linear": float,
+    "log": math.log,
+    "root": math.sqrt,
+}
+"""What is drawn in proportion: the value, its logarithm or its root; by name, since templates are given plain data."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """One axis, in percent of the column's width.
@@ -271,7 +281,7 @@ class Scale:
 
     least: float
     most: float
-    transform: Callable[[float], float]
+    transform: Transform
     ticks: tuple[tuple[float, str], ...] = ()
     edge: float = EDGE
     zero: float | None = None
@@ -282,8 +292,9 @@ class Scale:
 
     def place(self, value: float) -> float:
         """Return the position of a value, at the edge where it lies beyond."""
-        low, high = self.transform(self.least), self.transform(self.most)
-        within = self.transform(min(max(value, self.least), self.most))
+        transform = TRANSFORMS[self.transform]
+        low, high = transform(self.least), transform(self.most)
+        within = transform(min(max(value, self.least), self.most))
         return round(self.edge + (100 - 2 * self.edge) * (within - low) / ((high - low) or 1.0), 2)
 
     def stretch(self, low: float, high: float) -> tuple[float, float]:
@@ -318,7 +329,7 @@ def scale_of(
     ticks: Sequence[float],
     *,
     texts: Callable[[float], str],
-    transform: Callable[[float], float] = float,
+    transform: Transform = "linear",
     reference: float | None = None,
     left: str = "",
     right: str = "",
@@ -374,7 +385,7 @@ def difference_scale(
     """
     reach = [0.0] if margin is None else [-margin, 0.0, margin]
     least, most = min(*ends, *reach, 0.0), max(*ends, *reach, 0.0)
-    bare = Scale(least=least, most=most, transform=float, edge=EDGE_OF_DIFFERENCES)
+    bare = Scale(least=least, most=most, transform="linear", edge=EDGE_OF_DIFFERENCES)
     zero = bare.place(0.0)
     return replace(
         bare,

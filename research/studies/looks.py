@@ -103,20 +103,36 @@ def scores(generator: np.random.Generator, sets: int, gap: float) -> tuple[Float
     return first + positive * (1.4 + gap), second + positive * 1.4
 
 
-def delong_at(first: Floats, second: Floats, n: int) -> Floats:
-    """Return DeLong's p-values on the first n examples; 1 where a class has fewer than two."""
+def areas_at(first: Floats, second: Floats, n: int) -> Floats:
+    """Return the p-values of equal areas on the first n examples: 1 - the level at which the interval meets 0.
+
+    The interval is ``plus_delong`` (METHODS 7A). 1 where a class has fewer than two.
+    """
     if n < 4:
         return np.ones(len(first))
     placed = [_placements(one[:, :n]) for one in (first, second)]
-    positives, negatives = (placed[0][k] - placed[1][k] for k in (0, 1))
-    difference = positives.mean(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(
-            positives.var(axis=1, ddof=1) / positives.shape[1]
-            + negatives.var(axis=1, ddof=1) / negatives.shape[1]
-        )
-        p = 2 * special.ndtr(-np.abs(difference) / error)
-    return np.where(error > 0, p, 1.0)
+    apart = [placed[0][k] - placed[1][k] for k in (0, 1)]
+    difference = np.abs(apart[0].mean(axis=1))
+    q = min(part.shape[1] for part in apart)
+
+    def beyond(alpha: Floats) -> Floats:
+        share = (special.ndtri(1 - alpha / 2) / special.ndtri(0.975)) ** 2
+        variances = []
+        for part in apart:
+            m, deviations = part.shape[1], part - part.mean(axis=1, keepdims=True)
+            made_up = np.minimum(1, np.abs(deviations).max(axis=1) + 2 / q)
+            squares = (deviations**2).sum(axis=1) + share * made_up**2
+            variances.append(squares / ((m + share - 1) * (m + share)))
+        total = variances[0] + variances[1]
+        df = total**2 / sum(v**2 / (part.shape[1] - 1) for v, part in zip(variances, apart, strict=True))
+        return np.asarray(difference - special.stdtrit(df, 1 - alpha / 2) * np.sqrt(total))
+
+    low, high = np.full(len(first), -30.0), np.zeros(len(first))  # logarithms of alpha
+    for _ in range(60):
+        middle = (low + high) / 2
+        decided = beyond(np.exp(middle)) > 0
+        low, high = np.where(decided, low, middle), np.where(decided, middle, high)
+    return np.exp(high)
 
 
 def _placements(values: Floats) -> tuple[Floats, Floats]:
@@ -172,7 +188,7 @@ At = Callable[[Floats, Floats, int], Floats]
 TESTS: Mapping[str, tuple[Draw, At]] = {
     "McNemar mid-p": (outcomes, midp_at),
     "paired t": (losses, t_at),
-    "DeLong": (scores, delong_at),
+    "areas": (scores, areas_at),
     "F1 score": (flags, f1_at),
 }
 """How examples are drawn and tested, by the test."""
@@ -327,7 +343,7 @@ def _source(test: str, first: Floats, second: Floats, n: int) -> dict[str, dict[
         return {"a": {**ids, "outcome": a}, "b": {**ids, "outcome": b}}
     if test == "paired t":
         return {"a": {**ids, "outcome": a}, "b": {**ids, "outcome": b}}
-    if test == "DeLong":
+    if test == "areas":
         true = [int(i % 2 == 0) for i in range(n)]
         return {"a": {**ids, "y_true": true, "score": a}, "b": {**ids, "y_true": true, "score": b}}
     true = (a.astype(int) // 2).tolist()
@@ -341,7 +357,7 @@ def _options(test: str) -> dict[str, Any]:
     by_test: dict[str, dict[str, Any]] = {
         "McNemar mid-p": {"task": "outcome", "metrics": "mean_outcome"},
         "paired t": {"task": "outcome", "metrics": "mean_outcome", "lower_is_better": True},
-        "DeLong": {"metrics": "roc_auc"},
+        "areas": {"metrics": "roc_auc"},
         "F1 score": {"metrics": "f1"},
     }
     return by_test[test]

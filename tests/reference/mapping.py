@@ -191,7 +191,10 @@ def paired_t(name: str, *, difference: str | None = None) -> Reader:
 
     def read(results: Results, record: Record) -> Numbers:
         row, sign = lookup.comparison(
-            results, tuple(record["models"]), name, chosen=lambda r: (r.test, r.interval_method) == ("paired_t", "t")
+            results,
+            tuple(record["models"]),
+            name,
+            chosen=lambda r: (r.test, r.interval_method) == ("paired_t", "t"),
         )
         low, high = lookup.signed_limits(row, sign)
         assert row.statistic is not None

@@ -222,7 +222,10 @@ def test_independent_test_sets_agree_with_r(record: Record) -> None:
         "accuracy",
         chosen=lambda r: (r.test, r.interval_method) == ("two_proportions_z", method),
     )
-    assert (sign, row.recommended) == (1, not wald)  # Newcombe's limits lead, Wald's are shown where they are named
+    assert (sign, row.recommended) == (
+        1,
+        not wald,
+    )  # Newcombe's limits lead, Wald's are shown where they are named
     if "p_value" in value:
         assert row.p_value == pytest.approx(value["p_value"], abs=CLOSED_FORM)
         assert row.statistic == pytest.approx(value.get("z", value.get("statistic")), abs=1e-9)

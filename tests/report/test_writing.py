@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evalreport import questions
 from evalreport.errors import OutputError
 from evalreport.options import OutputOptions
 from evalreport.report import pdf, render, sections, writing
@@ -103,7 +104,11 @@ def test_an_unwritable_place_is_said(simulate: Callable[..., Results], tmp_path:
 
 def test_every_figure_of_a_report_is_known_as_ours() -> None:
     """A drawing under a name that is not known would never be removed, and stand beside the next report's."""
-    sources = [path.read_text() for path in Path(sections.__file__).parent.glob("*.py")]
+    folders = (
+        Path(sections.__file__).parent.glob("*.py"),
+        Path(questions.__file__).parent.glob("*/*section.py"),
+    )
+    sources = [path.read_text() for folder in folders for path in folder]
     names = {name for text in sources for name in re.findall(r'\bname="([a-z0-9-]+)"', text)}
     assert {"ranks", "strip"} <= names
     assert {name for name in names if not writing.is_ours(f"figures/{name}.svg")} == set()

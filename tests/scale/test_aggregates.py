@@ -131,7 +131,7 @@ def test_a_run_takes_over_the_options_of_its_aggregate(folder: Path) -> None:
         (Options(slices=("place",)), ["--positive", "1", "--slice", "sex", "--slice", "place"]),
         (Options(slices=("sex*place",)), ["--positive", "1", "--slice", "sex", "--slice", "sex*place"]),
         (Options(positive="0"), ["--positive", "0", "--slice", "sex"]),
-        (Options(cluster="place"), ["--positive", "1", "--slice", "sex", "--cluster", "place"]),
+        (Options(cluster="place"), ["--positive", "1", "--cluster", "place", "--slice", "sex"]),
     ],
     ids=str,
 )

@@ -54,14 +54,14 @@ def test_a_memory_limit_makes_duckdb_sort_on_disk_and_changes_no_byte(
 ) -> None:
     """1,000,000 rows under 50 MB: the rest lies on disk, and every array is the same."""
     watched: list[tuple[int, int]] = []
-    counted = ordering._other_than_before
+    taken = ordering.as_numpy
 
-    def watching(ids: Any, previous: str | None) -> Any:
+    def watching(batch: Any, missing: float) -> Any:
         watched.append(used_by(opened[-1]))
-        return counted(ids, previous)
+        return taken(batch, missing)
 
     opened = record_connections(monkeypatch)
-    monkeypatch.setattr(ordering, "_other_than_before", watching)
+    monkeypatch.setattr(ordering, "as_numpy", watching)
     # In a context of its own, without the database that the tests of this process share.
     within = Context().run(load, two_models, memory_limit=50 * MEGABYTE)
     assert watched, "the ids were not sorted by DuckDB"

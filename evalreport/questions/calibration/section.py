@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -176,7 +175,7 @@ def _board(view: View, every: Sequence[Finding]) -> Table:
     records = [f.record for f in shown]
     ratios = scale_of(
         [v for r in records for v in (r.observed_expected, r.observed_expected_low, r.observed_expected_high) if v],
-        RATIOS, texts=lambda t: f"{t:g}", transform=math.log, reference=1.0,
+        RATIOS, texts=lambda t: f"{t:g}", transform="log", reference=1.0,
         left=say("calibration.too_high_side"), right=say("calibration.too_low_side"),
     )  # fmt: skip
     slopes = scale_of(
@@ -256,7 +255,7 @@ def _grade_table(
     shown = view.model(model)
     root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
     values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
-    rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform=math.sqrt if root else float)
+    rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform="root" if root else "linear")
     finding = _grades_finding(shown.name, rows, [r for r in rows if _outside(r)])
     what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
     if by_class:

@@ -122,7 +122,7 @@ def _groups(
         v for k in keys if k in by_group for v in (by_group[k].ratio, by_group[k].low, by_group[k].high) if v
     ]
     scale = scale_of(
-        [*ends, *(BAND if gated else ())], RATIOS, texts=lambda t: f"{t:g}", transform=math.log, reference=1.0,
+        [*ends, *(BAND if gated else ())], RATIOS, texts=lambda t: f"{t:g}", transform="log", reference=1.0,
         left=say("segments.less_often"), right=say("segments.more_often"), band=BAND if gated else None,
     )  # fmt: skip
     rows = [_row(model, key, rates, recalls, by_group, references, (selected, scale, found)) for key in keys]
