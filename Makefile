@@ -21,8 +21,12 @@ export OPENBLAS_NUM_THREADS := 1
 # Tests start the program some hundred times: compiled anew, each start takes a second more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
+.PHONY: help demo test meaning test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study study-mutations campaign bench peers clean distclean dist site figures owner
+
+# What a reviewer runs: reference values of R, traps, properties, headlines, and the tests that name a forgotten step.
+MEANING := tests/reference tests/traps tests/properties tests/headline tests/questions/test_rooms.py tests/samplings/test_sampling.py \
+           tests/test_registry.py tests/test_extensions.py tests/test_options.py tests/documents/test_warnings.py
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -42,6 +46,9 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.i
 	PYTHONPATH=$(CURDIR)/.cache/s3 $(BIN)/python -m pytest tests/sources/test_addresses.py
 	PYTHONPATH=$(CURDIR)/.cache/mlflow $(BIN)/python -m pytest tests/imports
 	PYTHONPATH=$(CURDIR)/.cache/spark $(BIN)/python -m pytest tests/system -m machines
+
+meaning: env ## do the numbers and sentences mean what they say? R's values, traps, properties, headlines, forgotten steps
+	$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal -m "not slow and not system" $(MEANING)
 
 test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
 	$(BIN)/python tests/headline/check.py --md tests/headline/result.md --store tests/headline/records.json.xz

@@ -59,7 +59,7 @@ from evalreport.questions.question import Data, Pairs, Run, answered
 from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.results import Results
-from evalreport.warnings import warnings_of
+from evalreport.warnings import states_of, warnings_of
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -225,8 +225,9 @@ def with_verdicts(run: Run) -> Results:
 
 
 def with_checks(results: Results, run: Run) -> Results:
-    """Return results with the warnings of every check of the run."""
+    """Return results with the warnings of the run, and the state of every check."""
     facts = {
+        "whole": run.data.whole,
         "predictions": run.predictions,
         "options": run.data.deciding,
         "family": run.pairs.family,
@@ -234,8 +235,8 @@ def with_checks(results: Results, run: Run) -> Results:
         **run.answers,
     }
     of_samples = [{"sample": s} if k == 0 else {"sample": s, "family": ()} for k, s in enumerate(run.samples)]
-    raised = (*run.predictions.warnings, *warnings_of(facts, of_samples))
-    return replace(results, warnings=tuple(dict.fromkeys(raised)))
+    raised = tuple(dict.fromkeys((*run.predictions.warnings, *warnings_of(facts, of_samples))))
+    return replace(results, warnings=raised, checks=states_of(facts, of_samples, raised))
 
 
 def without_figures(predictions: Predictions, options: Options) -> Results:

@@ -43,6 +43,7 @@ from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message
+from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
 MOST_SHOWN = 3
@@ -86,7 +87,8 @@ def warned(now: Present, _past: Past) -> Results:
     if changed:
         found.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
-    return replace(now.results, warnings=(*found, *now.results.warnings))
+    looked = ("worse_than_accepted", "slice_fell", "data_changed") if now.results.audit else ()
+    return with_warnings(now.results, found, looked=looked)
 
 
 QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (

@@ -45,6 +45,7 @@ from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts, plain
+from evalreport.warnings import with_warnings
 
 LEAST_ROWS = 2
 """Rows (of a metric of classes: of the rarest class) below which a run is compared with nothing."""
@@ -352,7 +353,8 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
         audit=(*now.results.audit, *rows),
         evidence=_with_place(evidence, rows, now, past, new, same=same),
     )
-    return replace(results, warnings=(*_cautions(rows), *results.warnings))
+    looked = ("few_accepted_nights", "nights_depend", "runs_differ") if rows else ()
+    return with_warnings(results, _cautions(rows), looked=looked)
 
 
 def _with_place(

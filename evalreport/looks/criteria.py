@@ -35,6 +35,7 @@ from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, Text
+from evalreport.warnings import with_warnings
 
 DECLARED = ("metrics", "margin", "gates", "slices", "correction", "confidence", "looks", "n_max", "baseline")
 """Fields of ``Options`` that criteria declare."""
@@ -218,6 +219,7 @@ class Followed:
             if changed
             else ()
         )
+        results = with_warnings(results, added, looked=("criteria_changed",), first=False)
         return replace(
             results,
             declared=record,
@@ -229,7 +231,6 @@ class Followed:
             metrics=tuple(
                 replace(row, exploratory=True) if undeclared(row) else row for row in results.metrics
             ),
-            warnings=(*results.warnings, *added),
         )
 
     def _quantities(self, results: Results) -> set[Quantity] | None:

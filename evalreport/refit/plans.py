@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
@@ -25,7 +25,7 @@ Backend = Literal["sequential", "threads", "loky", "dask"]
 Task = Literal["binary", "multiclass", "regression"]
 Selection = Literal["accuracy", "log_loss", "mse", "mae"]
 
-Table: TypeAlias = Mapping[str, Any]
+Table: TypeAlias = dict[str, Any]
 """Values by key, as in a table of TOML."""
 Model: TypeAlias = "BaseEstimator"
 """An estimator of scikit-learn, or another object with its methods ``fit`` and ``predict``."""
@@ -173,7 +173,7 @@ class Estimator(msgspec.Struct, frozen=True, kw_only=True, rename={"factory": "i
 
     name: Text
     factory: Annotated[tuple[ImportPath, ...], Meta(min_length=1)]
-    parameters: dict[str, Any] = {}
+    parameters: Table = {}
     grid: dict[str, Values] = {}
     complexity: Complexity | None = None
 
@@ -237,7 +237,7 @@ def settle(plan: Plan) -> Plan:
     return _plan(as_table(plan, "encode_name"))
 
 
-def describe(plan: Plan) -> dict[str, Any]:
+def describe(plan: Plan) -> Table:
     """Return everything that the predictions depend on as plain values, for the record and for digests."""
     table = as_table(plan)
     table["data"]["file"] = plan.data.file.as_posix()
@@ -254,7 +254,7 @@ def as_table(value: Any, spelling: Literal["name", "encode_name"] = "name") -> A
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _plan(content: dict[str, Any]) -> Plan:
+def _plan(content: Table) -> Plan:
     """Make a settled plan of a table of tables."""
     estimators = content.get("estimator", [])
     if not isinstance(estimators, list) or not all(isinstance(entry, dict) for entry in estimators):
@@ -265,8 +265,7 @@ def _plan(content: dict[str, Any]) -> Plan:
         "estimator": [_estimator(entry, place) for place, entry in enumerate(estimators, start=1)],
     }
     plan = _record(Plan, {**content, **parts}, "")
-    for fault in _contradictions(plan):
-        raise UsageError(fault)
+    _check_contradictions(plan)
     return plan
 
 
@@ -282,7 +281,7 @@ def _with_defaults(scheme: Scheme) -> Scheme:
     return replace(scheme, **{name: defaults[name] for name in defaults if getattr(scheme, name) is None})
 
 
-def _estimator(table: dict[str, Any], number: int) -> Estimator:
+def _estimator(table: Table, number: int) -> Estimator:
     place = (
         f"estimator {table['name']!r}" if isinstance(table.get("name"), str) else f"estimator number {number}"
     )
@@ -333,56 +332,62 @@ def _value(value: object, entry: FieldInfo, before: str) -> Any:
         raise UsageError(f"{before}{entry.encode_name} = {value}: expected {problem}") from None
 
 
-def _contradictions(plan: Plan) -> Iterator[str]:
-    """Yield the contradictions between values that are allowed by themselves."""
+def _check_contradictions(plan: Plan) -> None:
+    """Refuse values that are allowed by themselves and contradict each other."""
     data, scheme, estimators = plan.data, plan.scheme, plan.estimators
     if plan.backend == "dask" and not plan.scheduler:
-        yield "the backend dask needs the address of its scheduler, such as tcp://127.0.0.1:8786"
+        raise UsageError("the backend dask needs the address of its scheduler, such as tcp://127.0.0.1:8786")
     if plan.scheduler and plan.backend != "dask":
-        yield f"a scheduler belongs to the backend dask, but the backend is {plan.backend}"
+        raise UsageError(f"a scheduler belongs to the backend dask, but the backend is {plan.backend}")
     if not estimators:
-        yield "the plan names no estimator: add a table [[estimator]]"
+        raise UsageError("the plan names no estimator: add a table [[estimator]]")
     for estimator in estimators:
         place = f"estimator {estimator.name!r}"
         if not estimator.name.isprintable() or estimator.name != estimator.name.strip():
-            yield f"{place}: a name is printable text without spaces around it"
+            raise UsageError(f"{place}: a name is printable text without spaces around it")
         if scheme.name == "nested" and not estimator.grid:
-            yield f"{place}: the scheme nested searches a grid: add a table [estimator.grid]"
+            raise UsageError(f"{place}: the scheme nested searches a grid: add a table [estimator.grid]")
         varied = estimator.complexity
         if varied is None:
             if scheme.name == "complexity-curve":
-                yield (
+                raise UsageError(
                     f"{place}: the scheme complexity-curve varies a parameter: add a table"
                     " [estimator.complexity]"
                 )
             continue
         if varied.complexity and len(varied.complexity) != len(varied.values):
-            yield f"{place}: complexity: {len(varied.values)} values, but {len(varied.complexity)} complexities"
+            raise UsageError(
+                f"{place}: complexity: {len(varied.values)} values, but {len(varied.complexity)} complexities"
+            )
         if len(set(axis(varied))) < len(varied.values):
-            yield f"{place}: complexity: the same complexity appears twice"
+            raise UsageError(f"{place}: complexity: the same complexity appears twice")
         if varied.parameter in estimator.grid:
-            yield f"{place}: {varied.parameter!r} cannot be both searched and varied"
+            raise UsageError(f"{place}: {varied.parameter!r} cannot be both searched and varied")
     models = [name for e in estimators for name in dict.fromkeys(variant.model for variant in variants(e))]
     for name in models:
         if models.count(name) > 1:
-            yield f"two estimators have a model {name!r}; give each estimator a name of its own"
+            raise UsageError(f"two estimators have a model {name!r}; give each estimator a name of its own")
     if scheme.name == "leave-group-out" and data.group is None:
-        yield "the scheme leave-group-out needs the column of groups: [data] group"
+        raise UsageError("the scheme leave-group-out needs the column of groups: [data] group")
     if scheme.name == "leave-one-out" and data.group is not None:
-        yield "leave-one-out would put a group on both sides of a split: use leave-group-out"
+        raise UsageError("leave-one-out would put a group on both sides of a split: use leave-group-out")
     if scheme.name == "time-ordered" and data.time is None:
-        yield "the scheme time-ordered needs the column of time: [data] time"
+        raise UsageError("the scheme time-ordered needs the column of time: [data] time")
     if data.time is not None and scheme.name not in OF_TIME:
-        yield (
+        raise UsageError(
             f"in the scheme {scheme.name} time would run backwards; with [data] time use {' or '.join(OF_TIME)},"
             " or take time out of the plan if it does not matter"
         )
     if data.time is not None and data.group is not None:
-        yield "group and time cannot both hold: a group that lasts stands on both sides; name one of them"
+        raise UsageError(
+            "group and time cannot both hold: a group that lasts stands on both sides; name one of them"
+        )
     if data.time is not None and scheme.stratify:
-        yield "stratify and time cannot both hold: name one of them"
+        raise UsageError("stratify and time cannot both hold: name one of them")
     if data.group is not None and scheme.stratify and scheme.test is not None:
-        yield f"the scheme {scheme.name} cannot hold both group and stratify; stratified-kfold can"
+        raise UsageError(
+            f"the scheme {scheme.name} cannot hold both group and stratify; stratified-kfold can"
+        )
 
 
 def axis(varied: Complexity) -> tuple[float, ...]:
@@ -404,7 +409,7 @@ class Variant(NamedTuple):
     """An estimator with one value of its complexity: the model's name, the parameter's value, the place on the axis."""
 
     model: str
-    chosen: Mapping[str, object]
+    chosen: Table
     complexity: float | None
 
 

@@ -35,7 +35,7 @@ from evalreport.schema.metrics import (
     MetricRecord,
     ResidualRecord,
 )
-from evalreport.schema.warnings import WarningRecord
+from evalreport.schema.warnings import CheckRecord, WarningRecord
 from evalreport.texts import Message, coded, english, joined, speaking
 from evalreport.texts.visible import escaped_json
 
@@ -102,6 +102,8 @@ class Results(RoomLists):
     audit: tuple[AuditRecord, ...] = ()
     evidence: tuple[EvidenceRecord, ...] = ()
     warnings: tuple[WarningRecord, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+    """Every check that the program knows, with its state."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -24,6 +24,23 @@ class WarningRecord:
     level: Level = "caution"
 
 
+State = Literal["passed", "fired", "not_applicable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRecord:
+    """The state of one check: of a warning's ``code``, once a run, or once a model that ``about`` then names.
+
+    A check that had nothing to look at is ``not_applicable``, with the ``reason``; it is never ``passed``.
+    """
+
+    code: str
+    title: Message
+    state: State
+    reason: Message | None = None
+    about: tuple[str, ...] = ()
+
+
 LEVELS: Mapping[str, tuple[Level, ...]] = {
     "trained_on_test": ("blocker",),
     "gold_not_random": ("blocker", "caution", "info"),

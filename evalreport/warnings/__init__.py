@@ -6,18 +6,22 @@ Those about files are raised where ``loading`` finds the fault, those about the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from evalreport.extensions import files_of_rooms
-from evalreport.schema.warnings import WarningRecord
+from evalreport.schema.results import Results
+from evalreport.schema.warnings import CheckRecord, WarningRecord
 from evalreport.warnings import (  # noqa: F401 - each registers its checks
     coverage,
     direction,
+    elsewhere,
     layout,
     pairs,
     rare_outcomes,
     values,
 )
-from evalreport.warnings.checks import CHECKS, Facts, raised_by
+from evalreport.warnings.checks import CHECKS, Check, check_records, raised_by
+from evalreport.warnings.needs import Facts
 
 FIRST = (
     *(
@@ -47,6 +51,41 @@ def warnings_of(facts: Facts, of_samples: Sequence[Facts]) -> Iterator[WarningRe
     of_samples
         What is known of each sample beside.
     """
+    yield from raised_by(all_checks(), facts, of_samples, FIRST)
+
+
+def states_of(
+    facts: Facts, of_samples: Sequence[Facts], raised: Sequence[WarningRecord]
+) -> tuple[CheckRecord, ...]:
+    """Return the state of every check, after all warnings were raised."""
+    return check_records(all_checks(), facts, of_samples, raised)
+
+
+def all_checks() -> Sequence[Check]:
+    """Return every check, those of the rooms included."""
     for _ in files_of_rooms("warnings"):
         pass  # each registers its checks
-    yield from raised_by(CHECKS, facts, of_samples, FIRST)
+    return CHECKS
+
+
+def with_warnings(
+    results: Results, raised: Sequence[WarningRecord], *, looked: Sequence[str], first: bool = True
+) -> Results:
+    """Return results with warnings that were raised after the run, before or behind its own.
+
+    Parameters
+    ----------
+    looked
+        The codes that were looked for: those that were not raised passed.
+    """
+    about = {
+        w.code: tuple(dict.fromkeys(n for o in raised if o.code == w.code for n in o.about)) for w in raised
+    }
+    checks = tuple(
+        replace(c, state="fired" if c.code in about else "passed", reason=None, about=about.get(c.code, ()))
+        if c.code in looked
+        else c
+        for c in results.checks
+    )
+    warnings = (*raised, *results.warnings) if first else (*results.warnings, *raised)
+    return replace(results, warnings=warnings, checks=checks)

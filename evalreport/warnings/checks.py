@@ -8,53 +8,67 @@ sample), ``rows``, ``options``, the answer to a question by the question's name 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evalreport.schema.warnings import WarningRecord
+from evalreport.schema.warnings import CheckRecord, State, WarningRecord
+from evalreport.texts import Message
+from evalreport.warnings.needs import Facts, is_about_a_model, met
 
-Facts = Mapping[str, object]
-"""What is known of a run, by name; None: it has no such thing."""
 Raise = Callable[..., Iterable[WarningRecord]]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One function of warnings.
+    """What some codes need, and the function that gives them.
 
     Attributes
     ----------
     codes
-        The codes that it can give.
-    asks
-        The facts that it needs: the names of its parameters.
+        The codes, all with the same needs.
+    raised
+        The function; None: they are raised elsewhere, while files are read or by an audit.
     needs
-        Names of further conditions.
+        Names of conditions (``NEEDS``) beside the function's parameters.
+    of_models
+        Whether they are about single models.
     """
 
     codes: tuple[str, ...]
-    raised: Raise
-    asks: tuple[str, ...]
+    raised: Raise | None
     needs: tuple[str, ...]
+    of_models: bool
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The facts that it needs: the names of the function's parameters."""
+        return () if self.raised is None else tuple(inspect.signature(self.raised).parameters)
 
     def given(self, facts: Facts) -> Iterable[WarningRecord]:
         """Return its warnings; none where a fact is missing."""
         values = {name: facts.get(name) for name in self.asks}
-        return () if any(value is None for value in values.values()) else self.raised(**values)
+        if self.raised is None or any(value is None for value in values.values()):
+            return ()
+        return self.raised(**values)
 
 
 CHECKS: list[Check] = []
 """Every check of a run."""
 
 
-def check(*codes: str, needs: Sequence[str] = ()) -> Callable[[Raise], Raise]:
-    """Register a function that yields the warnings of some codes."""
+def check(*codes: str, needs: Sequence[str] = (), of_models: bool = False) -> Callable[[Raise], Raise]:
+    """Register a function that yields the warnings of some codes; twice where its codes have needs of their own."""
 
     def register(raised: Raise) -> Raise:
-        CHECKS.append(Check(codes, raised, tuple(inspect.signature(raised).parameters), tuple(needs)))
+        CHECKS.append(Check(codes, raised, tuple(needs), of_models))
         return raised
 
     return register
+
+
+def looked_for(*codes: str, needs: Sequence[str] = (), of_models: bool = False) -> None:
+    """Register codes that are raised elsewhere."""
+    CHECKS.append(Check(codes, None, tuple(needs), of_models))
 
 
 def raised_by(
@@ -72,11 +86,80 @@ def raised_by(
         The checks whose warnings come first, each by a code; of a sample those that are no mere information lead.
     """
     place = {code: k for k, code in enumerate(first)}
-    leading = sorted((c for c in checks if c.codes[0] in place), key=lambda c: place[c.codes[0]])
-    others = [c for c in checks if c.codes[0] not in place]
+    functions = {c.raised: c for c in reversed(checks) if c.raised is not None}
+    order = {
+        f: min(
+            (place[code] for c in checks if c.raised is f for code in c.codes if code in place), default=None
+        )
+        for f in dict.fromkeys(c.raised for c in checks if c.raised is not None)
+    }
+    leading = [functions[f] for f, at in sorted(order.items(), key=lambda o: o[1] or 0) if at is not None]
+    others = [functions[f] for f, at in order.items() if at is None]
     for position, own in enumerate(of_samples):
         about = {**facts, **own}
         asked = [c for c in leading if "sample" in c.asks or position == 0]
         yield from sorted((w for c in asked for w in c.given(about)), key=lambda w: w.level == "info")
         yield from (w for c in others if "sample" in c.asks for w in c.given(about))
     yield from (w for c in others if "sample" not in c.asks for w in c.given(facts))
+
+
+def check_records(
+    checks: Sequence[Check], facts: Facts, of_samples: Sequence[Facts], raised: Sequence[WarningRecord]
+) -> tuple[CheckRecord, ...]:
+    """Return the state of every code: once a run, or once a model where it is about models.
+
+    A code that was raised fired. Else it passed where its check had something to look at, and if not it says why.
+    """
+    views: list[Facts] = [{**facts, **own} for own in of_samples]
+    models = facts["predictions"].models  # type: ignore[attr-defined]
+    by_code: dict[str, list[Check]] = {}
+    for own in checks:
+        for code in own.codes:
+            by_code.setdefault(code, []).append(own)
+    records: list[CheckRecord] = []
+    for code, of_code in sorted(by_code.items()):
+        fired = [w for w in raised if w.code == code]
+        if any(c.of_models for c in of_code):
+            named = {name for w in fired for name in w.about} & {m.name for m in models}
+            for model in models:
+                hit = model.name in named or (bool(fired) and not named)
+                lacks = _lacking(of_code, [{**view, "model": model} for view in views])
+                records.append(_state(code, hit, lacks, (model.name,)))
+        else:
+            about = tuple(dict.fromkeys(name for w in fired for name in w.about))
+            records.append(_state(code, bool(fired), _lacking(of_code, views), about))
+    return tuple(records)
+
+
+def _state(code: str, fired: bool, lacks: str | None, about: tuple[str, ...]) -> CheckRecord:
+    reason = None if fired or lacks is None else Message(f"check_lacks.{lacks}")
+    state: State = "fired" if fired else "passed" if lacks is None else "not_applicable"
+    return CheckRecord(
+        code=code, title=Message(f"caution_head.{code}"), state=state, reason=reason, about=about
+    )
+
+
+def _lacking(checks: Sequence[Check], views: Sequence[Facts]) -> str | None:
+    """Return the first fact or condition that the checks of a code lack; None where one of them has all."""
+    first: str | None = None
+    for own in checks:
+        lacks = _lacks(own, views)
+        if lacks is None:
+            return None
+        first = first or lacks
+    return first
+
+
+def _lacks(own: Check, views: Sequence[Facts]) -> str | None:
+    missing = next((fact for fact in own.asks if all(view.get(fact) is None for view in views)), None)
+    if missing is not None:
+        return missing
+    return next((name for name in own.needs if not _holds(name, views)), None)
+
+
+def _holds(name: str, views: Sequence[Facts]) -> bool:
+    """Say whether a condition holds in some sample; of single models where none is named, of any of them."""
+    if is_about_a_model(name) and "model" not in views[0]:
+        models = views[0]["predictions"].models  # type: ignore[attr-defined]
+        return any(met(name, {**view, "model": model}) for view in views for model in models)
+    return any(met(name, view) for view in views)

@@ -86,7 +86,7 @@ def largest_of(sample: Sample, model: str, quantity: Quantity) -> Largest | None
     return largest_losses(losses, sample.predictions.n_examples, of_probabilities=of_probabilities)
 
 
-@check("few_large_losses")
+@check("few_large_losses", needs=("losses",), of_models=True)
 def large_losses(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models with few examples that make up much of the sum of squared (absolute ...) losses."""
 
@@ -131,7 +131,7 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
     return WarningRecord(code="few_large_losses", text=sentences(text, *notes), about=about)
 
 
-@check("short_interval")
+@check("short_interval", needs=("examples_alone",))
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of metrics whose leading intervals were measured to be short for the number of examples."""
     n, rarest = sample.predictions.n_examples, _rarest(sample)
@@ -149,7 +149,7 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
         yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(found))
 
 
-@check("short_difference_interval")
+@check("short_difference_interval", needs=("models", "test_set", "examples_alone"))
 def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences whose intervals were measured to be short for the number of examples."""
     if not sample.units.plain or sample.predictions.design != "test-set":
@@ -179,7 +179,7 @@ FEW_LOSSES = 30
 """Up to so many examples the largest difference of two losses may well not be among them."""
 
 
-@check("gap_may_be_larger")
+@check("gap_may_be_larger", needs=("models", "test_set", "examples_alone", "losses"))
 def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences of unbounded losses on few examples, or where few large losses carry a model's sum."""
     if not sample.units.plain or sample.predictions.design != "test-set":
@@ -214,7 +214,7 @@ MANY_CLASSES, FEW_OF_EACH = 20, 6
 """With so many classes, and fewer examples than this of one on average, macro averages were measured to be short."""
 
 
-@check("many_small_classes")
+@check("many_small_classes", needs=("classes", "examples_alone"))
 def many_small_classes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of averages over many classes of which few examples are there."""
     classes, n = len(sample.predictions.classes), sample.predictions.n_examples

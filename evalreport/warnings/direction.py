@@ -16,7 +16,7 @@ LOSSES = frozenset(("error", "loss"))
 _OF_A_SEARCH = re.compile(r"^(mean_|split\d+_)?(test|val|train|validation)_")
 
 
-@check("named_like_a_loss")
+@check("named_like_a_loss", needs=("outcome_column",))
 def named_like_a_loss(predictions: Predictions, options: Options) -> list[WarningRecord]:
     """Warn of values that are ranked by the greatest while their column is named after a loss.
 

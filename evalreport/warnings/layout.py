@@ -56,7 +56,8 @@ In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of
 """
 
 
-@check("small_folds", "class_missing_in_fold", "folds_taken_as_independent")
+@check("small_folds", "folds_taken_as_independent", needs=("folds",))
+@check("class_missing_in_fold", needs=("folds", "classes"))
 def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     """Warn of small folds, of folds without a class, and of tests that take folds as independent."""
     if sample.predictions.design not in FOLDED:
@@ -89,7 +90,9 @@ def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes:
     return 0 if int(np.bincount(parts.codes).max()) == 1 else int((by_fold < used).sum())
 
 
-@check("few_replicates", "one_seed", "few_seeds", "few_datasets")
+@check("few_replicates", needs=("replicates",))
+@check("one_seed", "few_seeds", needs=("seeds",))
+@check("few_datasets", needs=("datasets",))
 def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of few replicates, seeds or data sets."""
     parts, design = sample.rows.layout.fits.count, sample.predictions.design
@@ -116,7 +119,8 @@ def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
 
-@check("few_clusters", "cluster_across_folds")
+@check("few_clusters", needs=("clusters",))
+@check("cluster_across_folds", needs=("clusters", "folds"))
 def clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of few clusters, and of clusters that are tested in several folds of one repeat."""
     if options.cluster is None or sample.units.cluster is None:
@@ -155,7 +159,7 @@ def _divided_clusters(sample: Sample, cluster: Indices) -> int:
     return len(np.unique(in_repeat[0][folds > 1]))
 
 
-@check("unequal_weights")
+@check("unequal_weights", needs=("weights",))
 def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of weights so unequal that they are worth few examples."""
     column, effective, n = options.weight, sample.n_effective, sample.predictions.n_examples
@@ -172,7 +176,8 @@ def _tenths(effective: float) -> float:
     return math.floor(10 * effective) / 10
 
 
-@check("random_split_in_time", "time_ordered")
+@check("random_split_in_time", needs=("time", "folds"))
+@check("time_ordered", needs=("time", "neighbours"))
 def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of examples in time that are split at random, or taken as independent."""
     time = sample.predictions.keys.get("time")
@@ -226,7 +231,8 @@ def _interleaved(sample: Sample, time: Floats) -> bool:
     return bool((np.diff(fold) != 0).sum() > 3 * len(np.unique(fold)))
 
 
-@check("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set")
+@check("prevalence_of_this_set", needs=("two_classes", "classes"))
+@check("overlap_is_no_test", "reused_test_set", needs=("models",))
 def one_test_set(sample: Sample) -> Iterator[WarningRecord]:
     """Say what one test set cannot show: other prevalences, earlier use, and how to read two intervals."""
     predictions = sample.predictions
@@ -241,7 +247,7 @@ def one_test_set(sample: Sample) -> Iterator[WarningRecord]:
         yield warning("reused_test_set", models=models)
 
 
-@check("alike_in_task")
+@check("alike_in_task", needs=("tasks",), of_models=True)
 def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
     """Warn of tasks with much weight on whose examples a model has the same value of the primary metric throughout."""
     tasks, units = sample.predictions.tasks, sample.units

@@ -22,7 +22,7 @@ MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
 
 
-@check("metrics_disagree")
+@check("metrics_disagree", needs=("models",))
 def metrics_disagree(
     sample: Sample, rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
@@ -73,7 +73,7 @@ def _decides(row: ComparisonRecord, options: Options) -> bool:
     return not row.low <= 0 <= row.high
 
 
-@check("no_test")
+@check("no_test", needs=("models",))
 def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
     """Warn that no pair is decided, where no test tests for equal values of the primary metric."""
     why = definition(family[0].quantity).untested if family else None
@@ -82,7 +82,8 @@ def without_a_test(family: Sequence[Comparison]) -> Iterator[WarningRecord]:
         yield warning("no_test", about=(family[0].quantity.spelled,), metric=metric, why=why)
 
 
-@check("identical_answers", "few_discordant", "several_comparisons")
+@check("identical_answers", "few_discordant", needs=("right_or_wrong",))
+@check("several_comparisons", needs=("several_pairs",))
 def discordant_pairs(
     family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
@@ -111,7 +112,8 @@ def discordant_pairs(
         )
 
 
-@check("few_resamples_for_family", "few_resamples", "undefined_replicates")
+@check("few_resamples_for_family", needs=("models",))
+@check("few_resamples", "undefined_replicates")
 def too_few_replicates(
     sample: Sample, family: Sequence[Comparison], rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:

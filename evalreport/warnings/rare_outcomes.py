@@ -18,7 +18,7 @@ FEW_FLAGGED = 20
 """With fewer positive predictions precision and F1 may be far off."""
 
 
-@check("few_flagged")
+@check("few_flagged", needs=("two_classes", "own_labels", "examples_alone"), of_models=True)
 def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models that call few examples positive, where a metric is a share of these."""
     if not sample.predictions.classes or sample.predictions.task != "binary":

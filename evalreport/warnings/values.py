@@ -19,7 +19,7 @@ from evalreport.texts import Message, Text
 from evalreport.warnings.checks import check
 
 
-@check("few_of_a_class")
+@check("few_of_a_class", needs=("classes",))
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of classes with few examples."""
     predictions = sample.predictions
@@ -60,7 +60,8 @@ def _metrics_to_read(
     return "beside", others
 
 
-@check("undefined_value", "few_successes_or_failures")
+@check("undefined_value", of_models=True)
+@check("few_successes_or_failures", needs=("labels", "right_labels"), of_models=True)
 def undefined_values(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of values that are set by convention, and of accuracies with few right or few wrong answers."""
     for (model, quantity), estimate in sample.estimates.items():
@@ -81,7 +82,7 @@ def _headed(quantity: Quantity) -> str | Message:
     return Message("undefined_share.of_a_class", metric=label, label=quantity.label)
 
 
-@check("groups_without_interval")
+@check("groups_without_interval", needs=("clustering",), of_models=True)
 def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
     found: dict[tuple[str, Text], list[str]] = {}
@@ -97,7 +98,9 @@ def _is_share_of_right_labels(quantity: Quantity) -> bool:
     return metric.scale.share_of_right and metric.needs == "labels"
 
 
-@check("constant_scores", "tied_scores", "worse_than_random", "certain_and_wrong")
+@check("constant_scores", "tied_scores", needs=("one_scale",), of_models=True)
+@check("worse_than_random", needs=("area",), of_models=True)
+@check("certain_and_wrong", needs=("probabilities", "log_loss"), of_models=True)
 def scores(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of constant or tied scores, of areas worse than chance, and of probability 0 for the true class."""
     n = sample.predictions.n
@@ -123,7 +126,8 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("certain_and_wrong", about=(outputs.name,), model=outputs.name, n=wrong)
 
 
-@check("worse_than_mean", "truth_zero", "truth_near_zero")
+@check("worse_than_mean", needs=("values",), of_models=True)
+@check("truth_zero", "truth_near_zero", needs=("values", "relative_errors"), of_models=True)
 def regression(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of predictions worse than the mean, and of percentage errors where the truth is 0 or nearly 0."""
     for (model, quantity), estimate in sample.estimates.items():

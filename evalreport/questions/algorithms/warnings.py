@@ -9,11 +9,18 @@ from evalreport.questions.algorithms.error_estimators import INTERPOLATES
 from evalreport.questions.algorithms.records import SQUARES_OF, AlgorithmLists, ErrorEstimateRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
+from evalreport.warnings.needs import NEEDS
+
+NEEDS["decomposed"] = lambda algorithms: bool(algorithms.decomposition)
+NEEDS["out_of_bag"] = lambda algorithms: any(
+    e.estimator == "bootstrap_oob" for e in algorithms.error_estimates
+)
+NEEDS["points"] = lambda algorithms: bool(algorithms.learning_curves)
 
 FEW_REPLICATES = 30
 
 
-@check("interpolating_model", "no_information", "never_out_of_bag")
+@check("interpolating_model", "no_information", "never_out_of_bag", needs=("out_of_bag",))
 def error_estimates(algorithms: AlgorithmLists) -> Iterator[WarningRecord]:
     """Warn of models that interpolate, that learnt nothing, and of examples that were never out of the bag."""
     estimates = algorithms.error_estimates
@@ -36,7 +43,7 @@ def _models(records: Iterator[ErrorEstimateRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(record.model for record in records))
 
 
-@check("noise_in_bias", "noise_exceeds_bias", "few_replicates")
+@check("noise_in_bias", "noise_exceeds_bias", "few_replicates", needs=("decomposed",))
 def decomposition(algorithms: AlgorithmLists, predictions: Predictions) -> Iterator[WarningRecord]:
     """Warn of bias that holds noise, of more noise than there is bias, and of few replicates."""
     records = algorithms.decomposition

@@ -12,9 +12,13 @@ from evalreport.questions.attempts.compute import Attempts
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 from evalreport.warnings.checks import check
+from evalreport.warnings.needs import NEEDS
+
+NEEDS["attempts"] = lambda attempts: attempts is not None
+NEEDS["questions_alone"] = lambda attempts: bool(attempts.questions)
 
 
-@check("few_attempts")
+@check("few_attempts", needs=("models", "questions_alone"))
 def undecidable(attempts: Attempts) -> Iterator[WarningRecord]:
     """Warn of pairs with so few attempts that none of their questions could be decided."""
     yield from attempts.few
@@ -27,7 +31,7 @@ In scripts/study_attempts.py nominal 95 % intervals held in as few as 74 % below
 """
 
 
-@check("few_passes")
+@check("few_passes", needs=("attempts",), of_models=True)
 def few_passes(sample: Sample) -> list[WarningRecord]:
     """Warn of shares over repeated answers so near 0 or 1 that their t interval over questions is short."""
     attempted = [m.name for m in sample.predictions.models if m.attempts is not None]

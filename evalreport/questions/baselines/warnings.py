@@ -14,7 +14,7 @@ from evalreport.warnings.checks import check
 from evalreport.warnings.values import examples_of_classes
 
 
-@check("not_better_than_majority")
+@check("not_better_than_majority", needs=("labels", "share_of_right"), of_models=True)
 def majority(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models whose share of right answers may be that of the most frequent class.
 

@@ -11,7 +11,7 @@ from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
 
 
-@check("calibration_not_tested")
+@check("calibration_not_tested", needs=("order", "probabilities"))
 def in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Say that calibration is not tested where examples are in order of time: its test takes them as independent."""
     forecasts = any(model.proba is not None for model in sample.predictions.models)

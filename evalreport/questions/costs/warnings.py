@@ -22,7 +22,7 @@ def left_out(costs: Costs, predictions: Predictions) -> Iterator[WarningRecord]:
         yield warning("cost_left_out", about=(column,), column=column, n=n, total=predictions.n_examples)
 
 
-@check("one_large_cost")
+@check("one_large_cost", of_models=True)
 def large(costs: Costs) -> Iterator[WarningRecord]:
     """Warn of an answer that holds much of what a model spent."""
     for record in costs.costs:

@@ -12,7 +12,11 @@ from evalreport.questions.judges.estimates import OUTCOME, Fields
 from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
 from evalreport.samplings.judged import PPI
 from evalreport.schema.warnings import WarningRecord, warning
-from evalreport.warnings.checks import check
+from evalreport.warnings.checks import check, looked_for
+from evalreport.warnings.needs import NEEDS
+
+looked_for("gold_not_random", needs=("judges",))
+NEEDS["judges"] = lambda judges: bool(judges.gold_sampling)
 
 FEW_CLUSTERS = 10
 """With judged answers in fewer clusters the error of an estimate is known from too few of them."""
@@ -21,7 +25,8 @@ FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
 
-@check("judge_favours", "few_gold", "few_judge_errors")
+@check("judge_favours", needs=("models",))
+@check("few_gold", "few_judge_errors", of_models=True)
 def judge_warnings(judges: JudgeLists, options: Options) -> Iterator[WarningRecord]:
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""
     yield from _favours(judges, options)

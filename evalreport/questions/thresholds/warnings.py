@@ -16,6 +16,10 @@ from evalreport.questions.thresholds.compute import Thresholds
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
 from evalreport.warnings.checks import check
+from evalreport.warnings.needs import NEEDS
+
+NEEDS["curves"] = lambda thresholds: bool(thresholds.dominance)
+NEEDS["points_on_curves"] = lambda thresholds: bool(thresholds.operating_points)
 
 MOST_NAMED = 3
 
@@ -23,7 +27,7 @@ FEW_SCORES = 20
 """With fewer distinct scores than this the best threshold is hit by chance too often to say anything."""
 
 
-@check("curves_cross")
+@check("curves_cross", needs=("models", "curves"))
 def curves_cross(thresholds: Thresholds) -> Iterator[WarningRecord]:
     """Warn of ROC curves that cross clearly; information only where their bands allow for it."""
     clear = [record for record in thresholds.dominance if record.clear]
@@ -37,7 +41,7 @@ def curves_cross(thresholds: Thresholds) -> Iterator[WarningRecord]:
         yield warning("curves_cross", "within_bands", level="info", pairs=tuple(pairs))
 
 
-@check("threshold_chosen_here")
+@check("threshold_chosen_here", needs=("points_on_curves",))
 def thresholds_chosen_here(thresholds: Thresholds, options: Options) -> Iterator[WarningRecord]:
     """Warn of thresholds chosen on the data they are judged on; information only where none was requested."""
     if any(record.optimistic for record in thresholds.operating_points):
@@ -47,7 +51,7 @@ def thresholds_chosen_here(thresholds: Thresholds, options: Options) -> Iterator
             yield warning("threshold_chosen_here", level="info")
 
 
-@check("suspicious_threshold")
+@check("suspicious_threshold", needs=("two_classes", "test_set", "own_labels", "scores"), of_models=True)
 def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of labels cut exactly at the threshold with the best accuracy or F1 on the test set."""
     predictions = sample.predictions

@@ -1,13 +1,21 @@
-"""Properties found in the files, and all warnings."""
+"""Properties found in the files, all warnings, and the state of every check."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View, n_cautions, text_of
-from evalreport.texts import named
+from evalreport.schema.warnings import CheckRecord
+from evalreport.texts import named, say
 
 MOST_TEXTS = 3
+STATES = ("fired", "passed", "not_applicable")
+"""In the order of the table."""
+MOST_NAMES = 6
+"""Models named in a row of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,8 @@ class Cautions:
     found: tuple[tuple[str, str, str], ...]
     warnings: tuple[Warned, ...]
     all_cautions: int
+    checked: str = ""
+    checks: Table | None = None
 
     @property
     def in_brief(self) -> bool:
@@ -42,7 +52,48 @@ def describe_cautions(view: View) -> Cautions | None:
     )
     warnings = _warnings(view)
     n = n_cautions(view.results.warnings)
-    return Cautions(found, warnings, n) if found or warnings else None
+    checks = view.results.checks
+    if not (found or warnings or checks):
+        return None
+    return Cautions(found, warnings, n, _counted(checks), _table(view, checks) if checks else None)
+
+
+def _counted(checks: Sequence[CheckRecord]) -> str:
+    """Count the checks by their states; one that is about models fired if it fired for any of them."""
+    if not checks:
+        return ""
+    states: dict[str, set[str]] = {}
+    for record in checks:
+        states.setdefault(record.code, set()).add(record.state)
+    counts = Counter(next(state for state in STATES if state in found) for found in states.values())
+    return say(
+        "checks.counted", passed=counts["passed"], fired=counts["fired"], others=counts["not_applicable"]
+    )
+
+
+def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
+    """Lay out the checks: a row for each code and state, with the models that it is about."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for record in checks:
+        why = "" if record.reason is None else text_of(view, record.reason)
+        rows.setdefault((str(record.title), record.state, why), []).extend(record.about)
+    order = {state: place for place, state in enumerate(STATES)}
+    shown = [
+        Row(None, (named("checks.state", state), why or _about(view, about, state)), label=title)
+        for (title, state, why), about in sorted(
+            rows.items(), key=lambda item: (order[item[0][1]], item[0][0])
+        )
+    ]
+    heads = headings((say("checks.state_head"), say("checks.why")), "text,text")
+    return Table(say("checks.box"), heads, tuple(shown), first=say("checks.check"))
+
+
+def _about(view: View, about: Sequence[str], state: str) -> str:
+    """Name the models that a check fired for, or that passed where others did not."""
+    names = [model.name for model in view.models if model.id in about]
+    if state == "passed" and len(names) == len(view.models):
+        return ""
+    return ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
@@ -51,7 +102,7 @@ def _warnings(view: View) -> tuple[Warned, ...]:
         grouped.setdefault((warning.code, warning.level == "info"), []).append(text_of(view, warning.text))
     return tuple(
         Warned(
-            named("caution_head", code, code.replace("_", " ").replace("-", " ")),
+            named("caution_head", code, code.replace("_", " ")),
             info,
             tuple(texts[:MOST_TEXTS]),
             max(len(texts) - MOST_TEXTS, 0),
