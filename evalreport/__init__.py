@@ -24,7 +24,7 @@ from evalreport.keywords import ReportKeywords, RunKeywords
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal, Unpack
 
     from evalreport import errors, plots
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "evaluate",
+    "compare",
     "render",
     "load",
     "check",
@@ -198,6 +199,51 @@ def evaluate(
     if looks is not None:
         looks.keep(results)
     return results
+
+
+@_public(RunKeywords)
+def compare(
+    y_true: Values,
+    predictions: Mapping[str, Values],
+    *,
+    classes: Sequence[object] | None = None,
+    jobs: int = 1,
+    **option_fields: Unpack[RunKeywords],
+) -> Results:
+    """Compare models whose predictions are arrays in the order of the true values; nothing is matched by ids.
+
+    Parameters
+    ----------
+    y_true
+        The true labels or values.
+    predictions
+        Each model's array by its name: labels, numbers, probabilities of the positive class (n,) or of every class
+        (n, K). Numbers within [0, 1] beside a truth of two values are probabilities.
+    classes, jobs
+        As ``evaluate`` takes them.
+
+    Returns
+    -------
+    Results
+        As ``evaluate``.
+
+    Raises
+    ------
+    InputError
+        An array of another length, or bad values.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = [1, 0, 1, 0, 1, 1, 0, 1]
+    >>> results = er.compare(truth, {"forest": truth, "always": [1] * 8}, resamples=100)
+    >>> [(row.model, row.value) for row in results.metrics if row.metric == "accuracy"]
+    [('always', 0.625), ('forest', 1.0)]
+    """
+    from evalreport.sources.arrays import by_position
+
+    truth, models = by_position(y_true, predictions)
+    return evaluate(models, truth=truth, classes=classes, jobs=jobs, **option_fields)
 
 
 @_public(ReportKeywords)
@@ -679,19 +725,44 @@ def plan(
     )
 
 
-def saved(path: AnyPath) -> Results:
+def saved(source: AnyPath | bytes) -> Results:
     """Read saved results: ``Results.from_json`` calls this function.
 
     Parameters
     ----------
-    path
-        A results.json, the folder that holds it, or a report.pdf.
+    source
+        The text of a results.json, its path, the folder that holds it, or a report.pdf.
     """
     from pathlib import Path
 
-    from evalreport.schema.recorded import read_recorded, results_of
+    from evalreport.schema.recorded import parsed, read_recorded, results_of
 
-    return results_of(read_recorded(Path(path)).content)
+    if isinstance(source, bytes) or (isinstance(source, str) and source.lstrip().startswith("{")):
+        return results_of(parsed(source.encode() if isinstance(source, str) else source, "results"))
+    return results_of(read_recorded(Path(source)).content)
+
+
+def document(results: Results, form: Literal["html", "pdf"], **fields: Unpack[ReportKeywords]) -> bytes:
+    """Return one document of a report: ``results.to_html()`` and ``results.to_pdf(path)`` call this function.
+
+    Raises
+    ------
+    OutputError
+        It could not be made.
+    """
+    from evalreport import report
+    from evalreport.options import output_options
+
+    return report.document(results, form, output_options(fields))
+
+
+def pairs_of(results: Results) -> dict[str, list[object]]:
+    """Return the columns of tables/pairs.csv: ``results.pairs`` calls this function."""
+    from evalreport.report.tables import PAIR_COLUMNS, pairs
+    from evalreport.report.view import view_of
+
+    rows = list(pairs(view_of(results)))
+    return {name: [row[place] for row in rows] for place, name in enumerate(PAIR_COLUMNS)}
 
 
 def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> str:

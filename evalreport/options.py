@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_args
 
 from evalreport.errors import UsageError
 from evalreport.keys import Key, Kind, option
-from evalreport.questions.declared import RoomOptions
+from evalreport.questions.declared_options import RoomOptions
 from evalreport.registry import unknown_name
 
 AnyPath = str | PathLike[str]

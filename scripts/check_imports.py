@@ -35,7 +35,8 @@ LIGHT = frozenset(
 QUESTIONS, ROOMS = "questions", "rooms"
 # A file of a room obeys the imports of the package whose work it does; all others stand at `rooms` in the order.
 ROLES = {
-    "records": "schema", "options": "schema", "declared": "schema", "interval": "intervals", "gates": "gates",
+    "records": "schema", "options": "schema", "declared_options": "schema", "declared_lists": "schema",
+    "interval": "intervals", "gates": "gates",
     "clause": "headline", "findings": "headline", "charts": "plots",
 }  # fmt: skip
 # Rooms that may import another one; the records of all of them are part of the schema.

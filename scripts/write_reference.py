@@ -1,6 +1,6 @@
 """Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
-Also evalreport/questions/declared.py, the options and lists of all rooms, evalreport/keywords.py, the options as the
+Also evalreport/questions/declared_*.py, the options and lists of all rooms, evalreport/keywords.py, the options as the
 keywords of the functions of the package, and evalreport/cli/readable_formats.py, the formats for the help. With --check
 nothing is written; the exit code is 1 where a file is not what it would be.
 """
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "keywords.py"
 LONGEST = 110
 """Characters of a line of code."""
-DECLARED_PATH = ROOT / "evalreport" / "questions" / "declared.py"
+ROOMS_PATH = ROOT / "evalreport" / "questions"
 READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
@@ -335,32 +335,34 @@ def _without_flags(summary: str) -> str:
     return text[:1].upper() + text[1:] if text[:1] != "(" else f"Names {text}"
 
 
-DECLARED_HEAD = '''"""The options and the lists of results.json of all rooms; written by ``make docs``, do not edit."""
+DECLARED_HEAD = '''"""The {about} of all rooms; written by ``make docs``, do not edit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 '''
+DECLARED = {
+    "declared_options": ("options", "Options", "options"),
+    "declared_lists": ("records", "Lists", "lists of results.json"),
+}
+"""Modules of ``questions``: the file of a room, the ending of its class, and what the class declares."""
 
 
-def declared() -> str:
-    """Return the module that joins the classes ``...Options`` and ``...Lists`` of all rooms."""
+def declared(module: str) -> str:
+    """Return the module that joins the classes ``...Options``, or ``...Lists``, of all rooms."""
     from evalreport.extensions import ROOMS
 
+    file, ending, about = DECLARED[module]
     imports: list[str] = []
-    found: dict[str, list[str]] = {"Options": [], "Lists": []}
+    bases: list[str] = []
     for room in ROOMS:
-        for file, ending in (("options", "Options"), ("records", "Lists")):
-            path = DECLARED_PATH.parent / room / f"{file}.py"
-            tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
-            names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name.endswith(ending)]
-            imports += [f"from evalreport.questions.{room}.{file} import {name}" for name in names]
-            found[ending] += names
-    classes = [
-        _joined_class("RoomOptions", found["Options"], "The options of all rooms, in their order."),
-        _joined_class("RoomLists", found["Lists"], "The lists of results.json of all rooms, in their order."),
-    ]
-    return "\n".join([DECLARED_HEAD, *sorted(imports), "", "", *classes])
+        path = ROOMS_PATH / room / f"{file}.py"
+        tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
+        names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name.endswith(ending)]
+        imports += [f"from evalreport.questions.{room}.{file} import {name}" for name in names]
+        bases += names
+    joined = _joined_class(f"Room{ending}", bases, f"The {about} of all rooms, in their order.")
+    return "\n".join([DECLARED_HEAD.format(about=about), *sorted(imports), "", "", joined]).rstrip() + "\n"
 
 
 def _joined_class(name: str, bases: list[str], about: str) -> str:
@@ -373,8 +375,9 @@ def _joined_class(name: str, bases: list[str], about: str) -> str:
 def main() -> int:
     """Write or check the files; return the exit code."""
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
-    if not _is_written(DECLARED_PATH, declared().rstrip() + "\n"):  # before all others, which import it
-        return 1
+    for module in DECLARED:  # before all others, which import them
+        if not _is_written(ROOMS_PATH / f"{module}.py", declared(module)):
+            return 1
     from evalreport.schema.json_schema import SCHEMA_FILE as SCHEMA_PATH
     from evalreport.schema.json_schema import json_schema
     from scripts.reference_pages import commands, results

@@ -21,6 +21,7 @@ from evalreport.options import RENDERING, Options, OutputOptions
     [
         (er.evaluate, "confidnce", "confidence"),
         (er.evaluate, "metric", "metrics"),
+        (er.compare, "metric", "metrics"),
         (er.evaluate, "Truth", "truth"),
         (er.load, "possitive", "positive"),
         (er.check, "tasks", "task"),

@@ -162,7 +162,7 @@ def _filled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gol
 
     Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own.
     """
-    task = np.zeros(units.n, dtype=np.int64) if units.task is None else units.task
+    task = units.stratum
     share = np.bincount(task, weights=task_weights(units, layout))
     value, weights, derivative = 0.0, [], np.empty(units.n)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from evalreport.engine.counts import Counts, are_whole, one_vs_rest, two_classes
+from evalreport.engine.counts import Counts, one_vs_rest, two_classes
 from evalreport.engine.distributions import (
     Array,
     ratio,
@@ -19,11 +19,8 @@ from evalreport.engine.distributions import (
 )
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
-
-WORTH_SHARING, LEAST_SHARED = 4096, 4
-"""Counts of classes from which on equal ones are looked for, and how many must share one on average."""
 
 
 @dataclass(frozen=True)
@@ -53,25 +50,6 @@ class TableFunctions:
     def counts(self) -> Counts:
         """The counts (..., K) of every class against the rest."""
         return one_vs_rest(self.margins)
-
-    @cached_property
-    def distinct(self) -> tuple[Counts, Indices] | None:
-        """The distinct counts, and which of them each class has, (..., K); None where these are few or not repeated.
-
-        After many swaps most classes have counts that occurred before: a metric is evaluated once for each.
-        """
-        if self.exact or self.counts.tp.size < WORTH_SHARING:
-            return None
-        parts = [part.ravel() for part in self.counts]
-        sums, largest = np.sum(parts, axis=0), max(float(part.max()) for part in parts[:3]) + 1
-        if (sums != sums[0]).any() or largest > 1 << 17 or not all(are_whole(part) for part in parts[:3]):
-            return None
-        tp, fp, fn, _ = (part.astype(np.int64) for part in parts)
-        code = (tp * int(largest) + fp) * int(largest) + fn
-        _, first, place = np.unique(code, return_index=True, return_inverse=True)
-        if len(first) * LEAST_SHARED > len(code):
-            return None
-        return Counts(*(part[first] for part in parts)), place.reshape(self.counts.tp.shape)
 
     @cached_property
     def pooled(self) -> Counts:
@@ -109,8 +87,7 @@ class TableFunctions:
         """Return a metric's values (..., K) of every class, nan where 0/0."""
         if metric.name not in self._values:
             self._values.clear()
-            counts, place = self.distinct or (self.counts, ...)
-            self._values[metric.name] = np.asarray(metric.computation.function(counts))[place]
+            self._values[metric.name] = np.asarray(metric.computation.function(self.counts))
         return self._values[metric.name]
 
     def slopes(self, quantity: Quantity) -> Floats:
@@ -153,8 +130,8 @@ class TableFunctions:
         if (metric.name, pooled) not in self._slopes:
             if (metric.name, not pooled) not in self._slopes:
                 self._slopes.clear()
-            counts, place = (self.pooled, ...) if pooled else self.distinct or (self.counts, ...)
-            self._slopes[metric.name, pooled] = self._slopes_of(metric, counts)[place]
+            counts = self.pooled if pooled else self.counts
+            self._slopes[metric.name, pooled] = self._slopes_of(metric, counts)
         return self._slopes[metric.name, pooled]
 
     def _slopes_of(self, metric: Metric, counts: Counts) -> Floats:

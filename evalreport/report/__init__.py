@@ -1,5 +1,5 @@
 """Reports: results described in sections, and written as HTML, PDF, Markdown, JSON."""
 
-from evalreport.report.writing import RenderOutcome, render
+from evalreport.report.writing import RenderOutcome, document, render
 
-__all__ = ["RenderOutcome", "render"]
+__all__ = ["RenderOutcome", "document", "render"]

@@ -16,6 +16,8 @@ from evalreport.texts import Message, say
 
 MOST_MODELS = 6
 """Columns of models that fit beside each other on paper."""
+MANY_MODELS, SHORT_MAP = 5, 12
+"""From more models on letters are small on paper; a map of at most so many rows stays on one page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Table:
     @property
     def in_lines(self) -> bool:
         """Whether a phone shows each row as lines of its own."""
-        return self.look.startswith("lined")
+        return self.look.startswith(("lined", "triangle"))
 
     @property
     def is_crowded(self) -> bool:
@@ -97,7 +99,7 @@ class Table:
 class Column:
     """A column: ``kind`` is the class of its cells, ``scale`` the axis of its strokes, ``about`` explains it.
 
-    ``beside`` heads the texts beside its values where the table is copied.
+    ``beside`` heads the texts beside its values where the table is copied, and each value where rows stand in lines.
     """
 
     head: str | Model
@@ -209,6 +211,33 @@ def plain_cell(
 def pair_row(a: Model, b: Model, cells: tuple[Cell | Stroke | str, ...]) -> Row:
     """Return the row of a difference, a less b."""
     return Row(None, cells, f"{a.name} \u2212 {b.name}", f"{a.key} {b.key}")
+
+
+Shaded = tuple[str, str, Sequence[tuple[str, int]]]
+"""A row of a map: its name, its number of examples, and texts with how red they are; below 0 they are dimmed."""
+
+
+def shaded(title: str, first: str, models: Sequence[Model], rows: Iterable[Shaded], note: str) -> Table:
+    """Return a map of rows by models."""
+    made = tuple(
+        Row(
+            None,
+            (
+                Cell(n, look="muted", strong=False),
+                *(Cell(text, look="muted" if k < 0 else f"miss-{k}", strong=False) for text, k in cells),
+            ),
+            label,
+        )
+        for label, n, cells in rows
+    )
+    look = " ".join(
+        (
+            "map",
+            *(("many",) if len(models) > MANY_MODELS else ()),
+            *(("short",) if len(made) <= SHORT_MAP else ()),
+        )
+    )
+    return Table(title, (Column("n", "number muted"), *models), made, note, look=look, first=first, cut=0)
 
 
 # --- strokes on an axis -----------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def tables(view: View) -> dict[str, bytes]:
     results = view.results
     rows: Mapping[str, tuple[Sequence[str], Iterable[Sequence[Cell]]]] = {
         "metrics": (VALUE_COLUMNS, (_value(r) for r in results.metrics if r.slice is None)),
-        "pairs": (PAIR_COLUMNS, _pairs(view)),
+        "pairs": (PAIR_COLUMNS, pairs(view)),
         "slices": (
             (*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]),
             _slices(results),
@@ -106,7 +106,7 @@ def _slices(results: Results) -> Iterator[tuple[Cell, ...]]:
             yield (*row[:9], record.slice.column, record.slice.value, *row[9:])
 
 
-def _pairs(view: View) -> Iterator[tuple[Cell, ...]]:
+def pairs(view: View) -> Iterator[tuple[Cell, ...]]:
     """Yield each pair on each metric once, by the test that leads, as seen from its first model."""
     seen = set()
     for record in view.results.comparisons:

@@ -74,28 +74,6 @@ class View:
         return {model.id: model.name for model in self.models}
 
 
-@dataclass(frozen=True, slots=True)
-class MapRow:
-    """A row of a map: its name, its number of examples, and for each model a text and how red it is."""
-
-    label: str
-    n: str
-    cells: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Map:
-    """Rows by models; ``heading`` and ``text`` are the section's where it is a map alone, ``confusions`` of classes."""
-
-    title: str
-    models: tuple[Model, ...]
-    rows: tuple[MapRow, ...]
-    note: str
-    heading: str = ""
-    text: str = ""
-    confusions: tuple[str, ...] = ()
-
-
 def view_of(results: Results) -> View:
     """Prepare results for the sections of a report."""
     short = short_names(results.models)

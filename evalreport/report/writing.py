@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import OutputError
 from evalreport.files import Kind, publish
-from evalreport.options import FILES, JSON, PAGE, PDF, SUMMARY, OutputOptions, run_time
+from evalreport.options import FILES, JSON, PAGE, PDF, SUMMARY, Format, OutputOptions, run_time
 from evalreport.report.brand import TemplateError, check_templates
 from evalreport.report.template_process import Documents, made_within_limits
 from evalreport.schema.results import Results, to_json
@@ -123,6 +123,22 @@ def render(
     if options.formats_named or any(isinstance(failure, TemplateError) for failure in failures.values()):
         raise OutputError("; ".join(messages))
     return RenderOutcome(paths, messages)
+
+
+def document(results: Results, form: Format, options: OutputOptions) -> bytes:
+    """Make one document in memory.
+
+    Raises
+    ------
+    OutputError
+        It could not be made.
+    """
+    check_templates(options.templates)
+    options = replace(options, formats=(form,), time=run_time(options.time).isoformat())
+    made, failures = _made(results, options, to_json(results))
+    for failure in failures.values():
+        raise failure
+    return made[FILES[form][0]]
 
 
 def is_ours(name: str) -> bool:

@@ -45,13 +45,24 @@ def frame_of(records: Sequence[object], kind: type) -> pd.DataFrame:
     UsageError
         There is no pandas.
     """
+    rows = [row for record in records for row in _rows(record, kind)]
+    columns = dict.fromkeys([*_columns(kind), *(name for row in rows for name in row)])
+    return table({name: [row.get(name) for row in rows] for name in columns})
+
+
+def table(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
+    """Return columns as a pandas frame.
+
+    Raises
+    ------
+    UsageError
+        There is no pandas.
+    """
     try:
         import pandas as pd
     except ImportError:
         raise UsageError("a data frame needs pandas, which is not installed: pip install pandas") from None
-    rows = [row for record in records for row in _rows(record, kind)]
-    columns = dict.fromkeys([*_columns(kind), *(name for row in rows for name in row)])
-    return pd.DataFrame({name: [row.get(name) for row in rows] for name in columns})
+    return pd.DataFrame(columns)
 
 
 @cache

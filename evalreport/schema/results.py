@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from evalreport.errors import UsageError
-from evalreport.questions.declared import RoomLists
+from evalreport.errors import OutputError, UsageError
+from evalreport.questions.declared_lists import RoomLists
 from evalreport.registry import unknown_name
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
 from evalreport.schema.comparisons import (
@@ -48,7 +50,20 @@ SCHEMA = "evalreport/results/2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results(RoomLists):
-    """The results of ``evaluate()``; the field names are the keys of results.json."""
+    """The results of ``evaluate()``; the field names are the keys of results.json.
+
+    >>> import evalreport as er
+    >>> results = er.compare([1, 0] * 20, {"tree": [1, 0] * 20, "coin": [1, 1] * 20}, resamples=100)
+    >>> results.best
+    'tree'
+
+    ``verdict`` is the first sentence, ``best`` the model that is better than all others (or None), ``pairs`` a frame
+    of all pairs. ``to_frame("metrics")`` gives any list as a pandas frame: metrics, comparisons, verdicts, gates,
+    warnings, curves, calibration, ... The same lists are attributes, and their records have the fields as attributes.
+
+    ``to_html()`` is the report as one page, ``to_markdown()`` its summary, ``to_pdf(path)`` writes the PDF,
+    ``save(folder)`` everything; ``to_json()`` and ``to_dict()`` are results.json, and ``from_json`` reads it.
+    """
 
     schema: str = SCHEMA
     signature: str
@@ -151,9 +166,33 @@ class Results(RoomLists):
             raise UsageError(unknown_name("list", name, lists))
         return frame_of(getattr(self, name), lists[name])
 
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """Every pair on every metric as a pandas frame, with the interval and the test that lead, and the verdict."""
+        import evalreport
+        from evalreport.schema.frames import table
+
+        return table(evalreport.pairs_of(self))
+
+    @property
+    def verdict(self) -> str:
+        """The first sentence of the report."""
+        return "" if self.headline is None else str(self.headline.text)
+
+    @property
+    def best(self) -> str | None:
+        """The model that is better than each of the others; None where that is open, or there is no other."""
+        wins = Counter(
+            record.about[record.verdict == "worse"]
+            for record in self.verdicts
+            if record.verdict in ("better", "worse")
+        )
+        rivals = len(self.models) - 1
+        return next((model for model, n in wins.items() if n == rivals), None)
+
     @staticmethod
-    def from_json(path: str | PathLike[str]) -> Results:
-        """Read a saved results.json, the one of an output folder, or the one inside a report.pdf.
+    def from_json(source: str | bytes | PathLike[str]) -> Results:
+        """Read saved results: the text of a results.json, its path, an output folder, or a report.pdf.
 
         Raises
         ------
@@ -162,13 +201,53 @@ class Results(RoomLists):
         """
         import evalreport
 
-        return evalreport.saved(path)
+        return evalreport.saved(source)
 
-    def summary(self) -> str:
-        """Return the verdict, the table and the cautions as Markdown: the text of summary.md."""
+    def to_json(self) -> str:
+        """Return the text of results.json."""
+        return to_json(self).decode()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of results.json: lists, mappings, numbers and texts."""
+        return to_dict(self)
+
+    def to_html(self, **options: Any) -> str:
+        """Return report.html, one page that works offline; options as ``evalreport.render`` takes them."""
+        import evalreport
+
+        return evalreport.document(self, "html", **options).decode()
+
+    def to_pdf(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write report.pdf under a path of your own, and return it.
+
+        Raises
+        ------
+        OutputError
+            It could not be made, or not be written.
+        """
+        import evalreport
+
+        place = Path(path)
+        content = evalreport.document(self, "pdf", **options)
+        try:
+            place.write_bytes(content)
+        except OSError as error:
+            raise OutputError(f"cannot write {place}: {error.strerror or error}") from None
+        return place
+
+    def to_markdown(self) -> str:
+        """Return the verdict, the table and the cautions: the text of summary.md."""
         import evalreport
 
         return evalreport.shown(self, "summary")
+
+    summary = to_markdown
+
+    def save(self, folder: str | PathLike[str] = "evalreport-out", **options: Any) -> tuple[Path, ...]:
+        """Write the report into a folder, and return the paths; ``formats`` and the others as ``evalreport.render``."""
+        import evalreport
+
+        return evalreport.render(self, folder, **options).paths
 
     def __repr__(self) -> str:
         import evalreport

@@ -91,8 +91,8 @@ def test_average_precision_is_the_expected_precision_at_a_random_positive() -> N
 
 def test_chance_error_is_one_half_for_two_balanced_classes_only() -> None:
     """Guessing evenly among K classes errs 1 - 1/K of the time: an error rate of 0.6 beats it for four classes."""
-    from evalreport.metrics.criteria import expected_table
     from evalreport.metrics.labels import error_rate
+    from evalreport.questions.baselines.compute import expected_table
 
     for k in (2, 4, 10):
         guess = expected_table(np.full(k, 25.0), np.full(k, 1 / k))

@@ -55,3 +55,30 @@ def test_what_is_no_results_is_refused(tmp_path: Path) -> None:
     place.write_text('{"schema": "evalreport/results/2", "signature": 3}')
     with pytest.raises(InputError, match="signature must be a text, not a whole number"):
         er.Results.from_json(place)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('"n": 120', '"n": 1' + "0" * 400, "a whole number of 401 digits"),
+        ('"n": 120', '"n": 1e400', "no finite number"),
+        ('"options": {', '"options": {"x": ' + "[" * 200 + "]" * 200 + ",", "nested more than 100 deep"),
+        ('"options": {', '"options": {"x": ' + "[" * 100_000 + ",", "nested too deeply"),
+        ('"signature": "', '"signature": 3, "x": "', "signature must be a text, not a whole number"),
+        ('"n": 120', '"n": 120, "n": 120', "names a key twice"),
+    ],
+    ids=["digits", "infinite", "deep", "deeper", "type", "twice"],
+)
+def test_a_hostile_file_is_refused_in_one_line(
+    results: Results, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    """Whatever a file holds, reading it ends with one message that names the file."""
+    place = tmp_path / "results.json"
+    text = to_json(results).decode()
+    assert old in text
+    place.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=said) as refused:
+        er.Results.from_json(place)
+    assert str(place) in str(refused.value)
+    assert len(str(refused.value)) < 600
+    assert "\n" not in str(refused.value)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pytest
 
 import evalreport as er
+from evalreport.errors import InputError, OutputError
 from tests.samples.labels import FOREST, TRUTH
 
 
@@ -49,3 +53,73 @@ def test_the_summary_is_that_of_the_report(several, tmp_path):
     """The text of summary.md."""
     er.render(several, tmp_path / "out", formats="md")
     assert several.summary() == (tmp_path / "out" / "summary.md").read_text()
+
+
+def test_results_write_themselves_in_every_form(several, tmp_path):
+    """The same bytes as a report's files; what was saved, in any form, comes back as the same results."""
+    paths = several.save(tmp_path / "out", formats=["html", "json", "md"], time="2026-01-01")
+    assert {path.name for path in paths} == {"report.html", "results.json", "summary.md"}
+    text = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    assert several.to_html(time="2026-01-01") == text["report.html"]
+    assert several.to_markdown() == text["summary.md"]
+    assert several.to_json() == text["results.json"]
+    assert several.to_dict() == json.loads(text["results.json"])
+    for saved in (several.to_json(), several.to_json().encode(), tmp_path / "out", str(tmp_path / "out")):
+        assert er.Results.from_json(saved).to_json() == several.to_json()
+    assert several.to_pdf(tmp_path / "one.pdf").read_bytes().startswith(b"%PDF-")
+    assert er.Results.from_json(tmp_path / "one.pdf").to_json() == several.to_json()
+
+
+def test_a_pdf_that_cannot_be_written_is_one_line(several, tmp_path):
+    """A folder that is not there: the path and the reason."""
+    with pytest.raises(OutputError, match="No such file"):
+        several.to_pdf(tmp_path / "none" / "one.pdf")
+
+
+def test_the_help_of_results_fits_a_screen():
+    """It names the way to a frame and to the page."""
+    text = er.Results.__doc__
+    assert len(text.splitlines()) < 80
+    assert "to_frame" in text
+    assert "to_html" in text
+
+
+def test_the_best_model_and_the_pairs():
+    """Best is the model that is better than each of the others, and none while a pair is open."""
+    truth = [1, 0] * 60
+    worse, worst = [1, 0] * 40 + [0, 1] * 20, [0, 1] * 60
+    results = er.compare(truth, {"a": truth, "b": worse, "c": worst}, metrics="accuracy", resamples=50)
+    assert results.best == "a"
+    assert results.verdict == str(results.headline.text)
+    pairs = results.pairs
+    assert [tuple(row) for row in pairs[["a", "b", "metric", "verdict"]].itertuples(index=False)] == [
+        ("a", "b", "accuracy", "better"), ("a", "c", "accuracy", "better"), ("b", "c", "accuracy", "better"),
+    ]  # fmt: skip
+    assert er.compare(truth, {"a": truth, "b": truth}, metrics="accuracy", resamples=50).best is None
+    assert er.compare(truth, {"a": truth}, metrics="accuracy", resamples=50).best is None
+
+
+def test_arrays_are_compared_by_position():
+    """Labels, probabilities of one class or of all, numbers; an index plays no part."""
+    import pandas as pd
+
+    truth = pd.Series([1, 0, 1, 1, 0, 0] * 10, index=range(60, 0, -1))
+    scores = np.linspace(0.01, 0.99, 60)
+    results = er.compare(truth, {"s": scores, "t": scores[::-1]}, metrics="roc_auc", resamples=50)
+    assert [row.metric for row in results.metrics] == ["roc_auc"] * 2
+    by_hand = er.evaluate({"s": {"y_prob": scores}, "t": {"y_prob": scores[::-1]}}, truth=truth.to_numpy(),
+                          metrics="roc_auc", resamples=50)  # fmt: skip
+    assert [row.value for row in results.metrics] == [row.value for row in by_hand.metrics]
+    assert ("ids", "row numbers") in [(record.what, str(record.value)) for record in results.found]
+    several = er.compare(
+        ["x", "y", "z"] * 10, {"p": np.tile(np.eye(3), (10, 1))}, metrics="accuracy", resamples=50
+    )
+    assert several.metrics[0].value == 1
+    assert (
+        er.compare([1.5, 2.5, 3.0], {"r": [1.0, 2.0, 3.5]}, metrics="mae", resamples=50).metrics[0].value
+        == 0.5
+    )
+    with pytest.raises(InputError, match=r"model 'a': an array of shape \(2,\) beside 3 true values"):
+        er.compare([1, 0, 1], {"a": [1, 0]})
+    with pytest.raises(TypeError, match="did you mean confidence"):
+        er.compare([1, 0, 1], {"a": [1, 0, 1]}, confidnce=0.9)

@@ -147,7 +147,7 @@ def _moments(sample: Sample, judge: Floats, gold: Floats) -> Fields:
     In a suite both are taken within tasks: harder and easier tasks would correlate on their own.
     """
     given = ~np.isnan(gold)
-    task = np.zeros(len(gold), dtype=np.int64) if sample.units.task is None else sample.units.task
+    task = sample.units.stratum
     judged, human = (within(values[given], np.ones(given.sum()), task[given]) for values in (judge, gold))
     spread = math.sqrt(float((judged**2).mean() * (human**2).mean()))
     return {

@@ -47,7 +47,7 @@ def gold_sampling(predictions: Predictions, options: Options) -> tuple[GoldSampl
 def _tests(
     predictions: Predictions, models: list[ModelOutputs], units: Sampling, seed: int
 ) -> Iterator[GoldSamplingRecord]:
-    unit = np.arange(predictions.n) if units.cluster is None else units.cluster
+    unit = units.unit
     present, given = zip(*(_rows(model) for model in models), strict=True)
     for model, there, gold in zip(models, present, given, strict=True):
         assert model.outcome is not None

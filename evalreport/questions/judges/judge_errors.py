@@ -46,7 +46,7 @@ def _judged_rows(sample: Sample, model: ModelOutputs) -> _Rows:
     assert model.outcome is not None
     assert model.gold is not None
     given = ~np.isnan(model.gold)
-    unit = np.arange(sample.predictions.n) if sample.units.cluster is None else sample.units.cluster
+    unit = sample.units.unit
     return _Rows(model.outcome[given], model.gold[given], unit[given], sample.units.cluster is None)
 
 
@@ -191,6 +191,6 @@ def _bias_between(sample: Sample, first: ModelOutputs, second: ModelOutputs) -> 
     assert first.outcome is not None
     assert second.outcome is not None
     bias = (first.outcome - second.outcome)[common] - common_gold(first, second)[common]
-    unit = np.arange(len(common)) if sample.units.cluster is None else sample.units.cluster
+    unit = sample.units.unit
     rows = _Rows(bias, bias, unit[common], sample.units.cluster is None)
     return _mean(bias, rows), int(common.sum())

@@ -214,10 +214,10 @@ def _periods(
         recall, recall_low, recall_high = with_limits(recalls.get(key))
         if rates[key].n < LEAST_TRIALS:
             value = low = high = recall = recall_low = recall_high = None
+        share, recalled = numbers.MISSING if value is None else numbers.rate(value), numbers.number(recall, 2)
         cells = (
-            numbers.count(rates[key].n), numbers.MISSING if value is None else numbers.rate(value),
-            stroke(selected, value, low, high, mark=model), numbers.number(recall, 2),
-            stroke(found, recall, recall_low, recall_high, mark=model),
+            numbers.count(rates[key].n), share, stroke(selected, value, low, high, title=share, mark=model), recalled,
+            stroke(found, recall, recall_low, recall_high, title=recalled, mark=model),
         )  # fmt: skip
         rows.append(Row(None, cells, shorten(visible(key[1]), LONGEST)))
     ends = [recalls[k].value for k in (keys[0], keys[-1]) if k in recalls]

@@ -34,10 +34,8 @@ from evalreport.plots.thresholds import (
     sweep,
 )
 from evalreport.report.naming import MetricKey, listed, metric_label
-from evalreport.report.table import Row, Table
+from evalreport.report.table import Row, Table, shaded
 from evalreport.report.view import (
-    Map,
-    MapRow,
     Model,
     View,
     metric_decimals,
@@ -67,7 +65,8 @@ class Curves:
     """Figures side by side, the map of classes, and notes on models without curves."""
 
     figures: tuple[Figure, ...]
-    classes: Map | None
+    classes: Table | None
+    confusions: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -83,11 +82,11 @@ def describe(view: View) -> Curves | None:
     if ("pr", None) in kinds:
         figures.append(_precision_recall(view))
     figures += _scores(view)
-    classes = _class_map(view)
+    classes, confusions = _class_map(view)
     drawn = {c.model for c in results.curves}
     missing = [m.name for m in view.models if m.id not in drawn]
     notes = (say("evidence.labels_only", names=listed(missing)),) if figures and missing else ()
-    return Curves(tuple(figures), classes, notes) if figures or classes else None
+    return Curves(tuple(figures), classes, confusions, notes) if figures or classes else None
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
@@ -249,10 +248,10 @@ def _calibration_title(view: View, drawn: list[Model]) -> str:
 # --- several classes --------------------------------------------------------------------------------------------------
 
 
-def _class_map(view: View) -> Map | None:
+def _class_map(view: View) -> tuple[Table | None, tuple[str, ...]]:
     results = view.results
     if len(results.classes) < 3 or not results.confusion:
-        return None
+        return None, ()
     counts = {m.id: confusion_of(results, m.id) for m in view.models}
     models = [m for m in view.models if counts[m.id]]
     totals = {
@@ -265,14 +264,14 @@ def _class_map(view: View) -> Map | None:
     }
     order = sorted(recalls[models[0].id], key=lambda label: recalls[models[0].id][label])
     if not order:
-        return None
+        return None, ()
     names = distinct_names(list(results.classes))
     shown, heads = order[:MOST_CLASSES], models[:MOST_MODELS]
     rows = []
     for label in shown:
         own = [recalls[m.id][label] for m in heads]
         cells = tuple((f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)) for recall in own)
-        rows.append(MapRow(names[label], numbers.count(round(totals[label])), cells))
+        rows.append((names[label], numbers.count(round(totals[label])), cells))
     notes = [
         say("evidence.classes", first=models[0].name),
         weights_note(view),
@@ -281,7 +280,7 @@ def _class_map(view: View) -> Map | None:
     ]
     title = _class_title(view, models, recalls, names)
     note, confusions = " ".join(filter(None, notes)), _confusions(models, counts, names, totals)
-    return Map(title, tuple(heads), tuple(rows), note, confusions=confusions)
+    return shaded(title, say("evidence.class"), heads, rows, note), confusions
 
 
 def _class_title(

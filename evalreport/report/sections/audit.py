@@ -138,7 +138,7 @@ def _line(view: View, record: AuditRecord) -> Row:
     answer = text_of(view, record.text)
     cells = (
         text_of(view, record.about),
-        Cell(say("audit.alarm"), answer) if record.alarm else answer,
+        Cell(f"{say('audit.alarm')}:", answer) if record.alarm else answer,
         effect,
         "" if record.test is None else named("audit.test", record.test, label_of("test", record.test)),
         numbers.p_value(record.p_value),

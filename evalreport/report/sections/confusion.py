@@ -8,51 +8,23 @@ from functools import partial
 from evalreport import numbers
 from evalreport.plots.pairs import confusion
 from evalreport.plots.pictures import Figure
+from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of
 from evalreport.texts import say
 from evalreport.texts.visible import distinct_names
 
 MOST_CLASSES_IN_TABLE = 15
-MOST_HEAT_MAPS = 9
+MOST_HEAT_MAPS, MANY_CLASSES = 9, 8
 LEAST_SIZE = 4.4  # inches, of the only matrix: as wide as other single panels
 LONGEST_LABEL, LONGEST_OF_THREE = 16, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """One cell; ``step`` from 0 to 5 is how dark it is by its share of the row."""
-
-    count: str
-    share: str
-    step: int
-    correct: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """One true class."""
-
-    label: str
-    cells: tuple[Count, ...]
-    total: str
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """One model's matrix."""
-
-    model: Model
-    rows: tuple[MatrixRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Confusion:
-    """What the section shows: tables for few classes, heat maps for three or more."""
+    """What the section shows: a table of each model for few classes, heat maps for three or more."""
 
-    labels: tuple[str, ...]
-    """Of the columns: the classes, and what counts as wrong because it is missing."""
-    matrices: tuple[Matrix, ...]
+    matrices: tuple[tuple[Model, Table], ...]
     figure: Figure | None
     note: str
 
@@ -68,29 +40,35 @@ def describe_confusion(view: View) -> Confusion | None:
         return None  # the section of cases has all four counts
     shown = distinct_names(answers, 24)
     few = len(classes) <= MOST_CLASSES_IN_TABLE
-    matrices = tuple(_matrix(view, model, shown) for model in models) if few else ()
+    matrices = tuple((model, _matrix(view, model, shown)) for model in models) if few else ()
     figure = _figure(view, models) if len(classes) > 2 else None
     note = say("confusion.note") if few else say("confusion.many_classes")
-    return Confusion(tuple(shown.values()), matrices, figure, note)
+    return Confusion(matrices, figure, note)
 
 
-def _matrix(view: View, model: Model, shown: dict[str, str]) -> Matrix:
+def _matrix(view: View, model: Model, shown: dict[str, str]) -> Table:
+    """Count a model's answers by true class; what counts as wrong because it is missing has a column, too."""
     cells = confusion_of(view.results, model.id)
     rows = []
     for true in view.results.classes:
-        counts = [cells.get((true, predicted), 0.0) for predicted in shown]
-        total = sum(counts)
+        counts = {predicted: cells.get((true, predicted), 0.0) for predicted in shown}
+        total = sum(counts.values())
         row = tuple(
-            Count(
-                numbers.count(count),
-                numbers.share(count, total),
-                round(5 * count / total) if total else 0,
-                predicted == true,
+            Cell(
+                numbers.count(n),
+                numbers.share(n, total),
+                look=f"step-{round(5 * n / total) if total else 0}"
+                + (" correct" if predicted == true else ""),
+                strong=False,
             )
-            for predicted, count in zip(shown, counts, strict=True)
+            for predicted, n in counts.items()
         )
-        rows.append(MatrixRow(shown[true], row, numbers.count(total)))
-    return Matrix(model, tuple(rows))
+        rows.append(Row(None, (*row, numbers.count(total)), shown[true]))
+    look = "confusion-table" + (" many" if len(shown) > MANY_CLASSES else "")
+    return Table(
+        say("confusion.of", model=model.name), (*shown.values(), say("confusion.total")), tuple(rows), look=look,
+        first=say("confusion.corner"),
+    )  # fmt: skip
 
 
 def _figure(view: View, models: list[Model]) -> Figure:

@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isfinite
 
 from evalreport import numbers
 from evalreport.report.naming import listed
-from evalreport.report.view import Model, View
+from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table
+from evalreport.report.view import View
 from evalreport.texts import coded, in_words, say
 from evalreport.texts.visible import shorten
 
-MOST_COLUMNS = 8
+MOST_COLUMNS, MOST_OPEN = 8, 5
 LONGEST_CELL = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One model's answer to an example; ``word`` says right or wrong where that is known."""
-
-    text: str
-    word: str
-    wrong: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One example on which the models disagree."""
-
-    id: str
-    truth: str
-    answers: tuple[Answer, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Failures:
-    """What the section shows: what it found, and the examples with the answers of the models in rank order."""
+    """What the section shows: its finding, and the examples with the answers of the models; those folded away."""
 
     heading: str
     text: str
-    answering: tuple[Model, ...]
-    examples: tuple[Example, ...]
+    examples: Table
+    more: Table | None
     note: str
-
-    @property
-    def with_truth(self) -> bool:
-        """Whether any example has a true value: outcomes that were graded elsewhere have none."""
-        return any(example.truth != numbers.MISSING for example in self.examples)
 
 
 def describe_failures(view: View) -> Failures | None:
@@ -57,13 +35,20 @@ def describe_failures(view: View) -> Failures | None:
         return None
     held = {r.model for r in records}
     models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
-    examples, decimals = [], _answer_decimals(view)
+    rows, decimals, graded = [], _answer_decimals(view), any(r.truth is not None for r in records)
     for _, of_one in groupby(records, key=lambda r: r.id):
         by_model = {r.model: r for r in of_one}
         first = next(iter(by_model.values()))
         answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, decimals) for m in models)
         truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
-        examples.append(Example(shorten(first.id, LONGEST_CELL), truth, answers))
+        rows.append(Row(None, (*((truth,) if graded else ()), *answers), shorten(first.id, LONGEST_CELL)))
+    # Outcomes that were graded elsewhere have no true value.
+    heads = (*((Column(say("table.true"), "truth"),) if graded else ()), *models)
+    look = "examples" + (" many" if len(models) > MANY_MODELS else "")
+    table = Table(
+        say("failures.box"), heads, tuple(rows[:MOST_OPEN]), look=look, first=say("table.id"), cut=0
+    )
+    more = replace(table, title=say("failures.box_more"), rows=tuple(rows[MOST_OPEN:]))
     left_out = [m.name for m in view.models if m.id in held and m not in models]
     heading, text = _found(view, records[0].id)
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
@@ -72,7 +57,7 @@ def describe_failures(view: View) -> Failures | None:
     if not text:
         of_labels = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
         text = say("failures.furthest_labels" if of_labels else "failures.furthest")
-    return Failures(heading, text, models, tuple(examples), note)
+    return Failures(heading, text, table, more if more.rows else None, note)
 
 
 def _answer_decimals(view: View) -> int | None:
@@ -95,11 +80,13 @@ def _as_number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _answer(text: str, correct: bool | None, decimals: int | None) -> Answer:
+def _answer(text: str, correct: bool | None, decimals: int | None) -> Cell:
     if decimals is not None:
         text = numbers.number(float(text), decimals)
     word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
-    return Answer(shorten(text, LONGEST_CELL), word, correct is False)
+    return Cell(
+        shorten(text, LONGEST_CELL), word, look="wrong" if correct is False else "right", strong=False
+    )
 
 
 def _found(view: View, first: str) -> tuple[str, str]:

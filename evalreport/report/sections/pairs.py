@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from evalreport import numbers
 from evalreport.report.naming import family_words, level_of_pairs, listed, spelling, test_in_words
-from evalreport.report.table import Row, Table, headings
+from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table, headings
 from evalreport.report.view import (
     Model,
     View,
@@ -26,33 +27,12 @@ MOST_OPEN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class PairCell:
-    """One pair: the row's model better by so much than the column's, with interval, verdict and adjusted p."""
-
-    kind: str
-    difference: str
-    interval: str
-    word: str
-    p: str
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """One model beside those that rank below it; the cells before are empty."""
-
-    model: Model
-    cells: tuple[PairCell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Pairs:
-    """What the section shows: a table of models by models, or of very many pairs a list."""
+    """What the section shows: a table of models by models, or of very many pairs a list of ``listed`` rows."""
 
     heading: str
-    columns: tuple[Model, ...]
-    rows: tuple[PairRow, ...]
-    listed: Table | None
+    table: Table
+    listed: int
     notes: tuple[str, ...]
 
 
@@ -65,37 +45,42 @@ def describe(view: View) -> Pairs | None:
         columns = (view.model(view.results.baseline),)
         rows = tuple(m for m in view.models if m is not columns[0])
     place = {m.id: i for i, m in enumerate(view.models)}
+    # A pair stands once: where the row's model ranks first, or is compared with the baseline.
+    cells = {
+        (row, column): cell
+        for row in rows
+        for column in columns
+        if view.results.baseline is not None or place[row.id] < place[column.id]
+        if (cell := _cell(view, row, column)) is not None
+    }
+    many = len(rows) * len(columns) > MOST_OPEN**2
+    heading = say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view))
+    table = _list(cells) if many else _triangle(rows, columns, cells)
+    return Pairs(heading, table, len(cells) if many else 0, _notes(view))
 
-    def cell(row: Model, column: Model) -> PairCell | None:
-        """Return a pair once: where the row's model ranks first, or is compared with the baseline."""
-        wanted = view.results.baseline is not None or place[row.id] < place[column.id]
-        return _cell(view, row, column) if wanted else None
 
-    made = tuple(PairRow(row, tuple(cell(row, column) for column in columns)) for row in rows)
-    many = len(made) * len(columns) > MOST_OPEN**2
-    heads = tuple(say(f"evidence.{name}") for name in ("compared", "difference", "interval", "verdict_p"))
-    pairs = tuple(
-        Row(
-            row.model,
-            (column.name, c.difference, c.interval, f"{c.word}, {c.p}"),
-            key=f"{row.model.key} {c.column}",
-        )
-        for row in made
-        for column, c in zip(columns, row.cells, strict=True)
-        if c is not None
+PairCells = Mapping[tuple[Model, Model], Cell]
+"""By pair: the first better by so much than the second, with the interval, the verdict and its p-value."""
+
+
+def _triangle(rows: Sequence[Model], columns: Sequence[Model], cells: PairCells) -> Table:
+    """Return models by models; the cells of pairs that stand elsewhere are empty."""
+    heads = tuple(Column(m, "text", beside=say("evidence.over", model=m.name)) for m in columns)
+    look = "triangle" + (" many" if len(columns) > MANY_MODELS else "")
+    made = tuple(Row(row, tuple(cells.get((row, column), "") for column in columns)) for row in rows)
+    return Table(say("pairs.box"), heads, made, look=look, first="", cut=0)
+
+
+def _list(cells: PairCells) -> Table:
+    heads = (say(f"evidence.{name}") for name in ("compared", "difference", "interval", "verdict_p"))
+    rows = tuple(
+        Row(a, (b.name, cell.value, cell.beside, *cell.below), key=f"{a.key} {b.key}")
+        for (a, b), cell in cells.items()
     )
-    return Pairs(
-        say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view)),
-        columns,
-        made,
-        Table(say("pairs.box"), headings(heads, "text,number,number,text"), pairs, sortable=True)
-        if many
-        else None,
-        _notes(view),
-    )
+    return Table(say("pairs.box"), headings(heads, "text,number,number,text"), rows, sortable=True)
 
 
-def _cell(view: View, row: Model, column: Model) -> PairCell | None:
+def _cell(view: View, row: Model, column: Model) -> Cell | None:
     # Better minus worse: of a loss, that of the column's model less that of the row's.
     better, worse = (row, column) if view.greater_is_better else (column, row)
     verdict = verdict_between(view, row.id, column.id)
@@ -104,9 +89,13 @@ def _cell(view: View, row: Model, column: Model) -> PairCell | None:
         return None
     decimals = difference_decimals(view, view.primary)
     p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
-    shown = numbers.number(record.difference, decimals, signed=True)
-    word = named("evidence.verdict", verdict.verdict)
-    return PairCell(verdict.verdict, shown, interval_of(view, record, decimals), word, p, column.key)
+    return Cell(
+        numbers.number(record.difference, decimals, signed=True),
+        interval_of(view, record, decimals),
+        below=(f"{named('evidence.verdict', verdict.verdict)}, {p}",),
+        look=f"cell-{verdict.verdict}",
+        strong=False,
+    )
 
 
 def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:

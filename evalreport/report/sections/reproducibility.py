@@ -9,20 +9,11 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.options import KEYS, Options
+from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
-
-
-@dataclass(frozen=True, slots=True)
-class InputRow:
-    """One input file."""
-
-    path: str
-    model: str
-    rows: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +23,7 @@ class Reproducibility:
     command: str
     signature: str
     options: tuple[tuple[str, str], ...]
-    inputs: tuple[InputRow, ...]
+    inputs: Table
     environment: tuple[tuple[str, str], ...]
     verify: str
 
@@ -41,15 +32,15 @@ def describe_reproducibility(view: View) -> Reproducibility:
     """Say how the report came about."""
     results = view.results
     names = {m.id: m.full for m in view.models}
-    inputs = tuple(
-        InputRow(
-            shorten(visible(i.path), 80),
-            say("reproducibility.several") if i.model is None else names.get(i.model, visible(i.model)),
-            numbers.count(i.rows),
-            i.sha256,
-        )
-        for i in results.inputs
-    )
+    rows = []
+    for i in results.inputs:
+        model = say("reproducibility.several") if i.model is None else names.get(i.model, visible(i.model))
+        rows.append(Row(None, (model, numbers.count(i.rows), i.sha256), shorten(visible(i.path), 80)))
+    heads = map(say, ("table.model", "reproducibility.rows", "reproducibility.digest"))
+    inputs = Table(
+        say("reproducibility.inputs"), headings(heads, "text,number,digest"), tuple(rows), look="inputs",
+        first=say("reproducibility.file"),
+    )  # fmt: skip
     return Reproducibility(
         command=command(results.options, results.models),
         signature=results.signature,

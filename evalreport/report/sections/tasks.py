@@ -8,7 +8,8 @@ from itertools import combinations
 
 from evalreport import numbers
 from evalreport.report.naming import listed, test_in_words
-from evalreport.report.view import Map, MapRow, Model, View, key_of
+from evalreport.report.table import Shaded, Tables, shaded
+from evalreport.report.view import Model, View, key_of
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import in_words, named, say
@@ -56,7 +57,7 @@ class Task:
         return found
 
 
-def describe(view: View) -> Map | None:
+def describe(view: View) -> Tables | None:
     """Lay out the map; nothing where there is no suite."""
     results = view.results
     if not results.suite:
@@ -67,12 +68,12 @@ def describe(view: View) -> Map | None:
     shown = tasks[:MOST_TASKS]
     largest = max((size for task in tasks for size, _, _ in task.decided), default=0.0)
     decimals = numbers.decimals_of(r.standard_error for t in tasks for r in t.records.values())
-    rows = tuple(_row(task, models, sign, decimals, largest) for task in shown)
+    rows = (_row(task, models, sign, decimals, largest) for task in shown)
     several = len(models) > 1
     heading = _heading(view, tasks) if several else _of_one(view, tasks, sign)
     title = say("suite.title", metric=view.primary_label)
     note = _note(view, len(shown), len(tasks)) if several else ""
-    return Map(title, models, rows, note, heading, _turned(view, tasks))
+    return Tables((shaded(title, say("suite.task"), models, rows, note),), heading, _turned(view, tasks))
 
 
 def _note(view: View, shown: int, total: int) -> str:
@@ -118,10 +119,10 @@ def _separation(task: Task) -> tuple[int, float, float]:
     return len(sizes), max(sizes, default=0.0), max(values, default=0.0) - min(values, default=0.0)
 
 
-def _row(task: Task, models: Sequence[Model], sign: int, decimals: int, largest: float) -> MapRow:
+def _row(task: Task, models: Sequence[Model], sign: int, decimals: int, largest: float) -> Shaded:
     n = max((r.n for r in task.records.values()), default=0)
-    cells = tuple(_cell(task, m, sign, decimals, largest) for m in models)
-    return MapRow(shorten(visible(task.name), LONGEST), numbers.count(n), cells)
+    cells = [_cell(task, m, sign, decimals, largest) for m in models]
+    return shorten(visible(task.name), LONGEST), numbers.count(n), cells
 
 
 def _cell(task: Task, model: Model, sign: int, decimals: int, largest: float) -> tuple[str, int]:

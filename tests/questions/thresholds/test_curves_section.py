@@ -106,13 +106,14 @@ def test_recall_by_class_is_one_map_with_its_confusions():
     results = evalreport.evaluate(
         {"m": given | {"y_pred": said}, "n": given | {"y_pred": truth}}, resamples=50
     )
-    map_ = curves.describe(view_of(results)).classes
-    assert [model.id for model in map_.models] == ["n", "m"]
-    assert {row.label: [text for text, _ in row.cells] for row in map_.rows} == {
+    section = curves.describe(view_of(results))
+    map_ = section.classes
+    assert [column.model.id for column in map_.columns[1:]] == ["n", "m"]
+    assert {row.label: [cell.value for cell in row.cells[1:]] for row in map_.rows} == {
         "a": ["100", "25"], "b": ["100", "100"], "c": ["100", "100"]
     }  # fmt: skip
-    assert [step for _, step in map_.rows[0].cells] == [0, 5]
-    assert map_.confusions == ("“a” called “b” (n = 4): m 3.",)
+    assert [cell.look for cell in map_.rows[0].cells[1:]] == ["miss-0", "miss-5"]
+    assert section.confusions == ("“a” called “b” (n = 4): m 3.",)
     assert "m finds only 25 % of “a”" in map_.title
 
 

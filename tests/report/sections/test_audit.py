@@ -18,7 +18,7 @@ def test_the_report_says_first_what_is_alarming(history, week, tmp_path):
     page = (tmp_path / "loud" / "report.html").read_text(encoding="utf-8").replace("\xa0", " ")
     assert "Model worse, or data changed? forest fell; none about the data" in page
     assert "Accuracy at every audit: forest fell" in page
-    assert "<b>alarm</b>: worse than the accepted runs" in page
+    assert "<b>alarm:</b> <small>worse than the accepted runs" in page
     summary = (tmp_path / "loud" / "summary.md").read_text(encoding="utf-8")
     assert re.search(
         r"^\*\*forest fell: accuracy 0\.\d+, 0\.\d+ when accepted \(change −0\.\d+ ", summary, re.MULTILINE

@@ -14,9 +14,9 @@ def test_answers_that_are_numbers_have_the_same_decimals(regression: Results) ->
     """One decimal where they lie 100 apart; the heading says the widest example with four digits."""
     found = failures.describe_failures(view_of(regression))
     assert found is not None
-    texts = [answer.text for example in found.examples for answer in example.answers]
+    texts = [answer.value for row in found.examples.rows for answer in row.cells[1:]]
     assert {len(text.partition(".")[2]) for text in texts} == {1}
-    widest = sorted(float(a.text.replace("−", "-")) for a in found.examples[0].answers)
+    widest = sorted(float(a.value.replace("−", "-")) for a in found.examples.rows[0].cells[1:])
     low, high = (float(x.replace("−", "-")) for x in found.heading.rsplit("from ", 1)[1].split(" to "))
     assert (low, high) == pytest.approx((widest[0], widest[-1]), abs=0.06)
     assert found.text == "The examples on which the models’ values lie furthest apart:"

@@ -40,22 +40,22 @@ def test_the_map_is_headed_by_the_tasks_that_decide(suite: evalreport.Results) -
     assert found is not None
     decided = {v.task for v in suite.task_verdicts if v.verdict in ("better", "worse")}
     assert "gsm8k" in decided != set(TASKS)
-    first = found.rows[0].label
+    (table,) = found.tables
+    first = table.rows[0].label
     assert first in decided
     assert first in found.heading
-    assert [row.label in decided for row in found.rows] == sorted(
-        (row.label in decided for row in found.rows), reverse=True
+    assert [row.label in decided for row in table.rows] == sorted(
+        (row.label in decided for row in table.rows), reverse=True
     )
-    by_name = {
-        row.label: dict(zip((m.id for m in found.models), row.cells, strict=True)) for row in found.rows
-    }
+    models = [column.model.id for column in table.columns[1:]]
+    by_name = {row.label: dict(zip(models, row.cells[1:], strict=True)) for row in table.rows}
     told = {(v.task, frozenset(v.about)): v.verdict in ("better", "worse") for v in suite.task_verdicts}
     for task, cells in by_name.items():
-        best = next(name for name, (text, _) in cells.items() if "(" not in text)
-        for name, (_, step) in cells.items():
+        best = next(name for name, cell in cells.items() if "(" not in cell.value)
+        for name, cell in cells.items():
             if name != best:
-                assert (step > 0) == told[task, frozenset((name, best))]
-                assert step == tasks.DIMMED or step > 0
+                assert cell.look.startswith("miss-") == told[task, frozenset((name, best))]
+                assert cell.look == "muted" or int(cell.look.removeprefix("miss-")) > 0
 
 
 def test_no_task_separates_the_models(suite: evalreport.Results) -> None:
@@ -64,7 +64,8 @@ def test_no_task_separates_the_models(suite: evalreport.Results) -> None:
     found = tasks.describe(view_of(replace(suite, task_verdicts=undecided)))
     assert found is not None
     assert found.heading == "No task separates the models"
-    assert all(step <= 0 for row in found.rows for _, step in row.cells)
+    cells = [cell for table in found.tables for row in table.rows for cell in row.cells]
+    assert {cell.look for cell in cells} <= {"muted", "miss-0"}
 
 
 def test_one_model_has_its_weakest_task() -> None:
@@ -74,7 +75,7 @@ def test_one_model_has_its_weakest_task() -> None:
     found = tasks.describe(view)
     assert found is not None
     assert found.heading.startswith("code is the weakest task of a: outcome 0.")
-    assert found.note == ""
+    assert found.tables[0].note == ""
     assert slices.describe(view) is None
 
 
@@ -116,4 +117,4 @@ def test_the_page_shows_the_map(tmp_path: Path, suite: evalreport.Results) -> No
     assert 'id="tasks-title"' in page
     found = tasks.describe(view_of(suite))
     assert found is not None
-    assert all(text in page for row in found.rows for text, _ in row.cells)
+    assert all(cell.value in page for row in found.tables[0].rows for cell in row.cells)

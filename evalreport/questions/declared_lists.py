@@ -1,39 +1,19 @@
-"""The options and the lists of results.json of all rooms; written by ``make docs``, do not edit."""
+"""The lists of results.json of all rooms; written by ``make docs``, do not edit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.questions.algorithms.options import AlgorithmOptions
 from evalreport.questions.algorithms.records import AlgorithmLists
 from evalreport.questions.attempts.records import AttemptLists
 from evalreport.questions.baselines.records import BaselineLists
-from evalreport.questions.calibration.options import CalibrationOptions
 from evalreport.questions.calibration.records import CalibrationLists
-from evalreport.questions.costs.options import CostOptions
 from evalreport.questions.costs.records import CostLists
-from evalreport.questions.judges.options import JudgeOptions
 from evalreport.questions.judges.records import JudgeLists
-from evalreport.questions.looks.options import LookOptions
 from evalreport.questions.looks.records import LookLists
 from evalreport.questions.ranks.records import RankLists
-from evalreport.questions.slices.options import SliceOptions
 from evalreport.questions.slices.records import SliceLists
-from evalreport.questions.thresholds.options import ThresholdOptions
 from evalreport.questions.thresholds.records import ThresholdLists
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoomOptions(
-    LookOptions,
-    CostOptions,
-    SliceOptions,
-    JudgeOptions,
-    AlgorithmOptions,
-    CalibrationOptions,
-    ThresholdOptions,
-):
-    """The options of all rooms, in their order."""
 
 
 @dataclass(frozen=True, kw_only=True)
