@@ -45,7 +45,7 @@ from evalreport.predictions.design import Cells, FoundDesign, design_of, with_se
 from evalreport.predictions.digest import memory_record
 from evalreport.predictions.subsets import weighing_rows
 from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, Predictions
-from evalreport.schema.inputs import FoundRecord, InputRecord
+from evalreport.schema.inputs import LONGEST_NAME, FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.database import one_database
 from evalreport.sources.files import (
@@ -343,6 +343,7 @@ def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[
     else:
         rows, of_names = _rows_of_predictions(read, options)
         notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + of_names
+    _refuse_long_names(rows.models)
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
@@ -392,6 +393,16 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         alignment=alignment,
         notes=answers.notes + alignment.notes,
     )
+
+
+def _refuse_long_names(models: Sequence[str]) -> None:
+    for name in models:
+        if len(name) > LONGEST_NAME:
+            raise InputError(
+                f"the model {name[:40]!r}... has a name of {len(name):,} characters",
+                expected=f"at most {LONGEST_NAME:,}",
+                remedy="shorten it in the column model, or rename the file",
+            )
 
 
 def _design_found(design: FoundDesign, loaded: Loaded) -> FoundRecord:

@@ -11,6 +11,9 @@ from evalreport.texts import Message
 JsonObject = Mapping[str, Any]
 """An object as JSON has it: results that were written, or a part of them."""
 
+LONGEST_NAME = 1_000
+"""Characters of a model's name: telling names apart takes time that grows with the square of it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRecord:

@@ -215,7 +215,7 @@ def _in_words(problem: str) -> str:
     lacking = words.removeprefix("Object missing required field ")
     if lacking != words:
         return f"{where}.{lacking} is missing".removeprefix(".")
-    return f"{where}: {words}" if where else words
+    return f"{where}: {words[0].lower()}{words[1:]}" if where else words
 
 
 def _message_of(said: Mapping[str, Message], kind: type, text: object) -> Message:

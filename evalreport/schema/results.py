@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -28,7 +28,7 @@ from evalreport.schema.comparisons import (
     VarianceRecord,
 )
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, TaskVerdictRecord, VerdictRecord
-from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord, JsonObject
+from evalreport.schema.inputs import LONGEST_NAME, FlowRecord, FoundRecord, InputRecord, JsonObject
 from evalreport.schema.metrics import (
     MEANS_OF_A_COLUMN,
     ConfusionRecord,
@@ -73,7 +73,7 @@ class Results(RoomLists):
     n: int
     classes: tuple[str, ...]
     positive: str | None
-    models: tuple[str, ...]
+    models: tuple[Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)], ...]
     primary_metric: str | None
     usual_metric: str | None = None
     """The metric that would have been the primary one of the task by itself, where another one is."""

@@ -66,8 +66,13 @@ def test_what_is_no_results_is_refused(tmp_path: Path) -> None:
         ('"options": {', '"options": {"x": ' + "[" * 100_000 + ",", "nested too deeply"),
         ('"signature": "', '"signature": 3, "x": "', "signature must be a text, not a whole number"),
         ('"n": 120', '"n": 120, "n": 120', "names a key twice"),
+        (
+            '"models": [\n  "ash"',
+            '"models": [\n  "' + "a" * 1_000_000 + '"',
+            r"models\[0\]: .* length <= 1000",
+        ),
     ],
-    ids=["digits", "infinite", "deep", "deeper", "type", "twice"],
+    ids=["digits", "infinite", "deep", "deeper", "type", "twice", "name"],
 )
 def test_a_hostile_file_is_refused_in_one_line(
     results: Results, tmp_path: Path, old: str, new: str, said: str
@@ -82,3 +87,9 @@ def test_a_hostile_file_is_refused_in_one_line(
     assert str(place) in str(refused.value)
     assert len(str(refused.value)) < 600
     assert "\n" not in str(refused.value)
+
+
+def test_a_model_whose_name_no_page_can_show_is_refused() -> None:
+    """A run would write results that nothing reads."""
+    with pytest.raises(InputError, match="has a name of 1,001 characters"):
+        er.evaluate({"m" * 1001: [1, 0, 1]}, truth=[1, 0, 1])
