@@ -33,7 +33,6 @@ from evalreport.comparisons.pairs import comparable, compare_all, exploratory_re
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
-from evalreport.expected_time import expected_time
 from evalreport.gates.conditions import cost_of
 from evalreport.gates.ratios import ratio_records
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
@@ -60,7 +59,6 @@ from evalreport.questions.question import Data, Pairs, Run, answered
 from evalreport.refusals import require_analysable, require_swappable
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.results import Results
-from evalreport.texts import Message
 from evalreport.warnings import states_of, warnings_of
 
 T = TypeVar("T")
@@ -77,7 +75,6 @@ def evaluate(
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Progress | None = None,
-    announce: Callable[[Message], None] | None = None,
     primary_of_series: str | None = None,
     look_of: Callable[[Predictions, str], Look] | None = None,
 ) -> Results:
@@ -85,8 +82,7 @@ def evaluate(
 
     ``primary_of_series`` is the primary metric of the accepted run of a series, which a run that names none keeps.
     ``look_of`` returns, of the predictions and the primary metric, this look at a comparison that may be repeated.
-    ``progress`` is called with the name of each stage and the share of the run that is done, ``announce`` with how long
-    the run will take if that is more than ten seconds.
+    ``progress`` is called with the name of each stage and the share of the run that is done.
     """
     say = progress or (lambda _stage, _share: None)
 
@@ -96,9 +92,6 @@ def evaluate(
     require_analysable(whole, options)
     with working(jobs):
         data = compared_data(whole, options, primary_of_series, look_of)
-        expected = expected_time(data.predictions, data.quantities, data.divisions, options)
-        if announce is not None and expected is not None:
-            announce(expected.message)
 
         # Estimate
         say("resampling", 0.1)

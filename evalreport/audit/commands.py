@@ -106,7 +106,7 @@ def _audit(
 
     check_names(settings.options)
     quiet = settings.output.quiet
-    with progress_bar("reading and checking", shown=not quiet) as progress:
+    with progress_bar("reading and checking", shown=not quiet, shorter=True) as progress:
         audited = audit(
             source_of(models, settings),
             options=settings.options,

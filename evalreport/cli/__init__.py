@@ -392,9 +392,9 @@ def say_warnings(warnings: Sequence[WarningRecord], *, verbose: bool) -> None:
 
 @contextmanager
 def progress_bar(
-    first: str, *, shown: bool, remaining: bool = False
+    first: str, *, shown: bool, remaining: bool = False, shorter: bool = False
 ) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function of (stage, share done) that moves a progress bar on a terminal.
+    """Yield a function of (stage, share done) that moves a progress bar on a terminal; lines say the time left.
 
     The function raises an interrupt again that a library has swallowed, as some do while they are imported.
 
@@ -406,6 +406,8 @@ def progress_bar(
         False: no bar even on a terminal.
     remaining
         Show the remaining time, too; for work in equal pieces.
+    shorter
+        Whether it is an analysis, of which a line names the option that makes it shorter.
     """
     context = click.get_current_context(silent=True)
 
@@ -413,8 +415,19 @@ def progress_bar(
         if context is not None and context.obj is not None and context.obj["signal"] is not None:
             raise KeyboardInterrupt
 
-    if not shown or not sys.stderr.isatty():
+    if not shown:
         yield lambda _stage, _fraction: go_on()
+        return
+    from evalreport.cli.time_left import time_left
+
+    if not sys.stderr.isatty():
+        with time_left(first, say, shorter=shorter) as told:
+
+            def noted(stage: str, fraction: float) -> None:
+                go_on()
+                told(stage, fraction)
+
+            yield noted
         return
     from rich.console import Console
     from rich.progress import (
@@ -435,11 +448,16 @@ def progress_bar(
         TimeElapsedColumn(),
         *((TextColumn("left:"), TimeRemainingColumn()) if remaining else ()),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with (
+        Progress(*columns, console=console, transient=True) as bar,
+        time_left(first, lambda line: console.print(clean(line), markup=False), shorter=shorter) as told,
+    ):
         task = bar.add_task(first, total=1.0)
 
         def moved(stage: str, fraction: float) -> None:
             go_on()
+            told(stage, fraction)
             bar.update(task, description=clean(stage), completed=fraction)
 
         yield moved

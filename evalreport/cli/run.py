@@ -163,7 +163,7 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
     check_names(settings.options)
     looks = extensions.load("looks of a run")(settings.options)
     limit = memory_bytes(settings.output.memory_limit)
-    with progress_bar("reading and checking", shown=not settings.output.quiet) as progress:
+    with progress_bar("reading and checking", shown=not settings.output.quiet, shorter=True) as progress:
         source, criteria = source_of(models, settings), None
         if settings.options.criteria is not None:
             from evalreport.loading.load import load
@@ -177,7 +177,6 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             memory_limit=limit,
             progress=progress,
             look_of=None if looks is None else looks.look,
-            announce=None if settings.output.quiet else say,
         )
         if settings.options.gates or criteria is not None:
             from evalreport.gates.outcomes import judge

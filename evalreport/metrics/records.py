@@ -84,7 +84,8 @@ def _variances(estimate: Estimate) -> Iterator[VarianceRecord]:
 def replicates_found(sample: Sample) -> tuple[FoundRecord, ...]:
     """Say that scores and losses of many rows were resampled in groups."""
     resampled = any(e.replicates is not None for e in sample.estimates.values())
-    if not resampled or not drawn_in_groups(sample.rows, rarest(sample.predictions)):
+    predictions = sample.predictions
+    if not resampled or not drawn_in_groups(sample.rows, rarest(predictions), len(predictions.classes)):
         return ()
     how, why = Message("groups.drawn", n=GROUPS), Message("groups.why", n=MOST_DRAWN)
     return (FoundRecord(what="resampling of scores and losses", value=how, why=why),)

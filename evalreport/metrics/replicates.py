@@ -25,17 +25,19 @@ Key = tuple[str, Quantity]
 MOST_DRAWN = 10_000
 """Up to this many rows the units themselves are drawn."""
 
-LEAST_UNITS, LEAST_OF_A_CLASS = 1_000, 50
-"""Units, and examples of each class, from which on groups of influence values show what draws of units show."""
+LEAST_UNITS, LEAST_OF_TWO, LEAST_OF_SEVERAL = 1_000, 500, 50
+"""Units, and examples of each of two or of several classes, from which on groups show what draws of units show."""
 
 
-def drawn_in_groups(data: RowData, rarest: float | None) -> bool:
+def drawn_in_groups(data: RowData, rarest: float | None, classes: int) -> bool:
     """Say whether replicates are draws of groups: of many rows, from one evaluation, none of them rare.
 
     Parameters
     ----------
     rarest
         Examples of the rarest class in the truth; None without classes.
+    classes
+        How many classes there are.
 
     References
     ----------
@@ -44,7 +46,8 @@ def drawn_in_groups(data: RowData, rarest: float | None) -> bool:
     units, layout = data.units, data.layout
     one_evaluation = layout.pooled.count == layout.ranked.count == 1
     alike = units.strata is None and {"one_task", "any_order"} <= units.meets
-    enough = units.count >= LEAST_UNITS and (rarest is None or rarest >= LEAST_OF_A_CLASS)
+    least = LEAST_OF_TWO if classes == 2 else LEAST_OF_SEVERAL
+    enough = units.count >= LEAST_UNITS and (rarest is None or rarest >= least)
     return units.n > MOST_DRAWN and one_evaluation and alike and enough
 
 
