@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.intervals.inversion import level_where
 from evalreport.texts import Message
@@ -10,7 +11,7 @@ from evalreport.texts import Message
 @comparison_test("Interval, inverted", "interval", beside=("delong", "bootstrap_difference"))
 def interval(pair: Pair) -> Outcome:
     """One minus the level at which the pair's leading interval meets 0, so that test and interval agree."""
-    if pair.difference.value == 0:
+    if abs(pair.difference.value) <= NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value)):
         return Outcome(None, 1.0)
     p = level_where(pair.limits)
     if p is None:

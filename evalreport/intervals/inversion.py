@@ -42,15 +42,20 @@ def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> floa
     >>> round(level_where(normal), 5)
     0.0455
     """
-    if limits(0.95).low is None:
+    usual = limits(0.95)
+    if usual.low is None or usual.high is None:
         return None
+    # Replicates of equal values differ by rounding, which depends on the unit of measurement.
+    rounding = 1e-12 * (usual.high - usual.low)
 
     def outside(alpha: float) -> float:
         interval = limits(1 - alpha)
         if interval.low is None or interval.high is None:
             return -math.inf
         gap = max(interval.low - meets, meets - interval.high)
-        return gap if gap > 0 else min(gap, -1e-300)  # a limit at the value itself does not leave it out
+        return (
+            gap if gap > rounding else min(-abs(gap), -1e-300)
+        )  # a limit at the value itself does not leave it out
 
     return smallest_alpha(outside, 0.05)
 

@@ -25,6 +25,7 @@ from evalreport.schema.lookups import (
     quarter,
     ranked,
     turned,
+    unordered,
     values_of,
     verdict_between,
     with_limits,
@@ -112,7 +113,7 @@ def difference_rows(results: Results, names: Mapping[str, str] | None = None) ->
         if shown is None or shown.difference is None:
             continue
         text = number(shown.difference, decimals, signed=True)
-        verdict = verdict_between(records.verdicts.get(frozenset((a, b)), ()), a, b)
+        verdict = verdict_between(records.verdicts.get(unordered(a, b), ()), a, b)
         if verdict is not None and verdict.verdict not in ("better", "worse"):
             text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")

@@ -97,23 +97,28 @@ def quarter(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else (high - low) / 4
 
 
+def unordered(*models: str) -> tuple[str, ...]:
+    """Return the key of a pair of models, whichever is named first."""
+    return tuple(sorted(models))
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class PairRecords:
     """The leading comparisons over all examples, and the verdicts, by the pair of models that they are about."""
 
-    comparisons: Mapping[frozenset[str], Sequence[ComparisonRecord]]
-    verdicts: Mapping[frozenset[str], Sequence[VerdictRecord]]
+    comparisons: Mapping[tuple[str, ...], Sequence[ComparisonRecord]]
+    verdicts: Mapping[tuple[str, ...], Sequence[VerdictRecord]]
 
     @classmethod
     def of(cls, results: Results) -> PairRecords:
         """Sort the records of results by pair."""
-        comparisons: dict[frozenset[str], list[ComparisonRecord]] = {}
-        verdicts: dict[frozenset[str], list[VerdictRecord]] = {}
+        comparisons: dict[tuple[str, ...], list[ComparisonRecord]] = {}
+        verdicts: dict[tuple[str, ...], list[VerdictRecord]] = {}
         for row in results.comparisons:
             if row.leads and row.slice is None and row.b is not None:
-                comparisons.setdefault(frozenset((row.a, row.b)), []).append(row)
+                comparisons.setdefault(unordered(row.a, row.b), []).append(row)
         for verdict in results.verdicts:
-            verdicts.setdefault(frozenset(verdict.about), []).append(verdict)
+            verdicts.setdefault(unordered(*verdict.about), []).append(verdict)
         return cls(comparisons, verdicts)
 
 
@@ -129,11 +134,11 @@ def comparison_between(
     decided
         Whether that is the primary one: then the limits are the pair's one interval, that of the verdict.
     """
-    record = next(filter(about, pairs.comparisons.get(frozenset((a, b)), ())), None)
+    record = next(filter(about, pairs.comparisons.get(unordered(a, b), ())), None)
     if record is None:
         return None
     seen = record if record.a == a else turned(record)
-    verdict = verdict_between(pairs.verdicts.get(frozenset((a, b)), ()), a, b) if decided else None
+    verdict = verdict_between(pairs.verdicts.get(unordered(a, b), ()), a, b) if decided else None
     if verdict is None:
         return seen
     then = seen.difference if verdict.difference is None else verdict.difference

@@ -365,12 +365,13 @@ def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[obje
         side.pop("environment", None)  # versions are compared apart
         side.pop(SENTENCES, None)  # each is compared where it stands
         # A file that was not read is no input, so it cannot be checked.
-        side["warnings"] = [row for row in side.get("warnings", ()) if row["code"] != "ignored_file"]
+        unknown = {"ignored_file"} | (set(AUDIT_WARNINGS) if partly else set())
+        for name in ("warnings", "checks"):
+            side[name] = [row for row in side.get(name, ()) if row["code"] not in unknown]
         if partly:
             for name in (*OF_AUDITS, "headline"):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
-            side["warnings"] = [row for row in side["warnings"] if row["code"] not in AUDIT_WARNINGS]
     if old["schema"] == EARLIER:
         old["schema"] = new["schema"]
         for name, later in (("verdicts", ("code", "params")), ("warnings", ("params",))):

@@ -124,7 +124,9 @@ def areas_at(first: Floats, second: Floats, n: int) -> Floats:
             squares = (deviations**2).sum(axis=1) + share * made_up**2
             variances.append(squares / ((m + share - 1) * (m + share)))
         total = variances[0] + variances[1]
-        df = total**2 / sum(v**2 / (part.shape[1] - 1) for v, part in zip(variances, apart, strict=True))
+        squares_over_df = sum(v**2 / (part.shape[1] - 1) for v, part in zip(variances, apart, strict=True))
+        with np.errstate(divide="ignore", invalid="ignore"):  # classes of one example
+            df = np.where(total > 0, total**2 / squares_over_df, 1.0)
         return np.asarray(difference - special.stdtrit(df, 1 - alpha / 2) * np.sqrt(total))
 
     low, high = np.full(len(first), -30.0), np.zeros(len(first))  # logarithms of alpha

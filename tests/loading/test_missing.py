@@ -162,12 +162,13 @@ def test_missing_labels_are_a_column_of_the_confusion_table(
     truth, said, results = counted
     shown = describe_confusion(view_of(results))
     assert shown is not None
-    assert shown.labels == (*results.classes, "(missing)")
-    own = next(matrix for matrix in shown.matrices if matrix.model.id == "a")
-    for row in own.rows:
-        assert len(row.cells) == len(shown.labels)
-        assert row.total == str(int((truth == row.label).sum()))
-        assert row.cells[-1].count == str(int(((truth == row.label) & (said == "(missing)")).sum()))
+    table = next(table for model, table in shown.matrices if model.id == "a")
+    assert table.headings[:-1] == (*results.classes, "(missing)")
+    for label, row in zip(results.classes, table.rows, strict=True):
+        *answers, total = row.cells
+        assert len(answers) == len(table.headings) - 1
+        assert total == str(int((truth == label).sum()))
+        assert answers[-1].value == str(int(((truth == label) & (said == "(missing)")).sum()))
 
 
 def test_a_slope_of_a_macro_average_leaves_the_missing_label_out(
