@@ -194,7 +194,7 @@ class Facts:
         by = oriented(row.difference, row.low, row.high, sign)
         cut = False
         if primary:
-            found = lookups.verdict_between(self._by_pair.verdicts.get(frozenset((a, b)), ()), a, b)
+            found = lookups.verdict_between(self._by_pair.verdicts.get(lookups.unordered(a, b), ()), a, b)
             if found is None:
                 return None
             verdict = found.verdict

@@ -216,7 +216,7 @@ def verdict_between(
     view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
 ) -> VerdictRecord | None:
     """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
-    among = view.pairs.verdicts.get(frozenset((a, b)), ()) if records is None else records
+    among = view.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
     return lookups.verdict_between(among, a, b)
 
 

@@ -26,6 +26,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
 from evalreport.samplings import sampling_by
+from evalreport.schema.metrics import Interval
 
 SEED, RESAMPLES, LEVEL, TRUTH_SETS = 20261128, 2_000, 0.95, 200
 METHODS = ("bootstrap_percentile", "bootstrap_bca")
@@ -81,7 +82,7 @@ def sample_of(design: Design, seed: int, metrics: Sequence[str], n_resamples: in
 def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
     """Yield by metric, method and value or difference the expected coverage of both ways."""
     metrics = REGRESSION if design.positives is None else BINARY
-    found: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+    found: dict[tuple[str, str, str], list[list[float]]] = {}
     for seed in range(sets):
         both = [sample_of(design, seed, metrics, RESAMPLES, rows=rows) for rows in (False, True)]
         for name in metrics:
@@ -90,7 +91,7 @@ def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
                 error = values[0].standard_error
                 assert error
                 for method in METHODS:
-                    cover = tuple(_expected(limits(v, method, LEVEL), v.value, error) for v in values)
+                    cover = [_expected(limits(v, method, LEVEL), v.value, error) for v in values]
                     found.setdefault((name, of, method), []).append(cover)
     for (name, of, method), pairs in found.items():
         groups, rows = np.array(pairs).T
@@ -108,7 +109,9 @@ def _value(sample: Sample, name: str, of: str) -> Estimate | Difference:
     return a if of == "value" else paired_difference(a, b)
 
 
-def _expected(interval: object, value: float, error: float) -> float:
+def _expected(interval: Interval, value: float, error: float) -> float:
+    assert interval.low is not None
+    assert interval.high is not None
     return float(ndtr((value - interval.low) / error) - ndtr((value - interval.high) / error))
 
 
