@@ -72,7 +72,11 @@ def _counted(checks: Sequence[CheckRecord]) -> str:
 
 
 def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
-    """Lay out the checks: a row for each code and state, with the models that it is about."""
+    """Lay out the checks that had something to look at: a row for each code and state, with the models it is about.
+
+    Those that do not apply are counted above; results.json has each with its reason.
+    """
+    checks = [record for record in checks if record.state != "not_applicable"]
     rows: dict[tuple[str, str, str], list[str]] = {}
     for record in checks:
         why = "" if record.reason is None else text_of(view, record.reason)
