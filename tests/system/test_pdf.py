@@ -21,7 +21,7 @@ pytestmark = pytest.mark.system
 
 HOSTILE = (
     "<script>alert(1)</script>",
-    "x" * 10_000,
+    "x" * 1_000,
     '</svg><b>&amp;]]> "quoted"',
     "\u202egnorts \u2066🚀 Модель 模型 نموذج",
     "=1+1|\t\x07\x1b[31m",
@@ -84,7 +84,7 @@ def test_no_example_is_left_out():
 
 
 def test_the_pdf_of_hostile_names_is_archival_and_accessible(tmp_path: Path):
-    """Markup, control characters, bidi overrides, emoji and 10,000 letters in names break no conformance."""
+    """Markup, control characters, bidi overrides, emoji and 1,000 letters in names break no conformance."""
     predictions(
         tmp_path / "hostile.jsonl", models=HOSTILE, n=200, slices=("a<b>", "\u202egnorts 🚀", "x" * 3000)
     )
