@@ -49,6 +49,7 @@ from evalreport.metrics.quantities import chosen
 from evalreport.metrics.records import confusion_records, fold_records, replicates_found, variance_records
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
+from evalreport.predictions.direction import directed
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
@@ -90,6 +91,7 @@ def evaluate(
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
+    options = directed(options, whole.found)
     with working(jobs):
         data = compared_data(whole, options, primary_of_series, look_of)
 
