@@ -33,6 +33,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, exploratory_re
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
+from evalreport.gates.chosen import chosen_values
 from evalreport.gates.conditions import cost_of
 from evalreport.gates.ratios import ratio_records
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
@@ -202,7 +203,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
 
 
 def with_verdicts(run: Run) -> Results:
-    """Return the results of a run with its verdicts, and the ratios of models that gates ask for."""
+    """Return the results of a run with its verdicts, and the ratios and the leader's values that gates ask for."""
     data, pairs, results = run.data, run.pairs, run.results
     return replace(
         results,
@@ -223,6 +224,7 @@ def with_verdicts(run: Run) -> Results:
             results.labels_at_half,
         ),
         metric_ratios=ratio_records(results, run.samples, data.predictions, data.divisions, data.deciding),
+        chosen_values=chosen_values(results, run.samples, data.predictions, data.divisions, data.deciding),
     )
 
 
