@@ -275,9 +275,7 @@ def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion |
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def tests_for(
-    comparison: Comparison, named: Sequence[str], *, primary: bool, beside: bool
-) -> list[str]:
+def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool, beside: bool) -> list[str]:
     """Return the tests to run on a comparison, the recommended one first, then those named.
 
     Parameters

@@ -112,6 +112,8 @@ def test_the_help_states_the_defaults_that_hold():
     "words, instead",
     [
         (["--exact"], "--exact is gone: leave it out"),
+        (["--test", "newey_west"], "newey_west is gone: in order of time hac_t leads"),
+        (["--interval", "newey_west"], "newey_west is gone: in order of time hac_t leads"),
         (["--template-time", "60"], "--template-time is gone: leave it out, templates have 30 seconds"),
         (["--against=0.8"], "for a bar of your own use --gate"),
     ],
