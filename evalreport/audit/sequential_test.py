@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
+from evalreport.audit.exact_test import fall_midp
 from evalreport.audit.past import (
     NewExamples,
     Past,
@@ -31,7 +32,7 @@ from evalreport.audit.run_alarm import (
     same_rows_between_runs,
     share_of_run,
 )
-from evalreport.audit.run_values import Measured, RunValue, kept_value, value_on_new
+from evalreport.audit.run_values import LEAST_ACCEPTED, Measured, RunValue, kept_value, value_on_new
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
@@ -469,25 +470,44 @@ def accepted_values(
             continue
         rows = None if within is None else within(own)
         if within is None or rows is not None:
-            found.append(value_on_new(own, model, quantity, now.options, mask, within=rows))
+            found.append(
+                value_on_new(own, model, quantity, now.options, mask, within=rows, least=LEAST_ACCEPTED)
+            )
     return found
 
 
 def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) -> Comparison | Text:
     """Compare a run's value with those of the accepted runs, or return the reason why that cannot be."""
-    errors = [value.from_interval for value in (*accepted, today)]
-    least_n = min(value.least_n for value in (*accepted, today))
-    if None in errors:
+    every = (*accepted, today)
+    least_n = min(value.least_n for value in every)
+    if any(value.from_interval is None for value in every):
         return Message("night.no_interval")
     if least_n < LEAST_ROWS:
         return Message("night.too_rare", n=least_n)
+    rise = today.value.value > float(np.mean([value.value.value for value in accepted]))
     return compare_run(
-        [(v.value.value, v.from_interval or 0.0) for v in accepted],
+        [(v.value.value, v.accepted_error(rise=rise)) for v in accepted],
         (today.value.value, today.from_interval or 0.0),
         of=today.scale,
         least_n=least_n,
         between_runs=now.options.between_runs,
+        exact_p_value=_exact(accepted, today, rise=rise),
     )
+
+
+def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> float | None:
+    """Return the p-value of a share's change for the worse by Fisher's test; None: another metric."""
+    strata, own = [value.strata for value in accepted if value.strata is not None], today.strata
+    if own is None or len(strata) < len(accepted):
+        return None
+    if any(other.shape != own.shape for other in strata):
+        strata, own = [other.sum(axis=0, keepdims=True) for other in strata], own.sum(axis=0, keepdims=True)
+    then, now = np.sum(strata, axis=0), own
+    better = today.scale.greater_is_better
+    if rise if better is None else not better:  # the failures fall
+        then, now = (np.column_stack([n - x, n]) for x, n in (then.T, now.T))
+    p = fall_midp(then, now)
+    return p if better is not None else min(1.0, 2 * p)
 
 
 def _against_accepted(
@@ -609,13 +629,15 @@ def promise(confidence: float) -> Message:
 def _evidence_of_change(now: Present, quantity: Quantity, series: Series, horizon: int) -> tuple[float, int]:
     """Return log e of a change for the worse, and the number of later values before its likeliest beginning."""
     every = (*(v.value for v in series.accepted), *series.later)
-    values, errors = np.array([v.value for v in every]), np.array([v.error for v in every])
+    values, later = np.array([v.value for v in every]), [v.error for v in series.later]
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     signs = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
     found = []
     for sign in signs:
-        accepted, later = np.split(sign * values, [len(series.accepted)])
-        log_e, start = drop_evidence(accepted, later, errors, horizon=horizon)
+        # A small accepted run that is perfect has no spread of its own.
+        accepted = [v.accepted_error(rise=sign < 0) for v in series.accepted]
+        then, since = np.split(sign * values, [len(accepted)])
+        log_e, start = drop_evidence(then, since, np.array([*accepted, *later]), horizon=horizon)
         found.append((float(log_e), int(start)))
     return float(np.logaddexp.reduce([log_e for log_e, _ in found])) - math.log(len(found)), max(found)[1]
 

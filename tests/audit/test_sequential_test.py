@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
@@ -20,10 +21,17 @@ from tests.samples.audits import audited, gate_of, right, share, write
 from tests.samples.nights import BAD, GOOD, WEEK, answer, night, nights, series, warned
 
 
+def below(p: float, n: int) -> float:
+    """Return how far a share lies above its lower limit by Wilson at 95 %, over 1.96 (scipy)."""
+    limits = stats.binomtest(round(p * n), n).proportion_ci(method="wilson")
+    return float((p - limits.low) / stats.norm.isf(0.025))
+
+
 def evidence(accepted: list[float], since: list[float], sizes: list[int]) -> float:
     """Return log e of accuracies with their binomial standard errors, from the numbers alone."""
     values = np.array([*accepted, *since])
     errors = np.sqrt(values * (1 - values) / np.array(sizes))
+    errors[: len(accepted)] = [below(p, n) for p, n in zip(accepted, sizes, strict=False)]
     return float(drop_evidence(values[: len(accepted)], values[len(accepted) :], errors)[0])
 
 
@@ -210,12 +218,13 @@ def test_a_rise_on_the_same_examples_is_called_one(history):
 
 
 def test_a_fall_of_one_run_is_an_alarm_at_once(history):
-    """One accepted run of 1,000 at 90 %, the next at 78 %: the reference's p, se from Wilson's interval."""
+    """One accepted run of 1,000 at 90 %, the next at 78 %: p by scipy from Wilson's limits, of 90 % the lower one."""
     found = series(history, [0.78], n=1000)
     row = answer(found, "worse")
     assert (row.alarm, row.test) == (True, "run_alarm")
-    # run_alarm_1 of the reference has p = 0.000121 with sqrt(p (1 - p) / n) in place of Wilson's half width.
-    assert row.p_value == pytest.approx(0.000121359555793374, rel=0.03)
+    width = np.ptp(stats.binomtest(780, 1000).proportion_ci(method="wilson")) / 2 / stats.norm.isf(0.025)
+    error = math.sqrt(width**2 + below(0.9, 1000) ** 2 + 2 * 0.02**2)
+    assert row.p_value == pytest.approx(stats.t.sf(0.12 / error, 999), rel=1e-9)
     assert row.effect_size == pytest.approx(-0.12)
 
 
@@ -370,6 +379,7 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     """The mean error of a regression, 0, then near 1 or -1: the mean of both evidences."""
     sources = [errors_of(1.0, k, shift=sign * shift) for k, shift in enumerate((0.0, 0.1, 1.0, 1.1))]
     found, values, errors = told(history, sources, metrics=("bias_error",))
+    errors[0] *= math.sqrt(100 / 99) * stats.t.isf(0.025, 99) / stats.norm.isf(0.025)
     ways = [float(drop_evidence(way * values[:1], way * values[1:], errors)[0]) for way in (1, -1)]
     assert answer(found, "worse").details["evidence"] == pytest.approx(np.exp(ways).mean(), rel=1e-9)
 
