@@ -33,6 +33,7 @@ from evalreport.audit.run_alarm import (
     share_of_run,
 )
 from evalreport.audit.run_values import LEAST_ACCEPTED, Measured, RunValue, kept_value, value_on_new
+from evalreport.engine.distributions import t_quantile
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
@@ -182,7 +183,11 @@ def _by_pairs(
         if now.options.between_runs is not None
         else Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon),
     )
-    details = {"t": spending.t, "horizon": spending.horizon}
+    details: dict[str, float] = {"t": spending.t, "horizon": spending.horizon}
+    if found.value is not None and found.reference_value is not None:
+        details |= {"then": found.reference_value, "now": found.value}
+    if found.low is not None and found.high is not None:
+        details |= {"change_low": found.low, "change_high": found.high}
     return replace(
         row,
         p_value=p,
@@ -495,6 +500,26 @@ def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) 
     )
 
 
+def change_limits(
+    accepted: Sequence[Measured], today: Measured, by: Comparison, confidence: float
+) -> tuple[float, float]:
+    """Return limits of a run's value less the mean of the accepted ones, with what runs differ by themselves.
+
+    The distances of the values from their limits are squared and added; a fall has the error of the alarm.
+    """
+    change, count = today.value.value - by.reference, len(accepted)
+    between = by.between**2 * (1 + 1 / count)
+    least, greatest = today.scale.least, today.scale.greatest
+
+    def distance(own: float, others: Sequence[float]) -> float:
+        error = math.sqrt(own**2 + math.fsum(x**2 for x in others) / count**2 + between)
+        return error * t_quantile((1 + confidence) / 2, by.df)
+
+    low = change - distance(today.below, [v.above for v in accepted])
+    high = change + distance(today.above, [v.below for v in accepted])
+    return max(low, least - greatest), min(high, greatest - least)
+
+
 def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> float | None:
     """Return the p-value of a share's change for the worse by Fisher's test; None: another metric."""
     strata, own = [value.strata for value in accepted if value.strata is not None], today.strata
@@ -543,7 +568,7 @@ def _against_accepted(
         effect_size=float(np.mean([v.value for v in since])) - float(np.mean([v.value for v in then]))
         if not by_run or not isinstance(series.today, Measured)
         else series.today.value.value - float(np.mean([v.value for v in then])),
-        details=_details(series, spending, one, e, start, correlation),
+        details=_details(series, spending, one, e, start, correlation, confidence=now.options.confidence),
         text=parts(
             _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run, unit=unit),
             *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
@@ -562,6 +587,8 @@ def _details(
     e: float,
     start: int,
     correlation: tuple[float, float] | None,
+    *,
+    confidence: float,
 ) -> dict[str, float]:
     details: dict[str, float] = {
         "accepted_nights": len(series.accepted),
@@ -571,8 +598,16 @@ def _details(
         "horizon": spending.horizon,
         "evidence": e,
     }
-    if isinstance(one, Comparison):
+    if isinstance(series.today, Measured):
         details |= {
+            "then": math.fsum(v.value.value for v in series.accepted) / len(series.accepted),
+            "now": series.today.value.value,
+        }
+    if isinstance(one, Comparison) and isinstance(series.today, Measured):
+        low, high = change_limits(series.accepted, series.today, one, confidence)
+        details |= {
+            "change_low": low,
+            "change_high": high,
             "reference": one.reference,
             "z": one.z,
             "df": one.df,
