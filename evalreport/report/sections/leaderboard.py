@@ -33,7 +33,6 @@ from evalreport.report.view import (
     margin_of,
     metric_decimals,
     metric_record,
-    overall_keys,
     ranked_words,
     ranking_record,
     value_of,
@@ -186,7 +185,7 @@ def conflict(view: View) -> Conflict | None:
     group, records = leading(view), view.results.second_verdicts
     if len(group) < 2 or not records or view.results.baseline is not None:
         return None
-    key = next((k for k in overall_keys(view.results) if spelling(k) == records[0].metric), None)
+    key = next((k for k in view.keys if spelling(k) == records[0].metric), None)
     values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
     known = list(values)
     if key is None or len(known) < 2:
@@ -209,7 +208,7 @@ def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
     """Return the primary metric, those that a reader was told of, and the first few of those asked for next."""
-    keys = overall_keys(view.results)
+    keys = view.keys
     filled = {key_of(record) for record in view.results.metrics if record.value is not None}
     named = named_metrics(view)
     others = [
@@ -236,7 +235,7 @@ def named_metrics(view: View) -> tuple[MetricKey, ...]:
 
     Those that the user named, else those of the headline's clause and of the caution that metrics disagree.
     """
-    results, keys = view.results, overall_keys(view.results)
+    results, keys = view.results, view.keys
     filled = {key_of(record) for record in results.metrics if record.value is not None}
     spelled = [str(name) for name in results.options.get("metrics") or ()]
     if not spelled:
