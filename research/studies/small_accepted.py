@@ -69,7 +69,9 @@ def rates() -> list[dict[str, str]]:
         groups.setdefault((row["horizon"], row["accepted"], row["accepted_n"]), []).append(row)
     found = []
     for (horizon, accepted, n), cells in groups.items():
-        widest = {row["accuracy"]: tables.percent(row["alarm"]) for row in cells}  # the last, with the larger spread
+        widest = {
+            row["accuracy"]: tables.percent(row["alarm"]) for row in cells
+        }  # the last, with the larger spread
         times = "" if accepted == "1" else f"{accepted} runs of "
         found.append(
             {
