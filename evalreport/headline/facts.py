@@ -9,6 +9,7 @@ from functools import cached_property
 
 from evalreport import numbers
 from evalreport.engine.distributions import t_tail
+from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
 from evalreport.questions.baselines.records import AgainstRuleRecord
@@ -372,6 +373,8 @@ def mentions(gate: str, model: str) -> bool:
     >>> mentions("forest.accuracy >= 0.9", "forest"), mentions('"C4.5".f1 > 0.8', "C4.5"), mentions("n >= 5", "n")
     (True, True, False)
     """
+    if model == BEST:  # without quotes the word means whichever model leads
+        return f'"{model}".' in gate
     return f"{model}." in gate or f'"{model}".' in gate
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalreport.extensions import file_of_room
-from evalreport.gates.conditions import as_ratio, parse
+from evalreport.gates.conditions import BEST, as_ratio, parse
+from evalreport.gates.outcomes import leader_of
 from evalreport.headline.facts import (
     Facts,
     Limited,
@@ -278,6 +279,13 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
                     )
+    leader = leader_of(facts.results)
+    if what.startswith(f"{BEST}.") and leader is not None:
+        rest = what.removeprefix(f"{BEST}.")
+        quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
+        exact = next((q for q in quantities if rest in (q.spelled, q.metric)), None)
+        if exact is not None:
+            return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
 
 
