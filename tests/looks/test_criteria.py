@@ -246,8 +246,20 @@ def test_the_program_declares_runs_and_verifies(
     assert program(*verify) == 0
     assert program(*verify, "--criteria", "one.toml") == 0
     assert program(*verify, "--criteria", "two.toml") == 1
-    changed = ("run", "models", "--criteria", "two.toml", "-f", "json", "-q", "--resamples", "50", "-o", "changed")
-    for flags in (("-m", "f1_macro"), ("--margin", "0.2"), ("--gate", "n >= 1")):
+    changed = (
+        "run",
+        "models",
+        "--criteria",
+        "two.toml",
+        "-f",
+        "json",
+        "-q",
+        "--resamples",
+        "50",
+        "-o",
+        "changed",
+    )
+    for flags in (("-m", "f1"), ("--margin", "0.2"), ("--gate", "n >= 1")):
         assert program(*changed, *flags) == 0
         assert program("verify", "changed", "--inputs", "models", "-q") == 0
         assert program("verify", "changed", "--inputs", "models", "-q", "--criteria", "two.toml") == 1, flags
