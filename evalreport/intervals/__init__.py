@@ -11,6 +11,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     proportions,
     rankings,
     student,
+    sums,
     time_order,
     two_sets,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "recommended",
     "resolved",
     "student",
+    "sums",
     "time_order",
     "two_sets",
 ]

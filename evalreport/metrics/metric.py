@@ -12,7 +12,18 @@ from evalreport.texts import Text
 from evalreport.texts.labels import in_sentence
 
 Needs = Literal[
-    "labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "groups", "training"
+    "labels",
+    "scores",
+    "probabilities",
+    "values",
+    "outcomes",
+    "passes",
+    "gold",
+    "groups",
+    "training",
+    "sums",
+    "intervals",
+    "sets",
 ]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
@@ -55,6 +66,8 @@ class ClassCounts:
         Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
     criterion
         The name in the results of the threshold where its value is best, which is then always looked for.
+    sums
+        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -67,6 +80,7 @@ class ClassCounts:
     one_sided: bool = False
     iso_slope: IsoSlope = ""
     criterion: str = ""
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +105,8 @@ class Margins:
         How much the value changes with the mean of the class recalls, where that is a straight line.
     iso_slope
         Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
+    sums
+        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -101,6 +117,7 @@ class Margins:
     mean_over_pairs: Function | None = None
     recall_slope: float = 0.0
     iso_slope: IsoSlope = ""
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +191,8 @@ class Moments:
         Maps the mean squared error, relative to the variance of the truth where there are columns of it, to the value.
     infinite_at
         What makes the term of a single example infinite: a probability of 0 of the true class, or a true value of 0.
+    sums
+        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -188,6 +207,7 @@ class Moments:
     root_of: str = ""
     from_squares: Callable[[float], float] | None = None
     infinite_at: Infinite = ""
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -505,6 +525,12 @@ class Metric:
         """The averages that are computed for several classes; the first is what the bare name means."""
         computation = self.computation
         return computation.averages if isinstance(computation, ClassCounts | RowWise) else ()
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The sums by unit that it may be computed from; empty where it is none of theirs."""
+        computation = self.computation
+        return computation.sums if isinstance(computation, ClassCounts | Margins | Moments) else ()
 
     @property
     def by_ranks(self) -> bool:

@@ -201,6 +201,8 @@ def _family(family: type[Computation], **usual: Any) -> Callable[..., Decorator]
         given = {**usual, **keywords}
         if "proportion" in given and family in (ClassCounts, Margins):
             given = {**given, "intervals": (*PROPORTION_INTERVALS, *TABLE_INTERVALS), **keywords}
+        if given.get("sums"):
+            given = {**given, "tasks": (*given["tasks"], "sums")}
         return lambda function: register(family, function, **{"label": label, "formula": formula, **given})
 
     return decorator
@@ -359,11 +361,13 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
         "from_squares": None,
         "micro_is_accuracy": False,
         "criterion": "",
+        "sums": (),
     }
     computation.update((key, value) for key, value in only.items() if key in computation)
     return replace(
         base,
         name=name,
+        tasks=tuple(task for task in base.tasks if task != "sums"),
         computation=type(base.computation)(**computation),
         scale=replace(
             values,
@@ -385,6 +389,9 @@ PRIMARY: dict[Task, str] = {
     "outcome": "mean_outcome",
     "scores": "mean_value",
     "clustering": "adjusted_rand",
+    "sums": "f1",
+    "intervals": "wis",
+    "sets": "coverage",
 }
 """The primary metric by task, unless one is named."""
 
