@@ -44,7 +44,10 @@ class RunKeywords(TypedDict, total=False):
     sort_quantiles : bool
         Sort quantiles or limits that cross within a row, in place of refusing them.
     lower_is_better : bool
-        Smaller outcomes or values are better.
+        Smaller outcomes or values are better (default: where their column is named after a loss, such
+        as rmse or val_loss).
+    higher_is_better : bool
+        Larger outcomes or values are better, although their column is named after a loss.
     baseline : str
         Compare every model with this one (default: every pair of models).
     metrics : str | Sequence[str]
@@ -128,20 +131,7 @@ class RunKeywords(TypedDict, total=False):
         since, and what is exploratory, is said.
     """
 
-    task: (
-        Literal[
-            "binary",
-            "multiclass",
-            "regression",
-            "outcome",
-            "scores",
-            "clustering",
-            "sums",
-            "intervals",
-            "sets",
-        ]
-        | None
-    )
+    task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering", "sums", "intervals", "sets"] | None
     positive: str | None
     threshold: float | None
     join: Literal["error", "intersect", "independent"]
@@ -154,6 +144,7 @@ class RunKeywords(TypedDict, total=False):
     level: float | None
     sort_quantiles: bool
     lower_is_better: bool
+    higher_is_better: bool
     baseline: str | None
     metrics: str | Sequence[str]
     intervals: str | Sequence[str]

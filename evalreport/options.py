@@ -111,6 +111,7 @@ class Options(RoomOptions):
     level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
     sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
+    higher_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
     baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
     metrics: tuple[str, ...] = option(
         (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
@@ -229,6 +230,8 @@ def validate(options: Options) -> None:
         raise UsageError(
             "outcome and value contradict each other: name one column, by --outcome or by --value"
         )
+    if options.lower_is_better and options.higher_is_better:
+        raise UsageError("lower_is_better and higher_is_better contradict each other: name one of them")
     if options.order is not None and (options.cluster is not None or options.weight is not None):
         other = "cluster" if options.cluster is not None else "weight"
         raise UsageError(

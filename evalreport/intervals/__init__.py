@@ -12,7 +12,6 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     rankings,
     student,
     sums,
-    time_order,
     two_sets,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -42,6 +41,5 @@ __all__ = [
     "resolved",
     "student",
     "sums",
-    "time_order",
     "two_sets",
 ]
