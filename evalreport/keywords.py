@@ -131,7 +131,20 @@ class RunKeywords(TypedDict, total=False):
         since, and what is exploratory, is said.
     """
 
-    task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering", "sums", "intervals", "sets"] | None
+    task: (
+        Literal[
+            "binary",
+            "multiclass",
+            "regression",
+            "outcome",
+            "scores",
+            "clustering",
+            "sums",
+            "intervals",
+            "sets",
+        ]
+        | None
+    )
     positive: str | None
     threshold: float | None
     join: Literal["error", "intersect", "independent"]

@@ -66,8 +66,6 @@ class ClassCounts:
         Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
     criterion
         The name in the results of the threshold where its value is best, which is then always looked for.
-    sums
-        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -80,7 +78,6 @@ class ClassCounts:
     one_sided: bool = False
     iso_slope: IsoSlope = ""
     criterion: str = ""
-    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +102,6 @@ class Margins:
         How much the value changes with the mean of the class recalls, where that is a straight line.
     iso_slope
         Straight lines of the ROC square along which it does not change: of slope N/P (``counts``) or 1 (``rates``).
-    sums
-        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -117,7 +112,6 @@ class Margins:
     mean_over_pairs: Function | None = None
     recall_slope: float = 0.0
     iso_slope: IsoSlope = ""
-    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +185,6 @@ class Moments:
         Maps the mean squared error, relative to the variance of the truth where there are columns of it, to the value.
     infinite_at
         What makes the term of a single example infinite: a probability of 0 of the true class, or a true value of 0.
-    sums
-        The sums by unit that it may be computed from, in the task ``sums``.
     """
 
     function: Function
@@ -207,7 +199,6 @@ class Moments:
     root_of: str = ""
     from_squares: Callable[[float], float] | None = None
     infinite_at: Infinite = ""
-    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -503,6 +494,8 @@ class Metric:
         Where it is defined; which output of the model it needs.
     least_classes
         With fewer classes it says nothing, so a run that does not name it leaves it out.
+    sums
+        The sums by unit that it may be computed from, in the task ``sums``.
     computation
         How it is computed: the record of its family.
     scale, inference
@@ -515,6 +508,7 @@ class Metric:
     tasks: tuple[Task, ...]
     needs: Needs
     least_classes: int = 0
+    sums: tuple[str, ...] = ()
     computation: Computation
     scale: Scale
     inference: Inference
@@ -525,12 +519,6 @@ class Metric:
         """The averages that are computed for several classes; the first is what the bare name means."""
         computation = self.computation
         return computation.averages if isinstance(computation, ClassCounts | RowWise) else ()
-
-    @property
-    def sums(self) -> tuple[str, ...]:
-        """The sums by unit that it may be computed from; empty where it is none of theirs."""
-        computation = self.computation
-        return computation.sums if isinstance(computation, ClassCounts | Margins | Moments) else ()
 
     @property
     def by_ranks(self) -> bool:

@@ -169,7 +169,7 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
         "inference": _taken(Inference, given),
         "display": _taken(Display, given),
     }
-    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes") if key in given}
+    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes", "sums") if key in given}
     for unknown in given:
         others = " and ".join(other.__name__ for other in FAMILIES if unknown in _names(other))
         if others:
@@ -359,13 +359,13 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
         "from_squares": None,
         "micro_is_accuracy": False,
         "criterion": "",
-        "sums": (),
     }
     computation.update((key, value) for key, value in only.items() if key in computation)
     return replace(
         base,
         name=name,
         tasks=tuple(task for task in base.tasks if task != "sums"),
+        sums=(),
         computation=type(base.computation)(**computation),
         scale=replace(
             values,

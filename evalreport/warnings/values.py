@@ -34,6 +34,8 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
 @check("labels_left_out", needs=("sums",))
 def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of labels that a macro average of sums leaves out, since their denominator is 0."""
+    if sample.predictions.task != "sums":
+        return
     metrics: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for place, model in enumerate(sample.predictions.models):
         for quantity in sample.quantities:
@@ -42,9 +44,7 @@ def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
                 if lost:
                     metrics.setdefault((model.name, lost), []).append(definition(quantity).display.phrase)
     for (name, lost), phrases in metrics.items():
-        yield warning(
-            "labels_left_out", about=(name,), model=name, n=len(lost), labels=lost[:6], metrics=phrases
-        )
+        yield warning("labels_left_out", about=(name,), model=name, labels=lost[:6], metrics=phrases)
 
 
 FEW_OF_A_CLASS = 30
