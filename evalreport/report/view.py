@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import count, decimals_of, interval
+from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
@@ -152,18 +152,22 @@ def ranking_record(view: View, model: str) -> RankingRecord | None:
     return next((r for r in view.results.ranking if r.model == model), None)
 
 
-def metric_decimals(view: View, key: MetricKey) -> int:
-    """Return the decimals of one metric's values, the same for all models."""
-    return decimals_of(
-        record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:])
-        for record in records_of(view, key).values()
+def metric_digits(view: View, key: MetricKey) -> Digits:
+    """Return how one metric's values are written, the same for all models."""
+    records = records_of(view, key).values()
+    return digits_of(
+        (record.value for record in records),
+        (record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:]) for record in records),
     )
 
 
-def difference_decimals(view: View, key: MetricKey) -> int:
-    """Return the decimals of one metric's differences, the same for all pairs."""
+def difference_digits(view: View, key: MetricKey) -> Digits:
+    """Return how one metric's differences are written: as its values, with more decimals where they are finer."""
     own = (c for c in view.results.comparisons if c.recommended and c.slice is None and key_of(c) == key)
-    return decimals_of(lookups.quarter(c.low, c.high) for c in own)
+    values = metric_digits(view, key)
+    errors = [quarter for c in own if (quarter := lookups.quarter(c.low, c.high)) is not None]
+    scaled = decimals_of(error / 10.0**values.power for error in errors)
+    return values.at_least(scaled) if errors else values
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
@@ -173,13 +177,13 @@ def comparison_between(view: View, key: MetricKey, a: str, b: str) -> Comparison
     )
 
 
-def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
+def interval_of(view: View, record: ComparisonRecord, digits: Digits) -> str:
     """Write the limits of a comparison; a limit that was cut at 0 is no part of them."""
     primary = key_of(record) == view.primary
     verdict = verdict_between(view, record.a, record.b or "") if primary else None
     excluded = 0.0 if verdict is not None and is_cut(verdict) else None
     margin = margin_of(view) if primary else None
-    return interval(record.low, record.high, decimals, signed=True, excluded=excluded, margin=margin)
+    return interval(record.low, record.high, digits, signed=True, excluded=excluded, margin=margin)
 
 
 def margin_of(view: View) -> float | None:
