@@ -10,6 +10,7 @@ from functools import cached_property
 from evalreport import numbers
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
+from evalreport.questions.baselines.records import AgainstRuleRecord
 from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
@@ -257,27 +258,13 @@ class Facts:
 
     # --- rules that need no model ------------------------------------------------------------------------------------
 
-    def without_a_model(self, quantity: Quantity) -> tuple[str, float] | None:
-        """Return the constant answer (its name) that does best on a metric, and its value."""
-        sign = self.sign(quantity)
-        found = [
-            (r.name, r.value)
-            for r in self.results.baselines
-            if (r.metric, r.average, r.label) == (quantity.metric, quantity.average, quantity.label)
-            and r.name in ("majority_class", "mean_truth")
-            and r.reason is None
-        ]
-        return max(found, key=lambda each: sign * each[1], default=None)
+    def against_rule(self, model: str, quantity: Quantity) -> AgainstRuleRecord | None:
+        """Return a model's pair with the rule that needs none; None where they were not compared."""
+        return self._with_rule.get((model, quantity))
 
     @cached_property
-    def largest_class(self) -> tuple[str, float] | None:
-        """The most frequent true class and its share."""
-        counts = lookups.true_counts(self.results)
-        total = sum(counts.values())
-        if not total:
-            return None
-        label = max(counts, key=lambda c: (counts[c], c))
-        return label, counts[label] / total
+    def _with_rule(self) -> dict[tuple[str, Quantity], AgainstRuleRecord]:
+        return {(r.model, Quantity.of(r)): r for r in self.results.against_rule}
 
     # --- gates and audits --------------------------------------------------------------------------------------------
 

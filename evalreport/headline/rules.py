@@ -27,6 +27,7 @@ from evalreport.headline.facts import (
     values_beside,
 )
 from evalreport.metrics.registry import JUDGED, Quantity
+from evalreport.questions.baselines.records import AgainstRuleRecord
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
@@ -482,8 +483,8 @@ def reversed_scores(facts: Facts) -> Lead | None:
         return None
     found = []
     for model in facts.results.models:
-        value = facts.value(model, auc)
-        if value is not None and value.high is not None and value.high < 0.5:
+        value, pair = facts.value(model, auc), facts.against_rule(model, auc)
+        if value is not None and pair is not None and pair.verdict == "worse":
             found.append((value.value, model, value))
     if not found:
         return None
@@ -504,44 +505,41 @@ def no_skill(facts: Facts) -> Lead | None:
     """Say that no model is shown to beat the rule that needs none."""
     primary = facts.primary
     assert primary is not None
-    rule = _rule(facts, primary)
-    if rule is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
+    pairs = [facts.against_rule(m, primary) for m in facts.ranked]
+    best, first = facts.ranked[0], pairs[0]
+    if first is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
         return None
-    words, bar = rule
-    sign = facts.sign(primary)
-    values = [v for m in facts.ranked if (v := facts.value(m, primary)) is not None]
-    for value in values:
-        limit = value.low if sign > 0 else value.high
-        if limit is None or sign * (limit - bar) > 0:
-            return None
-    best = facts.ranked[0]
+    # On test sets of their own the rule answers otherwise to each.
+    if any(
+        p is None or p.verdict == "better" or (p.answer, p.value) != (first.answer, first.value)
+        for p in pairs
+    ):
+        return None
     own = facts.value(best, primary) or Limited(0.0)
-    key = "no_skill_alone" if len(values) == 1 else "no_skill"
+    key = "no_skill_alone" if len(pairs) == 1 else "no_skill"
     text = Message(
         f"headline.{key}",
-        rule=words,
-        bar=number_of(bar, own),
+        rule=_words_of_rule(first),
+        bar=number_of(first.value, own),
         metric=facts.words(primary),
         model=facts.name(best),
         value=amount(own),
     )
-    return Lead("no_skill", text, best, facts.ranked[1] if len(values) > 1 else None)
+    return Lead("no_skill", text, best, facts.ranked[1] if len(pairs) > 1 else None)
 
 
-def _rule(facts: Facts, quantity: Quantity) -> tuple[Message, float] | None:
-    """Return the words for the constant answer that does best on a metric, and its value."""
-    found = facts.without_a_model(quantity)
-    if found is not None and found[0] == "mean_truth":
-        return Message("headline.rule.mean_truth"), found[1]
-    if found is not None and facts.largest_class is not None:
-        label = visible(facts.largest_class[0])
-        uninformed = facts.metric(quantity).scale.uninformed
-        if uninformed is None:
-            return Message("headline.rule.majority_class", label=label), found[1]
+def _rule(facts: Facts, model: str, quantity: Quantity) -> tuple[Message, float] | None:
+    """Return the words for the rule that needs none on a metric, and its value."""
+    pair = facts.against_rule(model, quantity)
+    if pair is not None:
+        return _words_of_rule(pair), pair.value
     uninformed = facts.metric(quantity).scale.uninformed
-    if uninformed is None:
-        return None
-    return Message("headline.rule.chance"), uninformed
+    return None if uninformed is None else (Message("headline.rule.chance"), uninformed)
+
+
+def _words_of_rule(pair: AgainstRuleRecord) -> Message:
+    answer = {} if pair.answer is None else {"label": visible(pair.answer)}
+    return Message(f"headline.rule.{pair.rule}", **answer)
 
 
 def single(facts: Facts) -> Lead | None:
@@ -551,7 +549,7 @@ def single(facts: Facts) -> Lead | None:
         return None
     model = facts.ranked[0]
     own = facts.value(model, primary) or Limited(0.0)
-    rule = _rule(facts, primary)
+    rule = _rule(facts, model, primary)
     known = {"model": facts.name(model), "metric": facts.words(primary), "value": amount(own)}
     if rule is None:
         text = Message("headline.single", **known)

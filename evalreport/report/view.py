@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
@@ -40,7 +41,7 @@ class Model:
     full: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """Results with what every section looks up; ``models`` in rank order, ``overall`` by model and key."""
 
@@ -58,6 +59,49 @@ class View:
         """Return a metric's name in a heading; of the mean of a user's column the column's."""
         column = self.results.primary_column if key == self.primary else None
         return metric_label(key) if column is None else visible(column)
+
+    @cached_property
+    def keys(self) -> list[MetricKey]:
+        """The numbers about all examples, the primary metric first, single classes left out."""
+        records = (r for r in self.results.metrics if r.slice is None and r.label is None)
+        return sorted(dict.fromkeys(map(key_of, records)), key=lambda key: key != self.primary)
+
+    @cached_property
+    def digits_of_values(self) -> Mapping[MetricKey, Digits]:
+        """How each metric's values are written, the same for all models."""
+        by_key: dict[MetricKey, list[MetricRecord]] = {}
+        for (_, key), record in self.overall.items():
+            by_key.setdefault(key, []).append(record)
+        return {
+            key: digits_of(
+                [r.value for r in records],
+                [r.standard_error or lookups.quarter(*lookups.with_limits(r)[1:]) for r in records],
+            )
+            for key, records in by_key.items()
+        }
+
+    @cached_property
+    def digits_of_differences(self) -> Mapping[MetricKey, Digits]:
+        """How each metric's differences are written: as its values, with more decimals where they are finer."""
+        errors: dict[MetricKey, list[float]] = {}
+        for c in self.results.comparisons:
+            error = lookups.quarter(c.low, c.high) if c.recommended and c.slice is None else None
+            if error is not None:
+                errors.setdefault(key_of(c), []).append(error)
+        values = {key: self.digits_of_values.get(key, Digits(decimals_of([]))) for key in errors}
+        return {
+            key: values[key].at_least(decimals_of(error / 10.0 ** values[key].power for error in own))
+            for key, own in errors.items()
+        }
+
+    @cached_property
+    def tests_of_pair(self) -> Mapping[frozenset[str], Sequence[ComparisonRecord]]:
+        """The tests of the primary metric about all examples, by pair of models."""
+        by_pair: dict[frozenset[str], list[ComparisonRecord]] = {}
+        for record in self.results.comparisons:
+            if record.b is not None and record.slice is None and record.metric == self.primary.metric:
+                by_pair.setdefault(frozenset((record.a, record.b)), []).append(record)
+        return by_pair
 
     @property
     def threshold_was_chosen(self) -> bool:
@@ -124,13 +168,6 @@ def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
     return MetricKey(record.metric, record.average, record.label)
 
 
-def overall_keys(results: Results) -> list[MetricKey]:
-    """Return every number about all examples, the primary metric first, single classes left out."""
-    keys = list(dict.fromkeys(key_of(r) for r in results.metrics if r.slice is None and r.label is None))
-    primary = find_key(results.shown_metric, keys)
-    return sorted(keys, key=lambda key: key != primary)
-
-
 def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
     """Return one model's record of one number over all examples."""
     return view.overall.get((model, key))
@@ -154,20 +191,12 @@ def ranking_record(view: View, model: str) -> RankingRecord | None:
 
 def metric_digits(view: View, key: MetricKey) -> Digits:
     """Return how one metric's values are written, the same for all models."""
-    records = records_of(view, key).values()
-    return digits_of(
-        (record.value for record in records),
-        (record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:]) for record in records),
-    )
+    return view.digits_of_values.get(key, Digits(decimals_of([])))
 
 
 def difference_digits(view: View, key: MetricKey) -> Digits:
-    """Return how one metric's differences are written: as its values, with more decimals where they are finer."""
-    own = (c for c in view.results.comparisons if c.recommended and c.slice is None and key_of(c) == key)
-    values = metric_digits(view, key)
-    errors = [quarter for c in own if (quarter := lookups.quarter(c.low, c.high)) is not None]
-    scaled = decimals_of(error / 10.0**values.power for error in errors)
-    return values.at_least(scaled) if errors else values
+    """Return how one metric's differences are written, the same for all pairs."""
+    return view.digits_of_differences.get(key) or metric_digits(view, key)
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
