@@ -20,6 +20,7 @@ from evalreport.history.recorded_inputs import InputState, input_states, recorde
 from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
+from evalreport.predictions.direction import directed
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, results_of
@@ -371,6 +372,7 @@ def _recomputed(
     if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
         # An engine counted the rows, so that the results hold nothing that needs single examples.
         loaded = load(source, options=options, engine="duckdb")
+    options = directed(options, loaded.found)
     content = recorded.content
     of_series = content.get("primary_because") == str(Message("primary.of_series"))
     kept = content["primary_metric"] if of_series else None

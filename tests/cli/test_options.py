@@ -32,6 +32,7 @@ PROMISED = [
     "--outcome",
     "--value",
     "--lower-is-better",
+    "--higher-is-better",
     "--order",
     "--horizon",
     "--gold-sampled",

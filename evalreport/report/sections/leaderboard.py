@@ -35,6 +35,7 @@ from evalreport.report.view import (
     metric_record,
     ranked_words,
     ranking_record,
+    text_of,
     value_of,
     verdict_between,
     verdict_word,
@@ -153,7 +154,7 @@ def describe(view: View) -> Leaderboard | None:
         names=_names(view),
         note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
         at_zero=at_zero,
-        best=_may_be_best(view),
+        best=_best(view),
     )
 
 
@@ -323,8 +324,14 @@ def rank_words(record: RankSetRecord, models: int) -> str:
     return say("leaderboard.rank_set", low=record.low, high=record.high, models=models)
 
 
+def _best(view: View) -> str:
+    """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
+    chosen = view.results.chosen
+    worth = "" if chosen is None or chosen.low is None else text_of(view, chosen.text)
+    return " ".join(filter(None, (_may_be_best(view), worth)))
+
+
 def _may_be_best(view: View) -> str:
-    """Name the models that may be best, where these are not all."""
     sets = {record.model: record for record in view.results.rank_sets}
     names = [m.name for m in view.models if m.id in sets and sets[m.id].may_be_best]
     if not sets or len(names) == len(sets):
