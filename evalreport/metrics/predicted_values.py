@@ -31,6 +31,9 @@ VALUE_BINS, LEAST_IN_BIN = 10, 5
 DIGITS = 6
 """Digits of numbers that are only drawn."""
 
+LARGEST_WHOLE = 2.0**50
+"""Up to here a double has halves."""
+
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -110,7 +113,7 @@ def _edges(score: Floats) -> Floats:
     """
     least, most = float(score.min()), float(score.max())
     values = most - least + 1
-    if values <= MOST_WHOLE and (score == np.rint(score)).all():
+    if values <= MOST_WHOLE and max(-least, most) < LARGEST_WHOLE and (score == np.rint(score)).all():
         step = 1 if values <= MOST_VALUES else math.ceil(values / SCORE_BINS)
         return np.arange(math.ceil(values / step) + 1, dtype=np.float64) * step + (least - 0.5)
     low, high = np.quantile(score, [OUTSIDE, 1 - OUTSIDE])
