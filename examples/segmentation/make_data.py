@@ -1,7 +1,8 @@
 """Segment the ink of 300 scanned digits after noise, by three filters, and write what each got right by image.
 
 The images are scikit-learn's digits (UCI optical digits, 8 x 8, CC BY 4.0); ink is a pixel of 8 or more of 16.
-Noise is made with a seed. A row is an image: pixels of ink that were found (tp), falsely found (fp), missed (fn), and rightly left (tn).
+Noise is made with a seed. A row is an image: pixels of ink that were found (tp), falsely found (fp), missed (fn), and
+rightly left (tn).
 """
 
 from __future__ import annotations
