@@ -67,7 +67,7 @@ class TakenLook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a looks file.
 
-    ``ids`` are the hashed ids of the last look, and ``since`` tells of each one since which look it has always been there.
+    ``ids`` are the hashed ids of the last look, and ``since`` the look since which each has always been there.
     """
 
     schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
