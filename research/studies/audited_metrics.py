@@ -113,7 +113,9 @@ def measured(
 ) -> Measured:
     """Return the run's value with its interval, as an audit has it, at the accepted runs' shares of the classes."""
     options = Options(resamples=200, positive="1", cluster="group" if cell.sizes == "clusters" else None)
-    shares = class_shares([(own, np.ones(own.n, dtype=bool)) for own in accepted], options) if accepted else None
+    shares = (
+        class_shares([(own, np.ones(own.n, dtype=bool)) for own in accepted], options) if accepted else None
+    )
     found = value_on_new(run, "m", quantity, options, np.ones(run.n, dtype=bool), shares=shares)
     assert isinstance(found, Measured), found
     return found

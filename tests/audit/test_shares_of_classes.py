@@ -90,3 +90,16 @@ def test_a_season_of_the_share_is_no_alarm_about_the_model(history):
     assert row.details["evidence"] < 1.5
     assert kept.values_since[-1] < kept.values_accepted[0] - 0.05
     assert kept.at_shares[0] == pytest.approx(kept.values_accepted[0], abs=1e-9)
+
+
+def test_a_gate_is_about_the_values_as_they_are_and_says_so(history):
+    """F1 falls by the mix alone: no alarm, and the gate on F1 fails with that sentence."""
+    gates = ("m.f1 >= accepted - 0.02", "alarms <= 0")
+    for number, positives in enumerate((0.5, 0.1)):
+        found, _, _ = audited(
+            history, run(number, positives=positives), metrics=("f1",), positive="1", gates=gates
+        )
+    on_value, on_alarms = found.results.gates
+    assert on_value.outcome == "fail"
+    assert "a gate is about the values as they are" in str(on_value.text)
+    assert (on_alarms.outcome, on_alarms.value) == ("fail", 2.0)  # true labels and predicted labels
