@@ -138,16 +138,16 @@ def test_where_people_judged_all_it_is_their_mean() -> None:
 
 
 def test_limits_of_shares_lie_in_their_range_also_where_the_estimate_does_not() -> None:
-    """A judge that refuses what people accept: value and limits are cut to [0, 1], and nothing raises (METHODS 7W.2).
+    """Estimate and limits beyond 1 are cut, and nothing raises (METHODS 7W.2).
 
-    Of 400 answers people accepted all 12 that they saw, the judge half of these and all others: the judge's mean of the
-    others less that of the judged ones takes the estimate above 1 where the judge counts.
+    Of 20 judged answers people accepted 18 and the judge 10 of these, of the 380 others it accepted all: with the
+    weight 1 that is 1 + 0.9 - 0.5, 1.4, whose limits both lay above 1.
     """
-    judge = np.append([1.0, 0.0] * 6, np.ones(388))
-    gold = np.where(np.arange(400) < 12, 1.0, np.nan)
-    mixed = np.where(np.arange(400) < 12, [1.0, 0.0] * 200, np.nan)
+    judge = np.append(np.arange(20) < 10, np.ones(380)).astype(float)
+    gold = np.where(np.arange(400) < 20, np.arange(400) < 18, np.nan)
+    assert mean_gold(judge, gold).value == pytest.approx(1.4)
     for graded in (judge, 1 - judge):
-        for people in (gold, 1 - gold, mixed):
+        for people in (gold, 1 - gold):
             results = run(
                 {"a": {"outcome": graded, "gold": people}, "b": {"outcome": 1 - graded, "gold": people}}
             )
