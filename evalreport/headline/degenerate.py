@@ -15,6 +15,8 @@ FEWEST_DATASETS = 6
 """With fewer data sets no exact test reaches 0.05."""
 LEAST_CONSTANT = 5
 """With fewer examples one answer to all of them is nothing to speak of."""
+CHANCE = 0.5
+"""ROC AUC and balanced accuracy of a guess, of two classes."""
 LEAST_SWAPPED = 10
 """With fewer examples all may be wrong by chance."""
 
@@ -236,10 +238,16 @@ def reversed_scores(facts: Facts) -> Lead | None:
         if quantity is None or (metric == "balanced_accuracy" and not _labels_decide(facts)):
             continue
         values = {m: v for m in facts.results.models if (v := facts.value(m, quantity)) is not None}
-        turned = [m for m, v in values.items() if v.high is not None and v.high < 0.5]
+        turned = [m for m, v in values.items() if _below_chance(facts, m, quantity, v)]
         if turned and facts.results.task == "binary":
             return _reversed(facts, quantity, values, turned)
     return None
+
+
+def _below_chance(facts: Facts, model: str, quantity: Quantity, value: Limited) -> bool:
+    """Say whether a model is worse than guessing: by its pair with that rule, else by its interval."""
+    pair = facts.against_rule(model, quantity)
+    return pair.verdict == "worse" if pair is not None else value.high is not None and value.high < CHANCE
 
 
 def _reversed(facts: Facts, quantity: Quantity, values: dict[str, Limited], turned: list[str]) -> Lead:

@@ -27,6 +27,7 @@ from evalreport.headline.lead import (
     value_of,
 )
 from evalreport.metrics.registry import JUDGED, Quantity
+from evalreport.questions.baselines.records import AgainstRuleRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
@@ -36,40 +37,41 @@ def no_skill(facts: Facts) -> Lead | None:
     """Say that no model is shown to beat the rule that needs none."""
     primary = facts.primary
     assert primary is not None
-    rule = rule_without_a_model(facts, primary)
-    if rule is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
+    pairs = [facts.against_rule(m, primary) for m in facts.ranked]
+    best, first = facts.ranked[0], pairs[0]
+    if first is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
         return None
-    words, bar = rule
-    sign = facts.sign(primary)
-    values = [v for m in facts.ranked if (v := facts.value(m, primary)) is not None]
-    for value in values:
-        limit = value.low if sign > 0 else value.high
-        if limit is None or sign * (limit - bar) > 0:
-            return None
-    best = facts.ranked[0]
+    # On test sets of their own the rule answers otherwise to each.
+    if any(
+        p is None or p.verdict == "better" or (p.answer, p.value) != (first.answer, first.value)
+        for p in pairs
+    ):
+        return None
     value = value_of(facts, best)
-    key = "no_skill_alone" if len(values) == 1 else "no_skill"
+    key = "no_skill_alone" if len(pairs) == 1 else "no_skill"
     text = Message(
         f"headline.{key}",
-        rule=words,
-        bar=number_of(bar, value),
+        rule=_words_of_rule(first),
+        bar=number_of(first.value, value),
         metric=primary_words(facts),
         model=facts.name(best),
         value=amount(value),
     )
-    return Lead("no_skill", text, best, facts.ranked[1] if len(values) > 1 else None)
+    return Lead("no_skill", text, best, facts.ranked[1] if len(pairs) > 1 else None)
 
 
-def rule_without_a_model(facts: Facts, quantity: Quantity) -> tuple[Message, float] | None:
-    """Return the words for the constant answer that does best on a metric, and its value."""
-    constant = facts.without_a_model(quantity)
-    if constant is not None and constant[0] == "mean_truth":
-        return Message("headline.rule.mean_truth"), constant[1]
+def _rule(facts: Facts, model: str, quantity: Quantity) -> tuple[Message, float] | None:
+    """Return the words for the rule that needs none on a metric, and its value."""
+    pair = facts.against_rule(model, quantity)
+    if pair is not None:
+        return _words_of_rule(pair), pair.value
     uninformed = facts.metric(quantity).scale.uninformed
-    if constant is not None and facts.largest_class is not None and uninformed is None:
-        label = visible(facts.largest_class[0])
-        return Message("headline.rule.majority_class", label=label), constant[1]
     return None if uninformed is None else (Message("headline.rule.chance"), uninformed)
+
+
+def _words_of_rule(pair: AgainstRuleRecord) -> Message:
+    answer = {} if pair.answer is None else {"label": visible(pair.answer)}
+    return Message(f"headline.rule.{pair.rule}", **answer)
 
 
 def single(facts: Facts) -> Lead | None:
@@ -79,7 +81,7 @@ def single(facts: Facts) -> Lead | None:
         return None
     model = facts.ranked[0]
     value = value_of(facts, model)
-    rule = rule_without_a_model(facts, primary)
+    rule = _rule(facts, model, primary)
     params = {"model": facts.name(model), "metric": primary_words(facts), "value": amount(value)}
     if rule is None:
         return Lead("single", Message("headline.single", **params), model)
