@@ -238,6 +238,7 @@ def about_pair(facts: Facts, pair: Pair) -> Lead:
         return Lead("ahead", Message(f"headline.{key}{with_values}", **params), first, second)
     if pair.verdict in ("equivalent", "non-inferior"):
         key = pair.verdict.replace("-", "_")
+        params["first"] = sentence_start(named[first]) if facts.baseline == first else named[first]
         text = Message(f"headline.{key}{with_values}", margin=margin_of(facts), **params)
         return Lead(key, text, first, second)
     if quantity.metric == JUDGED and not shown:
