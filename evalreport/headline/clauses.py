@@ -18,8 +18,8 @@ from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
 from evalreport.headline.models import values_are_shown
 from evalreport.metrics.registry import Quantity
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import Slice
 from evalreport.schema.decisions import TaskVerdictRecord
+from evalreport.schema.metrics import Slice
 from evalreport.texts import Message, coded, joined, shortened
 from evalreport.texts.visible import visible
 
