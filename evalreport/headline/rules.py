@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalreport.extensions import file_of_room
-from evalreport.gates.conditions import as_ratio, parse
+from evalreport.gates.conditions import BEST, as_ratio, parse
+from evalreport.gates.outcomes import leader_of
 from evalreport.headline.facts import (
     Facts,
     Limited,
@@ -28,7 +29,7 @@ from evalreport.headline.facts import (
 )
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.questions.baselines.records import AgainstRuleRecord
-from evalreport.schema.audit import AuditRecord
+from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
 from evalreport.texts import PLAIN, Message, Text, coded, in_words, joined
@@ -37,8 +38,6 @@ from evalreport.texts.visible import visible
 
 OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 """Designs whose verdict is about training again."""
-STANDARD_ERRORS = 3.0
-"""A model that is further from its accepted value than this is named, also without an alarm."""
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 LARGE_BIAS = 0.25
@@ -243,9 +242,11 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     what, sign, bar = split(gate.gate)
     needs = f"{SIGNS.get(sign, sign)} {bar}".replace(" - ", " − ")
     model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
-    record = None if model is None else facts.accepted.get(model)
+    record = None if model is None else facts.pinned.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
-        return Message("headline.gate_since", model=facts.name(model), needs=needs, **_since(facts, model))
+        key = "gate_since" if facts.pinned == facts.accepted else "gate_since_run"
+        since = _change(facts, record)
+        return Message(f"headline.{key}", model=facts.name(model), needs=needs, run=record.run, **since)
     if what.startswith("regressions("):
         new, old = parse(gate.gate, models=facts.results.models).about
         key = "gate_regressions" if gate.outcome == "fail" else "gate_few_attempts"
@@ -278,6 +279,13 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
                     )
+    leader = leader_of(facts.results)
+    if what.startswith(f"{BEST}.") and leader is not None:
+        rest = what.removeprefix(f"{BEST}.")
+        quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
+        exact = next((q for q in quantities if rest in (q.spelled, q.metric)), None)
+        if exact is not None:
+            return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
 
 
@@ -338,7 +346,11 @@ def _fell(facts: Facts, model: str) -> Message:
 
 def _since(facts: Facts, model: str) -> dict[str, object]:
     """Return the metric, the value now and then, and the change of a model since the accepted run."""
-    record, primary = facts.accepted[model], facts.primary
+    return _change(facts, facts.accepted[model])
+
+
+def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
+    primary = facts.primary
     assert primary is not None
     assert record.difference is not None
     change = Limited(record.difference, record.low, record.high)
@@ -354,25 +366,22 @@ def _since(facts: Facts, model: str) -> dict[str, object]:
 
 
 def _unusual(facts: Facts, direction: int) -> list[str]:
-    """Return the models further from their accepted value than three standard errors, the furthest first."""
+    """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
     found = []
     for model in facts.results.models:
         change = facts.change(model)
-        if change is None or change.half is None:
-            continue
-        error = change.half / 1.96
-        if direction * change.value > STANDARD_ERRORS * error:
+        if change is not None and facts.moved(model) == direction:
             found.append((model not in facts.in_service, -direction * change.value, model))
     return [model for *_, model in sorted(found)]
 
 
 def lower(facts: Facts) -> Lead | None:
-    """Name a model that is worse than when accepted by a test, without an alarm yet."""
+    """Name a model that is worse than when accepted beyond three errors of the alarm, without an alarm."""
     return _moved(facts, -1, "lower", "undecided")
 
 
 def higher(facts: Facts) -> Lead | None:
-    """Name a model that is better than when accepted by a test."""
+    """Name a model that is better than when accepted beyond three errors of the alarm."""
     return _moved(facts, 1, "higher", "undecided")
 
 

@@ -12,6 +12,7 @@ from research.studies import (
     audits,
     bars,
     biased,
+    chosen,
     direct,
     families,
     headings,
@@ -31,7 +32,7 @@ from research.studies.known_limits import REASONS
 
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
-    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY,
+    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY,
 )  # fmt: skip
 """Add a study here: its promises are measured, judged and published with the others."""
 

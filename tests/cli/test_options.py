@@ -32,6 +32,7 @@ PROMISED = [
     "--outcome",
     "--value",
     "--lower-is-better",
+    "--higher-is-better",
     "--order",
     "--horizon",
     "--gold-sampled",
@@ -135,4 +136,6 @@ def test_a_method_that_is_gone_is_named_with_its_successor(run, tmp_path, kind):
     (tmp_path / "a.csv").write_text("id,y_true,y_pred\n1,yes,yes\n2,no,no\n")
     answer = run("run", str(tmp_path / "a.csv"), f"--{kind}", "newey_west", "-o", str(tmp_path / "out"))
     assert answer.code == 2
-    assert answer.err.splitlines()[-1].startswith("evalreport: newey_west is gone: in order of time hac_t leads")
+    assert answer.err.splitlines()[-1].startswith(
+        "evalreport: newey_west is gone: in order of time hac_t leads"
+    )

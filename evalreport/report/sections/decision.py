@@ -12,7 +12,7 @@ from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.naming import find_key, listed
-from evalreport.report.sections import audit
+from evalreport.report.sections import audit, pairs
 from evalreport.report.sections.leaderboard import (
     Leaderboard,
     conflict,
@@ -106,6 +106,7 @@ class Decision:
     all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
+    pair: str
     settle: str
     folds_rest: bool = False
 
@@ -129,6 +130,7 @@ def describe(view: View) -> Decision:
         all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
+        pair=pairs.of_the_only_pair(view),
         settle="" if calm else _settle(view),
         folds_rest=calm or first.code == "no_alarm",
     )
@@ -264,12 +266,12 @@ def gates_of(view: View) -> list[Gate]:
 
 def caution_text(view: View, warning: WarningRecord) -> str:
     """Write a warning as the first screen does: with short names, and of curves that cross those of contenders."""
-    pairs = _crossing(view) if warning.code == "curves_cross" else []
-    if not pairs:
+    crossing = _crossing(view) if warning.code == "curves_cross" else []
+    if not crossing:
         return text_of(view, warning.text)
-    if len(pairs) > MOST_CROSSING:
-        pairs[MOST_CROSSING:] = [say("list.more_pairs", n=len(pairs) - MOST_CROSSING)]
-    return say("warning.curves_cross.clearly", pairs=pairs)
+    if len(crossing) > MOST_CROSSING:
+        crossing[MOST_CROSSING:] = [say("list.more_pairs", n=len(crossing) - MOST_CROSSING)]
+    return say("warning.curves_cross.clearly", pairs=crossing)
 
 
 def _crossing(view: View) -> list[str]:
@@ -352,10 +354,10 @@ def _settle(view: View) -> str:
 def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, VerdictRecord] | None:
     if view.results.baseline is not None:
         baseline = view.model(view.results.baseline)
-        pairs = [(m, baseline) for m in models if m is not baseline]
+        others = [(m, baseline) for m in models if m is not baseline]
     else:
-        pairs = [(models[0], m) for m in leading(view)[1:]]
-    for a, b in pairs:
+        others = [(models[0], m) for m in leading(view)[1:]]
+    for a, b in others:
         record = verdict_between(view, a.id, b.id)
         if record is not None and record.verdict in ("undecided", "non-inferior"):
             return a, b, record
