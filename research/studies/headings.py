@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.loading.load import load
+from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
@@ -20,7 +21,7 @@ from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
 from evalreport.questions.thresholds.decision_curves import ahead_of
-from evalreport.questions.thresholds.dominance import Scored, decided_both_ways
+from evalreport.questions.thresholds.dominance import decided_both_ways
 from research.studies.harness import Cell, Study, limits
 
 LIMIT = 0.06

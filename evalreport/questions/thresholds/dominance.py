@@ -136,15 +136,15 @@ def decided_both_ways(first: Scored, second: Scored) -> bool:
     level, negatives = 1 - 2 * ALPHA / len(AT), float((1 - first.y).sum())
     if not 0 < negatives < len(first.y):
         return False
-    pair = [pooled(scored.score) for scored in (first, second)]
+    a, b = pooled(first.score), pooled(second.score)
     rates = [rate for rate in AT if negatives * rate >= FEWEST_ALARMS]
-    gaps = np.subtract(*(recalls_at(first.y, score, rates) for score in pair))
+    gaps = recalls_at(first.y, a, rates) - recalls_at(first.y, b, rates)
     sides = sorted(
         ([rate for rate, gap in zip(rates, side * gaps, strict=True) if gap > 0], side) for side in (1, -1)
     )
 
     def ahead(at: Sequence[float], side: int) -> bool:
-        limits = (at_fpr_difference(first.y, *pair, rate, level) for rate in at)
+        limits = (at_fpr_difference(first.y, a, b, rate, level) for rate in at)
         return any(low > 0 if side > 0 else high < 0 for low, high, *_ in limits)
 
     return all(ahead(at, side) for at, side in sides)
