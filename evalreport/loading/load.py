@@ -37,6 +37,7 @@ from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, KnownTask, find_task, without_true_values
 from evalreport.loading.truth import attach_truth, with_true_values
+from evalreport.loading.values import with_values_settled
 from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.arrays import Values
@@ -334,6 +335,9 @@ def _without_outputs(loaded: Loaded) -> Loaded:
 
 def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
+    tables, truth, of_values = with_values_settled(read.tables, read.truth, options)
+    read.tables.clear()
+    read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
     of_tables = _once(
         table.notes for table in (*read.tables, *([read.truth] if read.truth is not None else []))
     )

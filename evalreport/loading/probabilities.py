@@ -26,6 +26,7 @@ from evalreport.predictions.cells import (
     used_only,
 )
 from evalreport.predictions.column_names import usual_case
+from evalreport.predictions.platforms import sas_classes
 from evalreport.predictions.spelling import in_order, is_number, is_whole, one_spelling
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
@@ -288,7 +289,12 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     spelled = {label.casefold(): label for label in labels.every}
     warnings: list[WarningRecord] = []
     known = {one_spelling([*labels.spelling, label])[label] for label in roles.probabilities}
-    if roles.probabilities and known.isdisjoint(labels.every):
+    of_sas = sas_classes(roles.probabilities, labels.every) if known.isdisjoint(labels.every) else {}
+    if of_sas and all(header.strip().startswith("P_") for header in roles.probabilities.values()):
+        roles = replace(
+            roles, probabilities={of_sas[label]: header for label, header in roles.probabilities.items()}
+        )
+    elif roles.probabilities and known.isdisjoint(labels.every):
         meant = {header: _meant(label, spelled) for label, header in roles.probabilities.items()}
         if all(label is not None for label in meant.values()) and len(set(meant.values())) == len(meant):
             warnings.append(_not_taken(table, tuple(meant), "spelling", _renamed(list(meant.values()))))
@@ -299,9 +305,28 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     alike = {header: label for header, label in called.items() if label is not None}
     if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
         arrays = table.read.arrays
-        if all(_are_probabilities(combined(arrays[header])) for header in alike):
+        probable = all(_are_probabilities(combined(arrays[header])) for header in alike)
+        if probable and not roles.probabilities and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES:
+            return _taken_by_class(replace(table, roles=roles), alike), warnings
+        if probable:
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
     return replace(table, roles=roles), warnings
+
+
+_BESIDE_CLASSES = ("predict", "pred")
+"""What H2O and caret call the predicted labels beside probabilities that are called like the classes themselves."""
+
+
+def _taken_by_class(table: Table, classes: Mapping[str, str]) -> Table:
+    """Take columns that are called like classes for their probabilities."""
+    roles, arrays = table.roles, dict(table.read.arrays)
+    for header in classes:
+        column = combined(arrays[header])
+        arrays[header] = as_numbers(column.dictionary).take(column.indices)
+    probabilities = {label: header for header, label in classes.items()}
+    metadata = tuple(name for name in roles.metadata if name not in classes)
+    taken = replace(roles, probabilities=probabilities, metadata=metadata)
+    return replace(table, roles=taken, read=replace(table.read, arrays=arrays))
 
 
 def _without_decimals(header: str, spelled: Mapping[str, str]) -> str | None:

@@ -20,10 +20,13 @@ from evalreport.predictions.column_names import (
     OF_EXAMPLES,
     PROBABILITY_PREFIXES,
     QUESTION,
+    aliases_of,
     by_usual_case,
+    is_probability,
     spellings,
     usual_case,
 )
+from evalreport.predictions.platforms import by_target, class_of
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -69,6 +72,10 @@ class Roles:
         The header of the one probability of a binary task, once it was taken for that of the positive class.
     costs
         Name of a cost -> header.
+    rivals
+        Standard name -> headers that could be that column as well as the one that was taken.
+    correct
+        The header of a column ``correct`` beside predictions: judgements, or the true labels, which its values decide.
     """
 
     columns: Mapping[str, str]
@@ -82,6 +89,8 @@ class Roles:
     nameless: str | None = None
     guessed_probability: str | None = None
     costs: Mapping[str, str] = field(default_factory=dict)
+    rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    correct: str | None = None
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
@@ -92,14 +101,17 @@ class Roles:
         if self.nameless is not None:
             kinds[self.nameless] = "text"
         for name, header in self.columns.items():
-            kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
+            for alike in (header, *self.rivals.get(name, ())):
+                kinds[alike] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds | dict.fromkeys(self.labels, "labels")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Headers of the columns of labels, true values, predictions and outcomes."""
-        named = (self.columns.get(name) for name in ("y_true", "y_pred", "outcome", "gold"))
-        return (*(header for header in named if header is not None), *self.answers.values())
+        names = ("y_true", "y_pred", "outcome", "gold")
+        named = [self.columns[name] for name in names if name in self.columns]
+        rivals = [header for name in names for header in self.rivals.get(name, ())]
+        return (*named, *rivals, *(() if self.correct is None else (self.correct,)), *self.answers.values())
 
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
@@ -122,16 +134,20 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     stripped = by_usual_case(names, as_they_are=(options.outcome, options.value))
     _refuse_no_names(names, file)
     refuse_twice(names, file)
-    columns, unused = _standard_columns(stripped, file, options)
-    probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
+    stripped = _of_platforms(stripped)
+    columns, unused, rivals = _standard_columns(stripped, file, options)
+    correct = _disputed(stripped, columns, options)
+    rest = {header for others in rivals.values() for header in others} | ({correct} if correct else set())
+    probabilities = _probability_columns(stripped, taken={*columns.values(), *rest}, unused=unused)
     if len(probabilities) > MOST_CLASSES:
         raise InputError.of(
             "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
         )
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
-    costs = _cost_columns(stripped, {*columns.values(), *probabilities.values(), *unlabelled}, file, options)
-    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused, *costs.values()}
+    of_predictions = {*columns.values(), *probabilities.values(), *unlabelled, *rest}
+    costs = _cost_columns(stripped, of_predictions, file, options)
+    taken = {*of_predictions, *unused, *costs.values()}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
     if "outcome" in columns or "attempt" in columns:
@@ -144,9 +160,38 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless, costs=costs,
+        one_probability, unlabelled, nameless=nameless, costs=costs, rivals=rivals, correct=correct,
     )  # fmt: skip
     return _with_metric_as_value(roles, file)
+
+
+def _of_platforms(stripped: Mapping[str, str]) -> dict[str, str]:
+    """Give columns that a platform's other columns explain their standard names.
+
+    ``I_BAD`` of SAS and ``prediction(Survived)`` name what was predicted; beside ``.row`` of tidymodels ``id`` is the
+    resample; ``labels`` beside lists of probabilities are the names of the classes.
+    """
+    standard = by_target(stripped)
+    if ".row" in stripped and "id" in stripped and "fold" not in stripped:
+        standard["id"] = "fold"
+    if "probabilities" in stripped and "labels" in stripped:
+        standard["labels"] = CLASS_NAMES
+    free = {name: part for name, part in standard.items() if part not in stripped or part in standard}
+    return {free.get(name, name): header for name, header in stripped.items()}
+
+
+CLASS_NAMES = "class names"
+"""What ``labels`` of SageMaker Autopilot is: the names of the classes, in the order of the probabilities."""
+
+
+def _disputed(stripped: Mapping[str, str], columns: Mapping[str, str], options: Options) -> str | None:
+    """Return the header of ``correct`` beside predictions, unless an option or a standard name settles what it is."""
+    header = stripped.get("correct")
+    settled = {"outcome", "value"} & set(columns) or options.outcome is not None
+    if header is None or settled or header in columns.values():
+        return None
+    probable = any(map(is_probability, stripped))
+    return header if "y_pred" in columns or (probable and "y_true" not in columns) else None
 
 
 _OF_FOLDS = frozenset(("fit_time", "score_time"))
@@ -289,13 +334,13 @@ def refuse_twice(names: Sequence[str], file: str) -> None:
 
 def _standard_columns(
     stripped: Mapping[str, str], file: str, options: Options
-) -> tuple[dict[str, str], dict[str, Message]]:
+) -> tuple[dict[str, str], dict[str, Message], dict[str, tuple[str, ...]]]:
+    """Return the header of each standard column, those that play no part, and the rivals of a header."""
     named = {"outcome": options.outcome, "value": options.value}
     columns: dict[str, str] = {}
     unused: dict[str, Message] = {}
-    probable = any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
-    judged = "y_pred" in stripped or "score" in stripped or probable
-    for standard, aliases in ALIASES.items():
+    rivals: dict[str, tuple[str, ...]] = {}
+    for standard in ALIASES:
         requested = named.get(standard)
         if requested is not None:
             if requested not in stripped:
@@ -319,21 +364,45 @@ def _standard_columns(
                 )
             columns[standard] = stripped[requested]
             continue
-        # `correct` beside predictions is a note about them, not a judgement that replaces them.
-        accepted = () if standard == "outcome" and judged else aliases
-        # A person's outcome accompanies a judge's, or is metadata.
-        accepted = () if standard == "gold" and "outcome" not in columns else accepted
+        accepted = _accepted(standard, stripped, columns)
         present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
-        if present:
-            columns[standard] = stripped[present[0]]
-            for other in present[1:]:
-                unused[stripped[other]] = Message("unused.same_meaning", meaning=standard, other=present[0])
-    return columns, unused
+        if not present:
+            continue
+        columns[standard] = stripped[present[0]]
+        others = tuple(stripped[name] for name in present[1:])
+        if present[0] != standard and standard in _NEVER_TWO:
+            rivals |= {standard: others} if others else {}
+        else:
+            for other in others:
+                unused[other] = Message("unused.same_meaning", meaning=standard, other=present[0])
+    if options.task == "regression" and "y_pred" not in columns and "score" in columns:
+        columns["y_pred"] = columns.pop("score")
+    return columns, unused, rivals
+
+
+_NEVER_TWO = ("id", "y_true", "y_pred")
+"""Columns of which a file has one: two that may be it, and differ, are a question."""
+
+
+def _accepted(standard: str, stripped: Mapping[str, str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the other names under which a standard column is read in a file with these headers."""
+    accepted = aliases_of(standard)
+    if standard == "outcome":
+        # `correct` beside predictions is a note about them, their truth, or a judgement: its values say.
+        judged = "y_pred" in stripped or "score" in stripped or any(map(is_probability, stripped))
+        predicted = judged or "y_pred" in columns
+        return () if judged else tuple(name for name in accepted if name != "correct" or not predicted)
+    if standard == "gold" and "outcome" not in columns:
+        return ()  # a person's outcome accompanies a judge's, or is metadata
+    if standard == "y_pred" and {"outcome", *ALIASES["outcome"], *QUESTION} & set(stripped):
+        return tuple(name for name in accepted if name != "response")  # it is a text that was judged
+    return accepted
 
 
 def _probability_columns(
     stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
 ) -> dict[str, str]:
+    """Return the columns of probabilities by their classes: ours first, then those of platforms."""
     found: dict[str, str] = {}
     for prefix in PROBABILITY_PREFIXES:
         for name, header in stripped.items():
@@ -344,6 +413,12 @@ def _probability_columns(
                 unused[header] = Message("unused.same_label", other=found[label], label=label)
             else:
                 found[label] = header
+    of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
+    for name, header in stripped.items():
+        by_position = None if of_h2o is None else of_h2o.fullmatch(name)
+        label = by_position[1] if by_position is not None else class_of(name)
+        if label is not None and header not in taken and header not in found.values():
+            found.setdefault(label, header)
     return found
 
 
@@ -372,7 +447,8 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
     """
     refuse_twice(names, file)
     known = by_usual_case(names)
-    truth = next((known[name] for name in ("y_true", "target", "actual", "truth") if name in known), None)
+    spelled = (name for name in spellings("y_true") if name not in ("label", "labels"))
+    truth = next((known[name] for name in spelled if name in known), None)
     named = (known[name] for name in (*spellings("id"), "dataset") if name in known)
     first = next(named, next((name for name in names if name != truth), None))
     models = {name.strip(): name for name in names if name not in (first, truth) and name.strip()}
