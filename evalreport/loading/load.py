@@ -37,7 +37,7 @@ from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, KnownTask, find_task, without_true_values
 from evalreport.loading.truth import attach_truth, with_true_values
-from evalreport.loading.values import with_values_settled
+from evalreport.loading.values import columns_found, with_values_settled
 from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.arrays import Values
@@ -359,7 +359,7 @@ def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
     """Put the tables below one another, whose own columns are not kept."""
     named = name_probabilities(read.tables, read.truth, options)
     read.tables.clear()
-    return gather(named.tables), named.notes
+    return gather(named.tables), named.notes + Notes(tuple(columns_found(named.tables, read.truth)))
 
 
 def _once(notes: Iterable[Notes]) -> Notes:

@@ -171,7 +171,8 @@ def _of_platforms(stripped: Mapping[str, str]) -> dict[str, str]:
     ``I_BAD`` of SAS and ``prediction(Survived)`` name what was predicted; beside ``.row`` of tidymodels ``id`` is the
     resample; ``labels`` beside lists of probabilities are the names of the classes.
     """
-    standard = by_target(stripped)
+    of_target = by_target([header.strip() for header in stripped.values()])
+    standard = {name: of_target[h.strip()] for name, h in stripped.items() if h.strip() in of_target}
     if ".row" in stripped and "id" in stripped and "fold" not in stripped:
         standard["id"] = "fold"
     if "probabilities" in stripped and "labels" in stripped:

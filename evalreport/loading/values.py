@@ -69,7 +69,7 @@ def with_values_settled(
     every, records = _without_prefixes(every, options)
     found += records
     settled, truth = every[: len(settled)], None if truth is None else every[-1]
-    found += [*_columns_found(settled, truth), *_missing_found(every)]
+    found += _missing_found(every)
     distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
     return settled, truth, Notes(distinct)
 
@@ -204,6 +204,7 @@ def _either(table: Table, header: str, predicted: str, instead: str) -> InputErr
         file=table.name,
         line=None if table.name.startswith("<") else 1,
         column=header.strip(),
+        judged=header.strip(),
         predicted=predicted.strip(),
         instead=instead,
     )
@@ -349,7 +350,7 @@ def _relabelled(table: Table, column: str, spelling: Mapping[str, str]) -> Table
 _SHOWN = ("id", "y_true", "y_pred", "score", "outcome", "gold", "fold")
 
 
-def _columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRecord]:
+def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRecord]:
     """Say which headers were taken for standard columns by another name."""
     taken: dict[str, list[str]] = {}
     for table in [*tables, *([] if truth is None else [truth])]:
