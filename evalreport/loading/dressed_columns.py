@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,7 @@ def with_plain_numbers(
                 continue
             if dress.exceptions:
                 raise _mixed(read, header, array, dress, source.name)
-            arrays[header] = keep(_mapped(array, dress.numbers), "labels")
+            arrays[header] = keep(mapped(array, dress.numbers), "labels")
             found += [] if is_number(dress.example) else [_found(header, dress)]
     unread = _without_numbers(read, roles)
     if not unread:
@@ -84,7 +84,7 @@ def with_plain_numbers(
             continue
         dress = _dress([array])
         if dress is not None and dress.numbers and not dress.exceptions:
-            numbers = as_numbers(_mapped(array, dress.numbers))
+            numbers = as_numbers(mapped(array, dress.numbers))
             arrays[header] = _hundredth(numbers) if dress.percent and header in probable else numbers
             found.append(_found(header, dress))
     return replace(read, arrays=arrays), roles, tuple(found)
@@ -131,10 +131,11 @@ def _are_numbers(dress: Dress) -> bool:
     return dress.grouped or decimals or len(dress.numbers) + len(dress.exceptions) > MOST_CLASSES
 
 
-def _mapped(array: pa.DictionaryArray, numbers: Mapping[str, str]) -> pa.DictionaryArray:
+def mapped(array: pa.DictionaryArray, spelling: Mapping[str, str]) -> pa.DictionaryArray:
+    """Return a dictionary column with some of its texts spelled otherwise."""
     import pyarrow as pa
 
-    texts = [numbers.get(text, text) for text in array.dictionary.to_pylist()]
+    texts = [spelling.get(text, text) for text in array.dictionary.to_pylist()]
     return pa.DictionaryArray.from_arrays(array.indices, from_texts(texts))
 
 

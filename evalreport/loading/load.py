@@ -49,6 +49,7 @@ from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, 
 from evalreport.schema.inputs import LONGEST_NAME, FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.database import one_database
+from evalreport.sources.encodings import in_utf_8
 from evalreport.sources.files import (
     Copies,
     File,
@@ -210,7 +211,7 @@ def _read(
     """
     if is_path(source):
         files = source if isinstance(source, Found) else find_files(source, options.truth, copies)
-        read = _read_files(files, options, memory_limit)
+        read = _read_files(files, options, memory_limit, copies)
         return read if truth is None else replace(read, truth=_true_values(truth_source(truth), options))
     source, scorer = as_fold_scores(source, options.value)
     own = options if scorer is None else replace(options, value=scorer)
@@ -231,20 +232,20 @@ def _read(
     if options.truth is None or truth is not None:
         return _Read(tables=tables, truth=table)
     file = find_files(options.truth, None, copies).files[0]
-    table = _true_values(source_of(file, memory_limit=memory_limit), options)
+    decoded = in_utf_8(file, options.encoding, copies)
+    table = _true_values(source_of(decoded, memory_limit=memory_limit), options)
     return _Read(tables=tables, truth=table, inputs=(_record(file, table.read, None),))
 
 
-def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Read:
+def _read_files(files: Found, options: Options, memory_limit: int | None, copies: Copies) -> _Read:
     errors: list[InputError] = []
     tables: list[Table] = []
     inputs: list[InputRecord] = []
     truth, seen = None, Seen()
     for file in files.files:
         with together(errors):
-            own = [
-                _sharing_ids(t, seen) for t in tables_of(source_of(file, memory_limit=memory_limit), options)
-            ]
+            source = source_of(in_utf_8(file, options.encoding, copies), memory_limit=memory_limit)
+            own = [_sharing_ids(t, seen) for t in tables_of(source, options)]
             tables += own
             table = own[0]
             of_several = "model" in table.roles.columns or table.roles.answers or options.wide
@@ -252,7 +253,8 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
     naming = frozenset(named_by(r.path, r.model) if r.model is not None else "column" for r in inputs)
     if files.truth is not None:
         with together(errors):
-            truth = _true_values(source_of(files.truth, memory_limit=memory_limit), options)
+            decoded = in_utf_8(files.truth, options.encoding, copies)
+            truth = _true_values(source_of(decoded, memory_limit=memory_limit), options)
             inputs.append(_record(files.truth, truth.read, None))
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))

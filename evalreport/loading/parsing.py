@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.loading.probabilities import scale_of
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
@@ -61,7 +62,12 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
 
 def _probability(rows: Rows, label: str) -> Floats:
     values = _finite(rows, f"p_{label}", rows.probabilities[label])
-    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        scale = scale_of(values)
+        refuse_where(
+            outside, rows, f"p_{label}", f"probability_in_{scale}" if scale else "probability_outside"
+        )
     return values
 
 

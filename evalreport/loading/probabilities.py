@@ -15,7 +15,7 @@ from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.rows import first_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import positive_of, two_classes
-from evalreport.options import Options
+from evalreport.options import Options, Scale
 from evalreport.predictions.cells import (
     all_numbers,
     as_numbers,
@@ -235,6 +235,22 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
     return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [record]
 
 
+def scale_of(values: np.ndarray) -> Scale | None:
+    """Return the scale that numbers which are no probabilities may be on; None: neither percent nor logarithms.
+
+    Examples
+    --------
+    >>> scale_of(np.array([3.0, 97])), scale_of(np.array([-0.1, -2.3])), scale_of(np.array([0.2, 0.8]))
+    ('percent', 'log', None)
+    """
+    given = values[~np.isnan(values)]
+    if not len(given) or not np.isfinite(given[given > 0]).all():
+        return None
+    if (given <= 0).all() and (given < 0).any():
+        return "log"
+    return "percent" if ((given >= 0) & (given <= 100)).all() and (given > 1).any() else None
+
+
 def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
     """Take the one probability of a binary task, or say why a column that is called so is none."""
     header = table.roles.one_probability
@@ -243,6 +259,8 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
     column = combined(table.read.arrays[header])
     values = dictionary_numbers(column)
     why = _why_not(table, header, values, labels, options)
+    if why is not None and why[0] == "outside":
+        _refuse_other_scale(table, header, values)
     if why is not None:
         return table, [_not_taken(table, (header,), *why)] if why[0] else []
     classes = two_classes(labels.every)
@@ -258,6 +276,28 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
     return replace(table, roles=taken, read=read), []
+
+
+def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
+    """Refuse a lone probability in percent, or its logarithm.
+
+    Raises
+    ------
+    InputError
+        With the option that converts it.
+    """
+    scale = scale_of(values)
+    if scale is not None and usual_case(header) != "p":
+        low, high = (f"{end(values):.6g}" for end in (np.nanmin, np.nanmax))
+        raise InputError.of(
+            "lone_probability_scale",
+            file=table.name,
+            column=header.strip(),
+            header=header.strip(),
+            low=low,
+            high=high,
+            scale=scale,
+        )
 
 
 def _why_not(
@@ -306,7 +346,11 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
         arrays = table.read.arrays
         probable = all(_are_probabilities(combined(arrays[header])) for header in alike)
-        if probable and not roles.probabilities and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES:
+        if (
+            probable
+            and not roles.probabilities
+            and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES
+        ):
             return _taken_by_class(replace(table, roles=roles), alike), warnings
         if probable:
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))

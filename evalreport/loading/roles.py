@@ -222,7 +222,7 @@ def _refuse_no_names(names: Sequence[str], file: str) -> None:
 
 def about_truth(options: Options) -> Options:
     """Return the options for a table of true values: those that rename columns are about predictions."""
-    return replace(options, outcome=None, value=None)
+    return replace(options, outcome=None, value=None, attempts_by=None)
 
 
 def _cost_columns(
@@ -365,6 +365,18 @@ def _standard_columns(
                 )
             columns[standard] = stripped[requested]
             continue
+        if standard == "id" and options.attempts_by is not None:
+            if options.attempts_by not in headers_named(stripped):
+                raise InputError.of(
+                    "named_column_lacking",
+                    file=file,
+                    line=1,
+                    name=repr(options.attempts_by),
+                    standard="attempts-by",
+                    columns=stripped,
+                )
+            columns["id"] = headers_named(stripped)[options.attempts_by]
+            continue
         accepted = _accepted(standard, stripped, columns)
         present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
         if not present:
@@ -379,6 +391,11 @@ def _standard_columns(
     if options.task == "regression" and "y_pred" not in columns and "score" in columns:
         columns["y_pred"] = columns.pop("score")
     return columns, unused, rivals
+
+
+def headers_named(stripped: Mapping[str, str]) -> dict[str, str]:
+    """Return each header by its name as the file spells it, and as it is usually spelled."""
+    return {**{header.strip(): header for header in stripped.values()}, **stripped}
 
 
 _NEVER_TWO = ("id", "y_true", "y_pred")
@@ -417,9 +434,9 @@ def _probability_columns(
     of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
     for name, header in stripped.items():
         by_position = None if of_h2o is None else of_h2o.fullmatch(name)
-        label = by_position[1] if by_position is not None else class_of(name)
-        if label is not None and header not in taken and header not in found.values():
-            found.setdefault(label, header)
+        of_class = by_position[1] if by_position is not None else class_of(name)
+        if of_class is not None and header not in taken and header not in found.values():
+            found.setdefault(of_class, header)
     return found
 
 

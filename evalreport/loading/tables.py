@@ -21,7 +21,16 @@ from evalreport.loading.roles import (
     understand,
 )
 from evalreport.options import Options
-from evalreport.predictions.cells import Kind, combined, dictionary_codes, flags, in_chunks, used_only, without
+from evalreport.predictions.cells import (
+    Kind,
+    combined,
+    dictionary_codes,
+    flags,
+    in_chunks,
+    narrowed,
+    used_only,
+    without,
+)
 from evalreport.predictions.column_names import are_counts, usual_case
 from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, is_no_number, parse_labels
 from evalreport.predictions.table import Notes
@@ -92,6 +101,8 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     role = roles[-1].without(columns.left_out)
     role, of_ids = _with_nameless_id(role, columns)
     role, columns = _with_lists_apart(role, columns, source.name)
+    if options.attempts_by is not None and predictions and "id" in role.columns:
+        role, columns = _with_attempts_numbered(role, columns)
     columns, of_words, words = _without_missing_words(columns, role, options)
     labels_asked = options.task in ("binary", "multiclass", "clustering")
     columns, role, of_numbers = with_plain_numbers(columns, role, source, labels_asked=labels_asked)
@@ -157,6 +168,31 @@ def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRe
     )
 
 
+ATTEMPTS = "number of the attempt"
+"""The header of attempts that were numbered here: no file has it."""
+
+
+def _with_attempts_numbered(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
+    """Number the rows of one id and model in their order, unless a column numbers the attempts already."""
+    import pyarrow as pa
+
+    if "attempt" in roles.columns:
+        return roles, read
+    ids = combined(in_chunks(read.arrays[roles.columns["id"]]).dictionary_encode())
+    question = dictionary_codes(ids).astype(np.int64)
+    if "model" in roles.columns:
+        model = dictionary_codes(combined(read.arrays[roles.columns["model"]])).astype(np.int64) + 1
+        question = question * (int(model.max(initial=0)) + 1) + model
+    order = np.argsort(question, kind="stable")
+    starts = np.flatnonzero(np.diff(question[order], prepend=-2))
+    number = np.empty(len(question), dtype=np.int32)
+    number[order] = np.arange(len(question)) - np.repeat(starts, np.diff([*starts, len(question)]))
+    names = pa.array([str(place + 1) for place in range(int(number.max(initial=0)) + 1)], pa.string())
+    column = narrowed(pa.DictionaryArray.from_arrays(pa.array(number), names))
+    columns = {**roles.columns, "attempt": ATTEMPTS}
+    return replace(roles, columns=columns), replace(read, arrays={**read.arrays, ATTEMPTS: column})
+
+
 def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -206,7 +242,11 @@ def _without_missing_words(
 
 def _counted(array: pa.DictionaryArray, header: str, words: Collection[str]) -> dict[tuple[str, str], int]:
     """Count the cells that hold each of some words."""
-    held = [(code, word) for code, text in enumerate(array.dictionary.to_pylist()) if (word := text.strip(BLANKS)) in words]
+    held = [
+        (code, word)
+        for code, text in enumerate(array.dictionary.to_pylist())
+        if (word := text.strip(BLANKS)) in words
+    ]
     if not held:
         return {}
     cells = np.bincount(dictionary_codes(array) + 1, minlength=len(array.dictionary) + 1)

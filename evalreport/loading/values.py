@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.errors import InputError, refuse_all, together
+from evalreport.loading.dressed_columns import mapped
+from evalreport.loading.probabilities import scale_of
 from evalreport.loading.tables import Table, emptied, word_counts
-from evalreport.options import Options
-from evalreport.predictions.cells import combined, dictionary_codes, from_texts, keep, used_only
+from evalreport.options import Options, Scale
+from evalreport.predictions.cells import (
+    as_numbers,
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    floats,
+    from_numpy,
+    keep,
+    used_only,
+)
 from evalreport.predictions.spelling import (
     DOUBTFUL_WORDS,
     IGNORED,
@@ -68,6 +79,8 @@ def with_values_settled(
     every = _without_doubtful_words(every, options)
     every, records = _without_prefixes(every, options)
     found += records
+    if options.probabilities is not None:
+        every = [_as_shares(table, options.probabilities) for table in every]
     settled, truth = every[: len(settled)], None if truth is None else every[-1]
     found += _missing_found(every)
     distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
@@ -115,7 +128,7 @@ def _alike(first: pa.Array, other: pa.Array) -> bool:
         np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
         for array in (a, b)
     ]
-    return bool(np.array_equal(*texts))
+    return bool(np.array_equal(texts[0], texts[1]))
 
 
 # --- correct: the true label, or whether the answer is right ----------------------------------------------------------
@@ -144,7 +157,9 @@ def _with_correct(table: Table, options: Options, *, has_truth: bool) -> tuple[T
     if part == "outcome":
         return replace(table, roles=roles), []
     record = FoundRecord(
-        what="y_true", value=plain(header.strip()), why=Message("found.correct_is_truth", column=header.strip())
+        what="y_true",
+        value=plain(header.strip()),
+        why=Message("found.correct_is_truth", column=header.strip()),
     )
     return replace(table, roles=roles), [record]
 
@@ -168,7 +183,9 @@ def _part_of_correct(table: Table, header: str, options: Options, *, has_truth: 
         if len(labels) > MOST_CLASSES_OF_CORRECT or 2 * len(labels) > max(table.read.rows, 40):
             return "outcome"  # texts that were judged, not labels
         if not says_right or not _says_where_right(table, predicted, truth, judged):
-            raise _either(table, header, predicted, "a note that differs from where the predictions are right")
+            raise _either(
+                table, header, predicted, "a note that differs from where the predictions are right"
+            )
         return None
     numbers = all(map(is_number, values | answers)) and not says_right
     if values & answers or (numbers and answers):
@@ -210,7 +227,7 @@ def _either(table: Table, header: str, predicted: str, instead: str) -> InputErr
     )
 
 
-# --- the true label under the name of what was predicted ---------------------------------------------------------------
+# --- the true label under the name of what was predicted --------------------------------------------------------------
 
 
 def _with_named_truth(table: Table) -> tuple[Table, list[FoundRecord]]:
@@ -225,7 +242,9 @@ def _with_named_truth(table: Table) -> tuple[Table, list[FoundRecord]]:
     record = FoundRecord(
         what="y_true", value=plain(header.strip()), why=Message("found.named_truth", column=header.strip())
     )
-    read = replace(table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "labels")})
+    read = replace(
+        table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "labels")}
+    )
     return replace(table, roles=named, read=read), [record]
 
 
@@ -333,14 +352,50 @@ def _without_prefixes(tables: list[Table], options: Options) -> tuple[list[Table
 
 
 def _relabelled(table: Table, column: str, spelling: Mapping[str, str]) -> Table:
-    import pyarrow as pa
-
     arrays = dict(table.read.arrays)
     for header in _headers(table, column):
-        array = combined(arrays[header])
-        texts = [spelling.get(text, text) for text in array.dictionary.to_pylist()]
-        decoded = pa.DictionaryArray.from_arrays(array.indices, from_texts(texts))
-        arrays[header] = keep(decoded, "labels")
+        arrays[header] = keep(mapped(combined(arrays[header]), spelling), "labels")
+    return replace(table, read=replace(table.read, arrays=arrays))
+
+
+# --- probabilities in percent, and their logarithms -------------------------------------------------------------------
+
+
+def _as_shares(table: Table, scale: Scale) -> Table:
+    """Write the probabilities of a table that are percent or natural logarithms as numbers from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        They are not what the option says.
+    """
+    roles, arrays = table.roles, dict(table.read.arrays)
+    numbers = {h: floats(combined(arrays[h])) for h in (*roles.probabilities.values(), *roles.unlabelled)}
+    lone = roles.one_probability
+    if lone is not None:
+        numbers[lone] = dictionary_numbers(combined(arrays[lone]))
+    if not numbers:
+        return table
+    every = np.concatenate(list(numbers.values()))
+    found = scale_of(every)
+    if found != scale:
+        first = next(iter(numbers)).strip()
+        low, high = (
+            (float(end(every)) for end in (np.nanmin, np.nanmax)) if (~np.isnan(every)).any() else (0, 0)
+        )
+        raise InputError.of(
+            "other_scale", file=table.name, column=first, scale=scale, low=f"{low:.6g}", high=f"{high:.6g}"
+        )
+    for header, values in numbers.items():
+        shares = values / 100 if scale == "percent" else np.exp(values)
+        if header == lone:
+            array = combined(arrays[header])
+            own = floats(as_numbers(array.dictionary))
+            own = own / 100 if scale == "percent" else np.exp(own)
+            spelled = dict(zip(array.dictionary.to_pylist(), map(repr, own.tolist()), strict=True))
+            arrays[header] = keep(mapped(array, spelled), "metadata")
+        else:
+            arrays[header] = from_numpy(shares, ~np.isnan(shares))
     return replace(table, read=replace(table.read, arrays=arrays))
 
 
@@ -358,9 +413,13 @@ def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRec
         pairs = [(name, roles.columns[name]) for name in _SHOWN if name in roles.columns]
         pairs += [(f"p_{label}", header) for label, header in roles.probabilities.items()]
         for name, header in pairs:
-            if header.strip().casefold() != name.casefold() and header.strip() not in taken.setdefault(name, []):
+            if header.strip().casefold() != name.casefold() and header.strip() not in taken.setdefault(
+                name, []
+            ):
                 taken[name].append(header.strip())
-    shown = [Message("found.column", standard=name, headers=headers) for name, headers in taken.items() if headers]
+    shown = [
+        Message("found.column", standard=name, headers=headers) for name, headers in taken.items() if headers
+    ]
     if not shown:
         return []
     return [FoundRecord(what="columns", value=parts(*shown), why=Message("found.columns"))]
@@ -378,6 +437,8 @@ def _missing_found(tables: Sequence[Table]) -> list[FoundRecord]:
     ]
     return [
         FoundRecord(
-            what="missing", value=Message("found.missing.value", n=total), why=Message("found.missing.why", words=words)
+            what="missing",
+            value=Message("found.missing.value", n=total),
+            why=Message("found.missing.why", words=words),
         )
     ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from evalreport.predictions.spelling import BLANKS, is_number
 
+T = TypeVar("T")
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2009\u202f\u2007", " "))
 _CURRENCY = r"[$€£¥₹₩]|R\$|US\$|CHF|USD|EUR|GBP|kr\.?"
 _CELL = re.compile(
@@ -79,7 +82,9 @@ def dress_of(texts: Collection[str]) -> Dress | None:
     styles = {cell.negative for cell in cells.values()} - {"", "+"}
     style = _most(cell.negative for cell in cells.values() if cell.negative in styles) if styles else ""
     alike = {
-        text: cell for text, cell in cells.items() if cell.around == around and cell.negative in ("", "+", style)
+        text: cell
+        for text, cell in cells.items()
+        if cell.around == around and cell.negative in ("", "+", style)
     }
     readings = _readings(alike)
     numbers = readings[0] if len(readings) == 1 else {}
@@ -93,11 +98,8 @@ def dress_of(texts: Collection[str]) -> Dress | None:
     )  # fmt: skip
 
 
-def _most(values: Iterable[object]) -> object:
-    counts: dict[object, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return max(counts, key=lambda value: counts[value])
+def _most(values: Iterable[T]) -> T:
+    return Counter(values).most_common(1)[0][0]
 
 
 def _groups(body: str) -> list[str]:
@@ -126,7 +128,9 @@ def _readings(cells: dict[str, _Cell]) -> list[dict[str, str]]:
         groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})*" if thousands else r"\d+"
         form = re.compile(rf"{groups}({re.escape(decimal)}\d+)?")
         reading = {
-            text: _number(cell, thousands, decimal) for text, cell in cells.items() if form.fullmatch(cell.body)
+            text: _number(cell, thousands, decimal)
+            for text, cell in cells.items()
+            if form.fullmatch(cell.body)
         }
         if reading not in found:
             found.append(reading)

@@ -81,9 +81,7 @@ PLATFORMS = (
     ),
     Platform(name="Prophet, statsforecast", labels=("yhat", "y_hat")),
     Platform(name="PyCaret", labels=("prediction_label",), scores=("prediction_score",)),
-    Platform(
-        name="RapidMiner", labels=("prediction(<TARGET>)",), probabilities=("confidence(<label>)",)
-    ),
+    Platform(name="RapidMiner", labels=("prediction(<TARGET>)",), probabilities=("confidence(<label>)",)),
     Platform(
         name="SageMaker",
         labels=("predicted_label",),
@@ -95,7 +93,7 @@ PLATFORMS = (
         probabilities=("P_<TARGET><label>",),
         truth=("F_<TARGET>",),
     ),
-    Platform(name="scikit-learn's users", truth=("target", "actual", "ground_truth", "true_label")),
+    Platform(name="scikit-learn's users", truth=("target", "actual", "ground_truth")),
     Platform(name="Spark ML", labels=("prediction",), probabilities=("probability", "probability_<label>")),
     Platform(
         name="tidymodels (R)",

@@ -143,7 +143,9 @@ LAYOUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def arrays(read: Predictions) -> list[Any]:
     """All that metrics read of the one model."""
     (model,) = read.models
-    assert read.y_true is not None and model.y_pred is not None and model.proba is not None
+    assert read.y_true is not None
+    assert model.y_pred is not None
+    assert model.proba is not None
     return [
         read.task,
         read.classes,

@@ -10,7 +10,7 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
-from evalreport.errors import InputError
+from evalreport.errors import InputError, UsageError
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from tests.samples.prediction_files import Write
@@ -26,13 +26,15 @@ DOUBTFUL = ["?", "-", "missing"]
 
 def accuracy(read: Predictions) -> float:
     """The share of right labels, by numpy."""
-    assert read.y_true is not None and read.models[0].y_pred is not None
+    assert read.y_true is not None
+    assert read.models[0].y_pred is not None
     return float(np.mean(read.y_true == read.models[0].y_pred))
 
 
 def rmse(read: Predictions) -> float:
     """The root of the mean squared error, by numpy."""
-    assert read.y_true is not None and read.models[0].y_pred is not None
+    assert read.y_true is not None
+    assert read.models[0].y_pred is not None
     return float(np.sqrt(np.mean((read.y_true - read.models[0].y_pred) ** 2)))
 
 
@@ -53,7 +55,9 @@ def test_a_word_for_nothing_is_a_missing_label(word: str, form: str, tmp_path: P
 
 
 @pytest.mark.parametrize("word", [*CERTAIN, *DOUBTFUL])
-def test_a_word_for_nothing_is_a_class_where_labels_names_it(word: str, loaded: Callable[..., Predictions]) -> None:
+def test_a_word_for_nothing_is_a_class_where_labels_names_it(
+    word: str, loaded: Callable[..., Predictions]
+) -> None:
     """The other half of the advice."""
     read = loaded(f"id,y_true,y_pred\na,No,No\nb,Yes,Yes\nc,{word},{word}\n", labels=(word,))
     assert set(read.classes) == {"No", "Yes", word}
@@ -74,7 +78,11 @@ def test_a_word_beside_one_other_label_is_a_class(
 def test_a_word_for_nothing_is_a_missing_number_and_outcome(word: str, form: str, tmp_path: Path) -> None:
     """Of a regression, a score and a judgement."""
     drop = Options(missing="drop")
-    numbers = {"id": IDS, "y_true": ["1.5", "2.5", word, "3", "4", "5"], "y_pred": ["1", "2", "3", word, "4", "5"]}
+    numbers = {
+        "id": IDS,
+        "y_true": ["1.5", "2.5", word, "3", "4", "5"],
+        "y_pred": ["1", "2", "3", word, "4", "5"],
+    }
     read = er.load(in_form(form, numbers, tmp_path), options=drop)
     assert read.task == "regression"
     assert rmse(read) == pytest.approx(np.sqrt((0.25 + 0.25) / 4), abs=1e-12)
@@ -118,7 +126,9 @@ def test_minus_100_that_is_predicted_or_a_value_is_no_gap(loaded: Callable[..., 
         (["__label__ham", "__label__spam", "__label__spam", "__label__ham"], ["ham", "spam", "ham", "ham"]),
     ],
 )
-def test_a_prefix_of_labels_is_taken_off(true: list[str], predicted: list[str], form: str, tmp_path: Path) -> None:
+def test_a_prefix_of_labels_is_taken_off(
+    true: list[str], predicted: list[str], form: str, tmp_path: Path
+) -> None:
     """Of Hugging Face and fastText, on either side: 3 of 4 are right; and it is said."""
     table = {"id": list("abcd"), "y_true": true, "y_pred": predicted}
     read = er.load(in_form(form, table, tmp_path))
@@ -206,3 +216,79 @@ def test_the_point_that_is_one_of_thousands_in_the_truth_is_one_in_the_predictio
     assert read.models[0].y_pred.tolist() == [1234, 1101, 2000]
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("lone", [False, True])
+def test_percent_and_logarithms_are_refused_with_the_option_that_reads_them(
+    form: str, lone: bool, tmp_path: Path
+) -> None:
+    """Probabilities of each class, and the one of a binary task."""
+    shares = np.array([0.1, 0.25, 0.9, 0.7, 0.05, 0.4])
+    for scale, written in {"percent": 100 * shares, "log": np.log(shares)}.items():
+        other = 100 * (1 - shares) if scale == "percent" else np.log1p(-shares)
+        columns = {"probability": written} if lone else {"p_Yes": written, "p_No": other}
+        table = {"id": IDS, "y_true": TRUE, **{name: own.tolist() for name, own in columns.items()}}
+        with pytest.raises(InputError, match=f"--probabilities {scale}"):
+            er.load(in_form(form, table, tmp_path))
+        score = er.load(in_form(form, table, tmp_path), options=Options(probabilities=scale)).models[0].score
+        assert score is not None
+        assert score.tolist() == pytest.approx(shares.tolist(), abs=1e-12)
+
+
+def test_probabilities_that_are_not_what_the_option_says_are_refused(
+    refused: Callable[..., InputError],
+) -> None:
+    """Shares of 1 are not divided by 100."""
+    text = "id,y_true,p_yes\na,yes,0.9\nb,no,0.2\n"
+    assert "run from 0.2 to 0.9" in refused("m.csv", text, probabilities="percent").problem
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named"), [("latin-1", "latin-1"), ("cp1252", "cp1252"), ("utf-16", "utf-16")]
+)
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl"])
+def test_another_encoding_is_read_by_the_option_that_the_message_names(
+    encoding: str, named: str, suffix: str, write: Write
+) -> None:
+    """Of R on Windows, of Excel; the label keeps its letters."""
+    word = "größer\u2019s" if encoding == "cp1252" else "größer"
+    if suffix == "jsonl":
+        text = "".join(
+            f'{{"id": "{k}", "y_true": "{v}", "y_pred": "{v}"}}\n' for k, v in (("a", word), ("b", "no"))
+        )
+    else:
+        text = f"id,y_true,y_pred\na,{word},{word}\nb,no,no\n"
+    path = write(f"m.{suffix}", text.encode(encoding))
+    with pytest.raises(InputError) as caught:
+        er.load(path)
+    if not (encoding == "utf-16" and suffix == "jsonl"):
+        assert f"--encoding {named}" in (caught.value.remedy or "")
+    read = er.load(path, options=Options(encoding=encoding))
+    assert word in read.classes
+    assert read.inputs[0].path == f"m.{suffix}"
+
+
+def test_an_unknown_encoding_and_a_wrong_one_are_one_message(write: Write) -> None:
+    """With the line of the file."""
+    path = write("m.csv", "id,y_true,y_pred\na,größer,x\n")
+    with pytest.raises(UsageError, match="--encoding klingon: no such encoding"):
+        er.load(path, options=Options(encoding="klingon"))
+    with pytest.raises(InputError, match="not in the encoding ascii") as caught:
+        er.load(path, options=Options(encoding="ascii"))
+    assert caught.value.line == 2
+
+
+def test_rows_of_one_task_id_are_attempts_where_the_file_is_said_to_mean_it(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HumanEval's samples have no number of the attempt; the option that the message names gives pass rates."""
+    rows = [("0", True), ("0", False), ("1", True), ("1", True), ("2", False), ("2", False)]
+    text = "task_id,completion,passed\n" + "".join(f"HumanEval/{k},x,{v}\n" for k, v in rows)
+    path = write("m.csv", text)
+    assert main(["check", str(path)]) == 2
+    assert "pass --attempts-by task_id" in capsys.readouterr().err
+    read = er.load(path, options=Options(attempts_by="task_id"))
+    outcome = read.models[0].outcome
+    assert outcome is not None
+    assert outcome.tolist() == [0.5, 1, 0]
+    assert main(["check", str(path), "--attempts-by", "nothing"]) == 2
+    assert "which --attempts-by names" in capsys.readouterr().err
