@@ -506,6 +506,7 @@ def verify(
     history: str | None = None,
     series: str = "default",
     criteria: AnyPath | None = None,
+    templates: AnyPath | None = None,
     jobs: int = 1,
     progress: Callable[[str, float], None] | None = None,
 ) -> Verification:
@@ -521,6 +522,8 @@ def verify(
         Address of the history that recorded an audit, and its series there: for what it says about earlier runs.
     criteria
         The file of the criteria that the run must have followed.
+    templates
+        The folder of templates that the documents in an output folder were made with.
     jobs
         Threads to use; no figure depends on it.
     progress
@@ -538,6 +541,8 @@ def verify(
     UsageError
         The recorded options are none that this version can follow.
     """
+    from pathlib import Path
+
     from evalreport.history.connection import open_history
     from evalreport.schema.recorded import as_recorded
     from evalreport.verify.recompute import verify
@@ -549,6 +554,7 @@ def verify(
         history=known,
         series=series,
         criteria=criteria,
+        templates=None if templates is None else Path(templates),
         jobs=jobs,
         progress=progress,
     )

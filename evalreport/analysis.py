@@ -33,6 +33,7 @@ from evalreport.comparisons.pairs import comparable, compare_all, exploratory_re
 from evalreport.comparisons.ranking import ranking_records
 from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
+from evalreport.gates.chosen import chosen_values
 from evalreport.gates.conditions import cost_of
 from evalreport.gates.ratios import ratio_records
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
@@ -49,6 +50,7 @@ from evalreport.metrics.quantities import chosen
 from evalreport.metrics.records import confusion_records, fold_records, replicates_found, variance_records
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
+from evalreport.predictions.direction import directed
 from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
@@ -90,6 +92,7 @@ def evaluate(
     say("reading and checking", 0.0)
     whole = load(source, options=options, truth=truth, memory_limit=memory_limit)
     require_analysable(whole, options)
+    options = directed(options, whole.found)
     with working(jobs):
         data = compared_data(whole, options, primary_of_series, look_of)
 
@@ -200,7 +203,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
 
 
 def with_verdicts(run: Run) -> Results:
-    """Return the results of a run with its verdicts, and the ratios of models that gates ask for."""
+    """Return the results of a run with its verdicts, and the ratios and the leader's values that gates ask for."""
     data, pairs, results = run.data, run.pairs, run.results
     return replace(
         results,
@@ -221,6 +224,7 @@ def with_verdicts(run: Run) -> Results:
             results.labels_at_half,
         ),
         metric_ratios=ratio_records(results, run.samples, data.predictions, data.divisions, data.deciding),
+        chosen_values=chosen_values(results, run.samples, data.predictions, data.divisions, data.deciding),
     )
 
 

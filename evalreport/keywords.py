@@ -48,7 +48,10 @@ class RunKeywords(TypedDict, total=False):
     value : str
         Column of scores, one a row for a model on a data set.
     lower_is_better : bool
-        Smaller outcomes or values are better.
+        Smaller outcomes or values are better (default: where their column is named after a loss, such
+        as rmse or val_loss).
+    higher_is_better : bool
+        Larger outcomes or values are better, although their column is named after a loss.
     baseline : str
         Compare every model with this one (default: every pair of models).
     metrics : str | Sequence[str]
@@ -146,6 +149,7 @@ class RunKeywords(TypedDict, total=False):
     outcome: str | None
     value: str | None
     lower_is_better: bool
+    higher_is_better: bool
     baseline: str | None
     metrics: str | Sequence[str]
     intervals: str | Sequence[str]

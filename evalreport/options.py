@@ -114,6 +114,7 @@ class Options(RoomOptions):
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
+    higher_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
     baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
     metrics: tuple[str, ...] = option(
         (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
@@ -232,6 +233,8 @@ def validate(options: Options) -> None:
         raise UsageError(
             "outcome and value contradict each other: name one column, by --outcome or by --value"
         )
+    if options.lower_is_better and options.higher_is_better:
+        raise UsageError("lower_is_better and higher_is_better contradict each other: name one of them")
     if options.order is not None and (options.cluster is not None or options.weight is not None):
         other = "cluster" if options.cluster is not None else "weight"
         raise UsageError(

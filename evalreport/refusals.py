@@ -24,9 +24,10 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
     names = [m.name for m in predictions.models]
     if options.baseline is not None and options.baseline not in names:
         raise UsageError(unknown_name("baseline", options.baseline, names))
-    if options.lower_is_better and predictions.task not in ("outcome", "scores"):
+    end = "lower" if options.lower_is_better else "higher" if options.higher_is_better else None
+    if end is not None and predictions.task not in ("outcome", "scores"):
         raise UsageError(
-            f"--lower-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
+            f"--{end}-is-better is about outcomes and values; these data are {predictions.task}, whose metrics have a"
             " direction of their own: leave it out"
         )
     if options.average == "examples" and predictions.design == "datasets":

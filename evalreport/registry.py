@@ -73,8 +73,10 @@ class Registry(Mapping[str, E]):
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is unknown and which known ones are close, or of an option that is gone what to do instead."""
-    if instead := instead_of(name):
+    if kind in ("option", "keyword", "key") and (instead := instead_of(name)):
         return instead
+    if kind in ("test", "interval") and has(f"gone.method.{name}"):
+        return say("gone.option", name=name, instead=say(f"gone.method.{name}"))
     names = list(known)
     close = close_names(name, names)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}."

@@ -34,6 +34,7 @@ from evalreport.loading.task import KnownTask
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options, Task
+from evalreport.predictions.direction import directed
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
@@ -252,6 +253,7 @@ def audit(
     before = standing(history, series)
     content = cache(partial(content_of, history))
     loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
+    options = directed(options, loaded.found)
     require_examples(
         loaded,
         "an audit finds the examples of earlier runs again by id",

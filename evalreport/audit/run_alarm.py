@@ -160,10 +160,12 @@ def compare_run(
     of: Scale,
     least_n: int,
     between_runs: float | None = None,
+    exact_p_value: float | None = None,
 ) -> Comparison:
     """Compare a run with accepted runs of other examples.
 
-    SE^2 = se^2 + sum se_i^2 / A^2 + tau^2 (1 + 1 / A), z = fall / SE, p = P(T_(k - 1) >= z).
+    SE^2 = se^2 + sum se_i^2 / A^2 + tau^2 (1 + 1 / A), z = fall / SE, p = P(T_(k - 1) >= z). The errors se_i of the
+    accepted values are those on the side of the fall: a small run that is perfect may well be a lucky one.
 
     Parameters
     ----------
@@ -173,6 +175,8 @@ def compare_run(
         k, the smallest number of rows (of a metric of classes: of the rarest class) of these runs; at least 2.
     between_runs
         Declared standard deviation between runs; None: estimated from five accepted runs on, and at least tau_0.
+    exact_p_value
+        Of a share, one-sided by Fisher's test: the greater p-value counts. None: another metric.
 
     Examples
     --------
@@ -180,6 +184,9 @@ def compare_run(
     >>> found = compare_run([(0.9, 0.0095)], (0.78, 0.0131), of=accuracy, least_n=1000)
     >>> round(found.z, 2), round(found.p_value, 5)
     (3.68, 0.00012)
+    >>> small = compare_run([(1.0, 0.124)], (0.8, 0.009), of=accuracy, least_n=12, exact_p_value=0.0347)
+    >>> round(small.p_value, 4)
+    0.068
     """
     count = len(accepted)
     reference = math.fsum(value for value, _ in accepted) / count
@@ -205,7 +212,7 @@ def compare_run(
         standard_error=error,
         z=z,
         df=df,
-        p_value=sides * t_tail(z, df),
+        p_value=max(sides * t_tail(z, df), exact_p_value or 0.0),
     )
 
 

@@ -16,11 +16,12 @@ from evalreport.intervals import INTERVALS, leading, recommended
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.probabilities import SQUARES
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.options import Options
-from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import EvidenceRecord
@@ -29,6 +30,8 @@ from evalreport.texts import Message, Text
 
 LEAST_NEW = 10
 """New examples below which a run has no value of its own."""
+LEAST_ACCEPTED = 5
+"""The same of an accepted run: with fewer examples accepted nothing is an alarm."""
 LEVEL = 0.95
 """Level of the interval that the one-run alarm takes a value's standard error from."""
 DIVISIBLE = frozenset({"test-set", "seeds"})
@@ -54,6 +57,12 @@ class Measured:
         The value with the standard error of its influence values, and the number of units.
     from_interval
         The standard error by the recommended interval, (high - low) / (2 z), which is never 0; None: no interval.
+    below, above
+        The distances of the value from the limits of that interval over z: the standard errors of an accepted value on
+        the side of a fall and of a rise (``from_interval`` where the value lies at its limit).
+    strata
+        Of a share of examples that count the same, (k, 2): those that count and all, by true class where it is a share
+        of all rows; None: other metrics.
     least_n
         The number of units; of a metric of classes the number of rows of the rarest class.
     scale
@@ -62,8 +71,15 @@ class Measured:
 
     value: RunValue
     from_interval: float | None
+    below: float
+    above: float
+    strata: Floats | None
     least_n: int
     scale: Scale
+
+    def accepted_error(self, *, rise: bool) -> float:
+        """Return the standard error as an accepted value, on the side on which another value lies."""
+        return max(self.value.error, self.above if rise else self.below)
 
 
 def value_on_new(
@@ -74,6 +90,7 @@ def value_on_new(
     new: Mask,
     *,
     within: Mask | None = None,
+    least: int = LEAST_NEW,
 ) -> Measured | Text:
     """Return a model's value on the examples that are new, or the reason why it has none.
 
@@ -83,6 +100,8 @@ def value_on_new(
         (examples,) which examples are new.
     within
         (n,) the rows of a slice; None: all rows.
+    least
+        New examples below which there is no value.
     """
     if not new.all() and predictions.design not in DIVISIBLE:
         return Message("night.indivisible", design=predictions.design)
@@ -94,8 +113,8 @@ def value_on_new(
     if within is not None:
         inside = inside & within
     n = len(np.unique(_units(predictions, options)[inside]))
-    if n < LEAST_NEW:
-        return Message("night.too_few", n=n, least=LEAST_NEW)
+    if n < least:
+        return Message("night.too_few", n=n, least=least)
     part = each_apart(subset(replace(predictions, models=(outputs,)), np.flatnonzero(inside)))[0]
     try:
         estimate = _estimate(part, model, quantity, options)
@@ -104,10 +123,16 @@ def value_on_new(
     if not math.isfinite(estimate.value):
         return estimate.reason or Message("night.undefined", metric=quantity.spelled)
     limits = leading(estimate, LEVEL)
-    half = None if limits.low is None or limits.high is None else (limits.high - limits.low) / 2
+    low, high = limits.low or 0.0, limits.high or 0.0
+    half = (high - low) / 2 / quantile(LEVEL)
+    sides = (estimate.value - low, high - estimate.value)
+    below, above = (side / quantile(LEVEL) if side > 0 else half for side in sides)
     return Measured(
         value=RunValue(float(estimate.value), estimate.standard_error or 0.0, n),
-        from_interval=half / quantile(LEVEL) if half else None,
+        from_interval=half or None,
+        below=below,
+        above=above,
+        strata=_strata(estimate),
         least_n=_least_n(part, quantity, n),
         scale=_scale(estimate, quantity, options),
     )
@@ -139,6 +164,21 @@ def _least_n(part: Predictions, quantity: Quantity, n: int) -> int:
         return n
     counts = np.bincount(part.y_true[part.y_true >= 0])
     return min(n, int(counts[counts > 0].min()))
+
+
+def _strata(estimate: Estimate) -> Floats | None:
+    """Return the examples of a share that count, and all, (k, 2): of all rows by their true class."""
+    evidence = estimate.evidence
+    if not isinstance(evidence, Proportion) or estimate.metric.scale.affine_of is not None:
+        return None
+    whole = np.array([[evidence.successes, evidence.trials]])
+    if evidence.table is None or evidence.trials != evidence.table.counts.sum():
+        return whole
+    counts = evidence.table.counts
+    right = np.diag(counts)
+    if evidence.successes != right.sum():  # an error rate
+        right = counts.sum(axis=1) - right
+    return np.column_stack([right, counts.sum(axis=1)]) if right.sum() == evidence.successes else whole
 
 
 def _scale(estimate: Estimate, quantity: Quantity, options: Options) -> Scale:

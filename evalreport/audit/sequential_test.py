@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
+from evalreport.audit.exact_test import fall_midp
 from evalreport.audit.past import (
     NewExamples,
     Past,
@@ -31,7 +32,8 @@ from evalreport.audit.run_alarm import (
     same_rows_between_runs,
     share_of_run,
 )
-from evalreport.audit.run_values import Measured, RunValue, kept_value, value_on_new
+from evalreport.audit.run_values import LEAST_ACCEPTED, Measured, RunValue, kept_value, value_on_new
+from evalreport.engine.distributions import t_quantile
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
@@ -181,7 +183,11 @@ def _by_pairs(
         if now.options.between_runs is not None
         else Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon),
     )
-    details = {"t": spending.t, "horizon": spending.horizon}
+    details: dict[str, float] = {"t": spending.t, "horizon": spending.horizon}
+    if found.value is not None and found.reference_value is not None:
+        details |= {"then": found.reference_value, "now": found.value}
+    if found.low is not None and found.high is not None:
+        details |= {"change_low": found.low, "change_high": found.high}
     return replace(
         row,
         p_value=p,
@@ -469,25 +475,64 @@ def accepted_values(
             continue
         rows = None if within is None else within(own)
         if within is None or rows is not None:
-            found.append(value_on_new(own, model, quantity, now.options, mask, within=rows))
+            found.append(
+                value_on_new(own, model, quantity, now.options, mask, within=rows, least=LEAST_ACCEPTED)
+            )
     return found
 
 
 def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) -> Comparison | Text:
     """Compare a run's value with those of the accepted runs, or return the reason why that cannot be."""
-    errors = [value.from_interval for value in (*accepted, today)]
-    least_n = min(value.least_n for value in (*accepted, today))
-    if None in errors:
+    every = (*accepted, today)
+    least_n = min(value.least_n for value in every)
+    if any(value.from_interval is None for value in every):
         return Message("night.no_interval")
     if least_n < LEAST_ROWS:
         return Message("night.too_rare", n=least_n)
+    rise = today.value.value > float(np.mean([value.value.value for value in accepted]))
     return compare_run(
-        [(v.value.value, v.from_interval or 0.0) for v in accepted],
+        [(v.value.value, v.accepted_error(rise=rise)) for v in accepted],
         (today.value.value, today.from_interval or 0.0),
         of=today.scale,
         least_n=least_n,
         between_runs=now.options.between_runs,
+        exact_p_value=_exact(accepted, today, rise=rise),
     )
+
+
+def change_limits(
+    accepted: Sequence[Measured], today: Measured, by: Comparison, confidence: float
+) -> tuple[float, float]:
+    """Return limits of a run's value less the mean of the accepted ones, with what runs differ by themselves.
+
+    The distances of the values from their limits are squared and added; a fall has the error of the alarm.
+    """
+    change, count = today.value.value - by.reference, len(accepted)
+    between = by.between**2 * (1 + 1 / count)
+    least, greatest = today.scale.least, today.scale.greatest
+
+    def distance(own: float, others: Sequence[float]) -> float:
+        error = math.sqrt(own**2 + math.fsum(x**2 for x in others) / count**2 + between)
+        return error * t_quantile((1 + confidence) / 2, by.df)
+
+    low = change - distance(today.below, [v.above for v in accepted])
+    high = change + distance(today.above, [v.below for v in accepted])
+    return max(low, least - greatest), min(high, greatest - least)
+
+
+def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> float | None:
+    """Return the p-value of a share's change for the worse by Fisher's test; None: another metric."""
+    strata, own = [value.strata for value in accepted if value.strata is not None], today.strata
+    if own is None or len(strata) < len(accepted):
+        return None
+    if any(other.shape != own.shape for other in strata):
+        strata, own = [other.sum(axis=0, keepdims=True) for other in strata], own.sum(axis=0, keepdims=True)
+    then, now = np.sum(strata, axis=0), own
+    better = today.scale.greater_is_better
+    if rise if better is None else not better:  # the failures fall
+        then, now = (np.column_stack([n - x, n]) for x, n in (then.T, now.T))
+    p = fall_midp(then, now)
+    return p if better is not None else min(1.0, 2 * p)
 
 
 def _against_accepted(
@@ -523,7 +568,7 @@ def _against_accepted(
         effect_size=float(np.mean([v.value for v in since])) - float(np.mean([v.value for v in then]))
         if not by_run or not isinstance(series.today, Measured)
         else series.today.value.value - float(np.mean([v.value for v in then])),
-        details=_details(series, spending, one, e, start, correlation),
+        details=_details(series, spending, one, e, start, correlation, confidence=now.options.confidence),
         text=parts(
             _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run, unit=unit),
             *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
@@ -542,6 +587,8 @@ def _details(
     e: float,
     start: int,
     correlation: tuple[float, float] | None,
+    *,
+    confidence: float,
 ) -> dict[str, float]:
     details: dict[str, float] = {
         "accepted_nights": len(series.accepted),
@@ -551,8 +598,16 @@ def _details(
         "horizon": spending.horizon,
         "evidence": e,
     }
-    if isinstance(one, Comparison):
+    if isinstance(series.today, Measured):
         details |= {
+            "then": math.fsum(v.value.value for v in series.accepted) / len(series.accepted),
+            "now": series.today.value.value,
+        }
+    if isinstance(one, Comparison) and isinstance(series.today, Measured):
+        low, high = change_limits(series.accepted, series.today, one, confidence)
+        details |= {
+            "change_low": low,
+            "change_high": high,
             "reference": one.reference,
             "z": one.z,
             "df": one.df,
@@ -609,13 +664,15 @@ def promise(confidence: float) -> Message:
 def _evidence_of_change(now: Present, quantity: Quantity, series: Series, horizon: int) -> tuple[float, int]:
     """Return log e of a change for the worse, and the number of later values before its likeliest beginning."""
     every = (*(v.value for v in series.accepted), *series.later)
-    values, errors = np.array([v.value for v in every]), np.array([v.error for v in every])
+    values, later = np.array([v.value for v in every]), [v.error for v in series.later]
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     signs = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
     found = []
     for sign in signs:
-        accepted, later = np.split(sign * values, [len(series.accepted)])
-        log_e, start = drop_evidence(accepted, later, errors, horizon=horizon)
+        # A small accepted run that is perfect has no spread of its own.
+        accepted = [v.accepted_error(rise=sign < 0) for v in series.accepted]
+        then, since = np.split(sign * values, [len(accepted)])
+        log_e, start = drop_evidence(then, since, np.array([*accepted, *later]), horizon=horizon)
         found.append((float(log_e), int(start)))
     return float(np.logaddexp.reduce([log_e for log_e, _ in found])) - math.log(len(found)), max(found)[1]
 

@@ -357,15 +357,12 @@ def check_command(
     settings = begin(context, models, flags, config)
     from evalreport.loading.load import load
     from evalreport.predictions.possible_analyses import survey as survey_of
-    from evalreport.warnings.direction import named_like_a_loss
 
     predictions = load(
         source_of(models, settings),
         options=settings.options,
         memory_limit=memory_bytes(settings.output.memory_limit),
     )
-    doubts = named_like_a_loss(predictions, settings.options)
-    predictions = predictions.noted(warnings=doubts)
     survey = survey_of(predictions)
     if not settings.output.quiet:
         _print_found(predictions)

@@ -13,6 +13,7 @@ from functools import partial
 from evalreport.comparisons.adjustment import adjust, level_of_each
 from evalreport.comparisons.equivalence import equivalence_record
 from evalreport.comparisons.pairs import (
+    MOST_PAIRS,
     Comparison,
     compare_all,
     draws_for,
@@ -124,7 +125,8 @@ def family_records(
     records, decisions
         Records of all tests of the family, equivalence tests included, in order; one decision a pair.
     """
-    by_pair = list(mapped(partial(records, options=options, primary=True), family))
+    tested = partial(records, options=options, primary=True, beside=len(family) <= MOST_PAIRS)
+    by_pair = list(mapped(tested, family))
     # Where the leading test has no p-value, its reason is the verdict's.
     for comparison, rows in zip(family, by_pair, strict=True):
         comparison.untested = rows[0].reason

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evalreport.comparisons.pairs import Comparison
+from evalreport.comparisons.pairs import MOST_PAIRS, Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import equalised, mid_ranks
@@ -188,6 +188,8 @@ def effects(
 ) -> tuple[EffectRecord, ...]:
     """Return the effect sizes of every pair on the primary metric, and the errors per 1,000 cases.
 
+    Of very many pairs each has the first of its sizes alone.
+
     Parameters
     ----------
     family
@@ -204,6 +206,9 @@ def effects(
             continue
         own = one.get((c.a, c.b))
         sizes = [*_of_agreement(c, c.pair, own, level), *_of_losses(c, c.pair, level)]
+        if len(family) > MOST_PAIRS:
+            found += [_record(c, c.quantity.spelled, size) for size in sizes[:1]]
+            continue
         found += [_record(c, c.quantity.spelled, size) for size in sizes]
         fits = c.pair.difference.fits
         unit = "example" if fits is None else fits.kind.removesuffix("s")

@@ -17,7 +17,7 @@ from evalreport.engine.distributions import (
     t_tail,
 )
 from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
-from evalreport.engine.time_order import lags_of, newey_west_variance, truncated_variance
+from evalreport.engine.time_order import truncated_variance
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.predictions.arrays import Floats
@@ -149,17 +149,6 @@ def _mean_of_squares(pair: Pair, rows: CountedRows) -> tuple[float, float | None
         return mean, None
     squares = float(np.average((differences - mean) ** 2, weights=counts))
     return math.copysign(mean, pair.difference.value or mean), math.sqrt(squares / (n - 1))
-
-
-@comparison_test("Newey-West", "autocovariances")
-def newey_west(pair: Pair) -> Outcome:
-    """Difference over its error from autocovariances with Bartlett's weights, by z."""
-    delta = pair.difference
-    assert isinstance(delta.sampling, InOrder)
-    series = delta.sampling.series(delta)
-    assert series is not None
-    error = math.sqrt(max(newey_west_variance(series, lags_of(len(series))), 0.0))
-    return by_error(pair, StudentError(error, math.inf))
 
 
 @comparison_test("Diebold-Mariano, corrected", "horizon")

@@ -126,7 +126,9 @@ def compare(sample: Sample, quantities: Sequence[Quantity], options: Options) ->
 
 
 MOST_MODELS = 20
-"""Of more models every pair is compared on the primary metric and on those that are named, else pairs with the best."""
+"""Of more models every pair is compared on the primary metric and on those that are named, else pairs with the best;
+and the leading test stands alone unless others are named."""
+MOST_PAIRS = math.comb(MOST_MODELS, 2)
 
 
 def with_the_best(
@@ -273,7 +275,7 @@ def _of_examples(delta: Difference, examples: CountedRows) -> PairedProportion |
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) -> list[str]:
+def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool, beside: bool) -> list[str]:
     """Return the tests to run on a comparison, the recommended one first, then those named.
 
     Parameters
@@ -281,12 +283,14 @@ def tests_for(comparison: Comparison, named: Sequence[str], *, primary: bool) ->
     primary
         Whether it is on the primary metric: where no test is named the ones beside the recommended one are run
         there, and tests that are named but lack what they need are kept, to be refused with their reason.
+    beside
+        Whether tests that nobody named stand beside the recommended one at all.
     """
     first, pair = comparison.recommended_test, comparison.pair
     if pair is None:
         return [first]
     everything = tuple(named) == ("all",)
-    others = test_selection.beside(first, pair) if primary and not named else named
+    others = test_selection.beside(first, pair) if primary and beside and not named else named
     names = list(TESTS) if everything else others
     kept = [name for name in dict.fromkeys(names) if name != first and _of_a_pair(name, pair)]
     refused = primary and bool(named) and not everything
@@ -363,14 +367,16 @@ def _named(fits: Callable[[IntervalMethod], bool], options: Options, *, but: str
     return next((name for name in named if fits(INTERVALS[name])), None)
 
 
-def records(comparison: Comparison, options: Options, *, primary: bool = False) -> list[ComparisonRecord]:
+def records(
+    comparison: Comparison, options: Options, *, primary: bool = False, beside: bool = True
+) -> list[ComparisonRecord]:
     """Run the tests of one comparison; adjusted p-values are filled in later, for the family alone.
 
     A metric that no test tests for equality has one record without a test.
     """
     if definition(comparison.quantity).untested:
         return [_untested(comparison, options)]
-    names = tests_for(comparison, options.tests, primary=primary)
+    names = tests_for(comparison, options.tests, primary=primary, beside=beside)
     rows = [_record(comparison, name, options, leading=name == names[0]) for name in names]
     again = _with_named_interval(comparison, rows, options)
     return rows if again is None else [*rows, again]

@@ -29,7 +29,6 @@ OfExamples = Literal[
     "overlap",
     "recalls",
     "student",
-    "autocovariances",
     "horizon",
     "placements",
     "replicates",

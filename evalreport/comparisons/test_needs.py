@@ -182,7 +182,6 @@ _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "trials": _no_trials,
     "overlap": _no_overlap,
     "recalls": _no_recalls,
-    "autocovariances": lambda pair: interval_lacks(INTERVALS["newey_west"], pair.difference),
     "horizon": _no_horizon,
     "placements": _no_placements,
     "replicates": _no_replicates,

@@ -53,34 +53,6 @@ def cosine_sums(derivative: Floats) -> Floats:
     return np.asarray(fft.dct(derivative, type=2)[1 : b + 1] / np.sqrt(2 * b))
 
 
-def lags_of(n: int) -> int:
-    """Return how many lags the Newey-West variance takes: 4 (n / 100)^(2/9), rounded down.
-
-    References
-    ----------
-    Newey and West (1994), Rev Econ Stud 61:631.
-
-    Examples
-    --------
-    >>> lags_of(100), lags_of(2000)
-    (4, 7)
-    """
-    return int(4 * (n / 100) ** (2 / 9))
-
-
-def newey_west_variance(derivative: Floats, lags: int) -> float:
-    """Return the variance by autocovariances with Bartlett's weights 1 - k / (lags + 1).
-
-    sum_t d_t^2 + 2 sum_k (1 - k / (lags + 1)) sum_t d_t d_(t - k), with d as of ``cosine_sums``.
-
-    References
-    ----------
-    Newey and West (1987), Econometrica 55:703.
-    """
-    products = enumerate(_lagged(derivative, lags), start=1)
-    return dot(derivative, derivative) + 2 * sum((1 - k / (lags + 1)) * product for k, product in products)
-
-
 def truncated_variance(derivative: Floats, lags: int) -> float:
     """Return the variance by autocovariances of equal weight up to a lag, which can be negative.
 

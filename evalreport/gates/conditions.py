@@ -18,6 +18,9 @@ new.cost_mean <= 1.1 * old.cost_mean
 new.latency_p95 <= 2
 regressions(new, old) <= 0
 new.questions_below(0.8) <= 0
+best.accuracy >= 0.9
+"best".accuracy >= 0.9
+champion.cost_mean <= 1.2 * accepted
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ Earlier = Literal["accepted", "last"]
 Count = Literal["n", "alarms", "drifts", "fallen_slices", "regressions", "questions_below"]
 """Examples; what an audit counts (models worse than accepted, questions of changed data, slices that fell); questions
 that got worse, or are below a floor."""
+BEST = "best"
+"""Without quotes the model that leads on the primary metric; in quotes a model of that name."""
 OF_AUDITS = frozenset(("alarms", "drifts", "fallen_slices"))
 CostFigure = Literal["mean", "median", "p95", "sum", "per_success"]
 _COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
@@ -81,6 +86,8 @@ class Term:
     """Where the metric begins in the gate's text, counted from 0."""
     slices: tuple[tuple[str, str], ...] = ()
     """Columns and their values: the examples that the metric is about; empty: all of them."""
+    best: bool = False
+    """Whether it is about the model that leads, whoever that is."""
 
     @property
     def spelling(self) -> str:
@@ -180,6 +187,13 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     ('>=', 0.9)
     """
     known = sorted(models, key=lambda name: (-len(name), name))  # the longest first
+    gate = _parsed(text, known)
+    if any(term.best for term in gate.terms):
+        _check_best(gate)
+    return gate
+
+
+def _parsed(text: str, known: Sequence[str]) -> Gate:
     of_questions = _gate_on_questions(text, known)
     if of_questions is not None:
         return of_questions
@@ -351,6 +365,27 @@ def _subject(
     return (first, second), "n", at
 
 
+def _check_best(gate: Gate) -> None:
+    """Refuse a gate on the best model that is no metric against a number."""
+    term = gate.terms[0]
+    if len(gate.terms) > 1 or gate.reference is not None or gate.every_night:
+        raise wrong(
+            gate.text,
+            term.metric_at,
+            'the best model is held against a number, such as best.accuracy >= 0.9; a model called best is "best"',
+        )
+    if cost_of(term.metric) is not None:
+        raise wrong(
+            gate.text, term.metric_at, "name the model whose costs are meant: best is by quality alone"
+        )
+
+
+def _is_best(text: str, at: int, known: Sequence[str]) -> bool:
+    """Say whether the word for the model that leads stands at a character, and no longer name."""
+    longer = any(len(name) > len(BEST) and text.startswith(name + ".", at) for name in known)
+    return text.startswith(BEST + ".", at) and not longer
+
+
 def _begins_term(text: str, at: int, known: Sequence[str]) -> bool:
     """Say whether a model's metric begins at a character, its name known, in quotes or misspelt."""
     named = any(text.startswith(name + ".", at) for name in known)
@@ -378,7 +413,10 @@ def _check_ratio(text: str, first: Term, second: Term, *, at: int) -> None:
 
 def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     """Parse MODEL.METRIC from the start; return it and where it ends."""
-    if len(known) == 1 and not text.startswith((known[0] + ".", '"'), start) and _alone(text, start):
+    best = _is_best(text, start, known)
+    if best:
+        model, at = BEST, start + len(BEST)
+    elif len(known) == 1 and not text.startswith((known[0] + ".", '"'), start) and _alone(text, start):
         model, at = known[0], start - 1
     else:
         model, at = _model(text, start, known)
@@ -389,7 +427,7 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
         raise wrong(text, at + 1, "expected the name of a metric")
     at = name.end()
     if not text.startswith("[", at):
-        return Term(model, name[0], None, name.start()), at
+        return Term(model, name[0], None, name.start(), best=best), at
     metric, label = name[0], None
     columns: dict[str, str] = {}
     while text.startswith("[", at):
@@ -402,7 +440,7 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
         label, columns = (label if own is None else own), columns | given
     if len(columns) > MOST_COLUMNS:
         raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
-    return Term(model, metric, label, name.start(), tuple(columns.items())), at
+    return Term(model, metric, label, name.start(), tuple(columns.items()), best), at
 
 
 def _brackets(text: str, start: int) -> tuple[str | None, dict[str, str], int]:

@@ -35,10 +35,11 @@ from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Task
+from evalreport.questions.ranks.records import ChosenValueRecord
 from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.decisions import CUT, GateRecord
+from evalreport.schema.decisions import CUT, ChosenLimits, GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
@@ -115,7 +116,7 @@ def decide(gate: Gate, results: Results) -> GateRecord:
         return cast(GateRecord, of_room)
     if not gate.terms:
         return _decide_count(gate, results)
-    record = _decide_value(gate, results)
+    record = _decide_best(gate, results) if gate.terms[0].best else _decide_value(gate, results)
     if record.outcome == "undecided" and results.design == "test-set":
         needs = what_it_needs(record, gate.limit)
         record = record if needs is None else replace(record, text=parts(record.text, needs))
@@ -146,10 +147,76 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     return Message("gates.times_as_many", times=times, decimals=1 if times < 3 else 0)
 
 
+def _decide_best(gate: Gate, results: Results) -> GateRecord:
+    """Decide a gate on the model that leads, by its limits as one that was chosen among those that may be best."""
+    leader = leader_of(results)
+    if leader is None:
+        return gate_record(gate, "undecided", Message("gates.no_best"))
+    term = replace(gate.terms[0], model=leader, best=False)
+    metric = metric_record(gate, term, results)
+    if results.chosen is None:
+        record = decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+        return replace(record, text=parts(Message("gates.best", model=leader), record.text))
+    value = _chosen_value(gate, term, results)
+    if value is None:
+        raise wrong(
+            gate.text,
+            term.metric_at,
+            "the chosen model's value is computed in the run that is given the gate",
+        )
+    limits = Interval(
+        method=value.method, level=value.level, low=value.low, high=value.high, reason=value.reason
+    )
+    record = decided_by(gate, value.value, limits, reason=metric.reason)
+    text = Message("gates.chosen", model=leader, among=results.chosen.among)
+    return replace(record, text=parts(text, record.text), chosen=_chosen_limits(value, results.chosen.among))
+
+
+def leader_of(results: Results) -> str | None:
+    """Return the model that leads on the primary metric; None where no metric ranks the models."""
+    if results.ranking and results.ranking[0].value is not None and not results.is_blocked:
+        return results.ranking[0].model
+    return None
+
+
+def _chosen_value(gate: Gate, term: Term, results: Results) -> ChosenValueRecord | None:
+    """Find the limits of the leader as a model that was chosen."""
+    wanted, within = quantity_of(gate, term, results), slice_of(gate, term, results)
+    for row in results.chosen_values:
+        quantity = Quantity(row.metric, row.average, row.label)  # type: ignore[arg-type]
+        if (row.model, row.slice, quantity) == (term.model, within, wanted):
+            return row
+    return None
+
+
+def _chosen_limits(value: ChosenValueRecord, among: int) -> ChosenLimits:
+    return ChosenLimits(among=among, level=value.level, low=value.low, high=value.high)
+
+
+def _with_chosen(gate: Gate, record: GateRecord, results: Results) -> GateRecord:
+    """Add, to a gate on a model by name that leads, what it is worth as one that was chosen."""
+    (term,) = gate.terms
+    if results.chosen is None or term.model != results.chosen.model:
+        return record
+    value = _chosen_value(gate, term, results)
+    if value is None or value.low is None or value.high is None:
+        return record
+    half = (value.high - value.low) / 2
+    upwards = gate.comparator in (">", ">=")
+    said = Message(
+        "gates.named_at_least" if upwards else "gates.named_at_most",
+        among=results.chosen.among,
+        limit=value.low if upwards else value.high,
+        half=half,
+    )
+    return replace(record, text=parts(record.text, said), chosen=_chosen_limits(value, results.chosen.among))
+
+
 def _decide_value(gate: Gate, results: Results) -> GateRecord:
     if len(gate.terms) == 1:
         metric = metric_record(gate, gate.terms[0], results)
-        return decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+        record = decided_by(gate, metric.value, judging_interval(metric), reason=metric.reason)
+        return _with_chosen(gate, record, results)
     if gate.of_models:
         return _decide_ratio_of_models(gate, results)
     if gate.ratio:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalreport import numbers
+from evalreport.engine.distributions import t_tail
+from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
+from evalreport.questions.baselines.records import AgainstRuleRecord
 from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
@@ -21,6 +24,8 @@ from evalreport.texts.visible import short_names, visible
 
 LONGEST_NAME = 48
 """Longer names of models are shortened in the headline."""
+THREE_ERRORS = 0.00135
+"""The p-value of three standard errors, beyond which a model is said to have moved without an alarm."""
 EQUAL = 1e-12
 """Two values that differ by less than this share of the larger one are the same number."""
 
@@ -257,34 +262,30 @@ class Facts:
 
     # --- rules that need no model ------------------------------------------------------------------------------------
 
-    def without_a_model(self, quantity: Quantity) -> tuple[str, float] | None:
-        """Return the constant answer (its name) that does best on a metric, and its value."""
-        sign = self.sign(quantity)
-        found = [
-            (r.name, r.value)
-            for r in self.results.baselines
-            if (r.metric, r.average, r.label) == (quantity.metric, quantity.average, quantity.label)
-            and r.name in ("majority_class", "mean_truth")
-            and r.reason is None
-        ]
-        return max(found, key=lambda each: sign * each[1], default=None)
+    def against_rule(self, model: str, quantity: Quantity) -> AgainstRuleRecord | None:
+        """Return a model's pair with the rule that needs none; None where they were not compared."""
+        return self._with_rule.get((model, quantity))
 
     @cached_property
-    def largest_class(self) -> tuple[str, float] | None:
-        """The most frequent true class and its share."""
-        counts = lookups.true_counts(self.results)
-        total = sum(counts.values())
-        if not total:
-            return None
-        label = max(counts, key=lambda c: (counts[c], c))
-        return label, counts[label] / total
+    def _with_rule(self) -> dict[tuple[str, Quantity], AgainstRuleRecord]:
+        return {(r.model, Quantity.of(r)): r for r in self.results.against_rule}
 
     # --- gates and audits --------------------------------------------------------------------------------------------
 
     @cached_property
-    def accepted(self) -> dict[str, HistoryRecord]:
-        """Each model's change since the accepted run."""
+    def pinned(self) -> dict[str, HistoryRecord]:
+        """Each model's change since the newest accepted run, which gates are about."""
         return {r.model: r for r in self.results.history if r.reference == "accepted"}
+
+    @cached_property
+    def accepted(self) -> dict[str, HistoryRecord]:
+        """Each model's change since it was accepted, as the alarm compares it: with the mean of the accepted runs."""
+        return {model: _as_compared(record, self.worse.get(model)) for model, record in self.pinned.items()}
+
+    @cached_property
+    def worse(self) -> dict[str, AuditRecord]:
+        """Each model's comparison with its accepted runs."""
+        return {r.about: r for r in self.results.audit if r.question == "worse"}
 
     @property
     def is_audit(self) -> bool:
@@ -297,6 +298,22 @@ class Facts:
         if record is None or record.difference is None or self.primary is None:
             return None
         return oriented(record.difference, record.low, record.high, self.sign(self.primary))
+
+    def moved(self, model: str) -> int:
+        """Return -1 (1) where a model is worse (better) than the accepted runs by three errors of the alarm."""
+        row, change = self.worse.get(model), self.change(model)
+        if row is None or change is None:
+            return 0
+        z, df = row.details.get("z"), row.details.get("df")
+        if z is not None and df is not None:  # of one run with the accepted ones
+            worse, better = row.details["p_run"], t_tail(-z, df)
+        elif "accepted_nights" not in row.details and row.p_value is not None:  # on the same examples
+            worse, better = row.p_value, 1 - row.p_value
+        else:
+            return 0
+        if change.value < 0:
+            return -1 if worse <= THREE_ERRORS else 0
+        return 1 if better <= THREE_ERRORS else 0
 
     def alarms(self, *questions: str) -> list[AuditRecord]:
         """Return the alarms of some questions."""
@@ -315,6 +332,21 @@ class Facts:
             return list(self.ranked[:1])
         sign = self.sign(self.primary)
         return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
+
+
+def _as_compared(record: HistoryRecord, row: AuditRecord | None) -> HistoryRecord:
+    """Return a change with the values that the alarm compares, where it compares any."""
+    details = {} if row is None else row.details
+    if not {"then", "now"} <= details.keys():
+        return record
+    return replace(
+        record,
+        value=details["now"],
+        reference_value=details["then"],
+        difference=details["now"] - details["then"],
+        low=details.get("change_low"),
+        high=details.get("change_high"),
+    )
 
 
 def metric_words(spelled: str) -> str:
@@ -341,6 +373,8 @@ def mentions(gate: str, model: str) -> bool:
     >>> mentions("forest.accuracy >= 0.9", "forest"), mentions('"C4.5".f1 > 0.8', "C4.5"), mentions("n >= 5", "n")
     (True, True, False)
     """
+    if model == BEST:  # without quotes the word means whichever model leads
+        return f'"{model}".' in gate
     return f"{model}." in gate or f'"{model}".' in gate
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalreport.extensions import file_of_room
-from evalreport.gates.conditions import as_ratio, parse
+from evalreport.gates.conditions import BEST, as_ratio, parse
+from evalreport.gates.outcomes import leader_of
 from evalreport.headline.facts import (
     Facts,
     Limited,
@@ -27,7 +28,8 @@ from evalreport.headline.facts import (
     values_beside,
 )
 from evalreport.metrics.registry import JUDGED, Quantity
-from evalreport.schema.audit import AuditRecord
+from evalreport.questions.baselines.records import AgainstRuleRecord
+from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
 from evalreport.texts import PLAIN, Message, Text, coded, in_words, joined
@@ -36,8 +38,6 @@ from evalreport.texts.visible import visible
 
 OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
 """Designs whose verdict is about training again."""
-STANDARD_ERRORS = 3.0
-"""A model that is further from its accepted value than this is named, also without an alarm."""
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 LARGE_BIAS = 0.25
@@ -242,9 +242,11 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     what, sign, bar = split(gate.gate)
     needs = f"{SIGNS.get(sign, sign)} {bar}".replace(" - ", " − ")
     model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
-    record = None if model is None else facts.accepted.get(model)
+    record = None if model is None else facts.pinned.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
-        return Message("headline.gate_since", model=facts.name(model), needs=needs, **_since(facts, model))
+        key = "gate_since" if facts.pinned == facts.accepted else "gate_since_run"
+        since = _change(facts, record)
+        return Message(f"headline.{key}", model=facts.name(model), needs=needs, run=record.run, **since)
     if what.startswith("regressions("):
         new, old = parse(gate.gate, models=facts.results.models).about
         key = "gate_regressions" if gate.outcome == "fail" else "gate_few_attempts"
@@ -277,6 +279,13 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
                     )
+    leader = leader_of(facts.results)
+    if what.startswith(f"{BEST}.") and leader is not None:
+        rest = what.removeprefix(f"{BEST}.")
+        quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
+        exact = next((q for q in quantities if rest in (q.spelled, q.metric)), None)
+        if exact is not None:
+            return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
 
 
@@ -337,7 +346,11 @@ def _fell(facts: Facts, model: str) -> Message:
 
 def _since(facts: Facts, model: str) -> dict[str, object]:
     """Return the metric, the value now and then, and the change of a model since the accepted run."""
-    record, primary = facts.accepted[model], facts.primary
+    return _change(facts, facts.accepted[model])
+
+
+def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
+    primary = facts.primary
     assert primary is not None
     assert record.difference is not None
     change = Limited(record.difference, record.low, record.high)
@@ -353,25 +366,22 @@ def _since(facts: Facts, model: str) -> dict[str, object]:
 
 
 def _unusual(facts: Facts, direction: int) -> list[str]:
-    """Return the models further from their accepted value than three standard errors, the furthest first."""
+    """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
     found = []
     for model in facts.results.models:
         change = facts.change(model)
-        if change is None or change.half is None:
-            continue
-        error = change.half / 1.96
-        if direction * change.value > STANDARD_ERRORS * error:
+        if change is not None and facts.moved(model) == direction:
             found.append((model not in facts.in_service, -direction * change.value, model))
     return [model for *_, model in sorted(found)]
 
 
 def lower(facts: Facts) -> Lead | None:
-    """Name a model that is worse than when accepted by a test, without an alarm yet."""
+    """Name a model that is worse than when accepted beyond three errors of the alarm, without an alarm."""
     return _moved(facts, -1, "lower", "undecided")
 
 
 def higher(facts: Facts) -> Lead | None:
-    """Name a model that is better than when accepted by a test."""
+    """Name a model that is better than when accepted beyond three errors of the alarm."""
     return _moved(facts, 1, "higher", "undecided")
 
 
@@ -482,8 +492,8 @@ def reversed_scores(facts: Facts) -> Lead | None:
         return None
     found = []
     for model in facts.results.models:
-        value = facts.value(model, auc)
-        if value is not None and value.high is not None and value.high < 0.5:
+        value, pair = facts.value(model, auc), facts.against_rule(model, auc)
+        if value is not None and pair is not None and pair.verdict == "worse":
             found.append((value.value, model, value))
     if not found:
         return None
@@ -504,44 +514,41 @@ def no_skill(facts: Facts) -> Lead | None:
     """Say that no model is shown to beat the rule that needs none."""
     primary = facts.primary
     assert primary is not None
-    rule = _rule(facts, primary)
-    if rule is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
+    pairs = [facts.against_rule(m, primary) for m in facts.ranked]
+    best, first = facts.ranked[0], pairs[0]
+    if first is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
         return None
-    words, bar = rule
-    sign = facts.sign(primary)
-    values = [v for m in facts.ranked if (v := facts.value(m, primary)) is not None]
-    for value in values:
-        limit = value.low if sign > 0 else value.high
-        if limit is None or sign * (limit - bar) > 0:
-            return None
-    best = facts.ranked[0]
+    # On test sets of their own the rule answers otherwise to each.
+    if any(
+        p is None or p.verdict == "better" or (p.answer, p.value) != (first.answer, first.value)
+        for p in pairs
+    ):
+        return None
     own = facts.value(best, primary) or Limited(0.0)
-    key = "no_skill_alone" if len(values) == 1 else "no_skill"
+    key = "no_skill_alone" if len(pairs) == 1 else "no_skill"
     text = Message(
         f"headline.{key}",
-        rule=words,
-        bar=number_of(bar, own),
+        rule=_words_of_rule(first),
+        bar=number_of(first.value, own),
         metric=facts.words(primary),
         model=facts.name(best),
         value=amount(own),
     )
-    return Lead("no_skill", text, best, facts.ranked[1] if len(values) > 1 else None)
+    return Lead("no_skill", text, best, facts.ranked[1] if len(pairs) > 1 else None)
 
 
-def _rule(facts: Facts, quantity: Quantity) -> tuple[Message, float] | None:
-    """Return the words for the constant answer that does best on a metric, and its value."""
-    found = facts.without_a_model(quantity)
-    if found is not None and found[0] == "mean_truth":
-        return Message("headline.rule.mean_truth"), found[1]
-    if found is not None and facts.largest_class is not None:
-        label = visible(facts.largest_class[0])
-        uninformed = facts.metric(quantity).scale.uninformed
-        if uninformed is None:
-            return Message("headline.rule.majority_class", label=label), found[1]
+def _rule(facts: Facts, model: str, quantity: Quantity) -> tuple[Message, float] | None:
+    """Return the words for the rule that needs none on a metric, and its value."""
+    pair = facts.against_rule(model, quantity)
+    if pair is not None:
+        return _words_of_rule(pair), pair.value
     uninformed = facts.metric(quantity).scale.uninformed
-    if uninformed is None:
-        return None
-    return Message("headline.rule.chance"), uninformed
+    return None if uninformed is None else (Message("headline.rule.chance"), uninformed)
+
+
+def _words_of_rule(pair: AgainstRuleRecord) -> Message:
+    answer = {} if pair.answer is None else {"label": visible(pair.answer)}
+    return Message(f"headline.rule.{pair.rule}", **answer)
 
 
 def single(facts: Facts) -> Lead | None:
@@ -551,7 +558,7 @@ def single(facts: Facts) -> Lead | None:
         return None
     model = facts.ranked[0]
     own = facts.value(model, primary) or Limited(0.0)
-    rule = _rule(facts, primary)
+    rule = _rule(facts, model, primary)
     known = {"model": facts.name(model), "metric": facts.words(primary), "value": amount(own)}
     if rule is None:
         text = Message("headline.single", **known)

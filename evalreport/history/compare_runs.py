@@ -35,6 +35,7 @@ from evalreport.loading.load import load
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import greater_is_better
 from evalreport.options import AnyPath, Options
+from evalreport.predictions.direction import directed
 from evalreport.predictions.table import Predictions
 from evalreport.schema.decisions import HeadlineRecord
 from evalreport.schema.inputs import JsonObject
@@ -463,7 +464,7 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
         "runs are compared example by example, by id",
         "leave --inputs out, which compares their results",
     )
-    return options, loaded
+    return directed(options, loaded.found), loaded
 
 
 def _no_run(old: Recorded) -> Run:

@@ -11,7 +11,6 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     proportions,
     rankings,
     student,
-    time_order,
     two_sets,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -40,6 +39,5 @@ __all__ = [
     "recommended",
     "resolved",
     "student",
-    "time_order",
     "two_sets",
 ]

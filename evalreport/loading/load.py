@@ -44,6 +44,7 @@ from evalreport.predictions.arrays import Values
 from evalreport.predictions.cells import in_chunks
 from evalreport.predictions.design import Cells, FoundDesign, design_of, with_seeds_as_repeats
 from evalreport.predictions.digest import memory_record
+from evalreport.predictions.direction import directed, direction_found
 from evalreport.predictions.subsets import weighing_rows
 from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, Predictions
 from evalreport.schema.inputs import LONGEST_NAME, FoundRecord, InputRecord
@@ -70,6 +71,8 @@ from evalreport.sources.workbooks import read_workbook  # noqa: F401 - it regist
 from evalreport.texts import Message, parts, plain
 
 _DEFAULTS = Options()
+JUDGED_IN = {"outcome": "outcome", "scores": "value"}
+"""Task -> the standard column that holds its numbers."""
 
 
 def load(
@@ -287,7 +290,9 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     rows, of_rows = _gathered(read, options, memory_limit)
     task = without_true_values(rows, known) or find_task(rows, options)
     unused = Notes((), tuple(_unused(rows, task.task)))
-    loaded = settle_missing(with_true_values(_matched(rows, task, options, memory_limit)), options)
+    matched = _matched(rows, task, options, memory_limit)
+    options = directed(options, matched.notes.found)
+    loaded = settle_missing(with_true_values(matched), options)
     models, of_models = model_outputs(loaded, options)
     loaded = _without_outputs(loaded)
     rows = loaded.rows
@@ -307,7 +312,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
-        origin=Origin((), headers_of(rows, {"outcome": "outcome", "scores": "value"}.get(task.task))),
+        origin=Origin((), headers_of(rows, JUDGED_IN.get(task.task))),
         notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
 
@@ -379,11 +384,14 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
     Where questions are answered several times, questions are matched, with the outcomes of their attempts.
     """
     errors: list[InputError] = []
+    directions: tuple[FoundRecord, ...] = ()
     with together(errors):
         answers = Answers(rows, parse_outputs(rows, task))
     with together(errors):
         costs = parse_costs(rows, options)
     if not errors:
+        directions = _direction_found(rows, task, answers.parsed, options)
+        options = directed(options, directions)
         answers = replace(answers, parsed=replace(answers.parsed, costs=costs))
         answers = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
         rows = answers.rows
@@ -397,8 +405,18 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         attempts=answers.attempts,
         answers=answers.single,
         alignment=alignment,
-        notes=answers.notes + alignment.notes,
+        notes=Notes(directions) + answers.notes + alignment.notes,
     )
+
+
+def _direction_found(
+    rows: Rows, task: FoundTask, parsed: Parsed, options: Options
+) -> tuple[FoundRecord, ...]:
+    """Return the direction that the columns of outcomes or values have by name; of a wide table these are models."""
+    if parsed.outcome is None or options.wide:
+        return ()
+    values = [parsed.outcome] if parsed.gold is None else [parsed.outcome, parsed.gold]
+    return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
 
 
 def _refuse_long_names(models: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -37,8 +37,6 @@ from evalreport.metrics.metric import (
 )
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of, unknown_name
-from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import MetricRatioRecord, MetricRecord
 from evalreport.texts import Message
 
 Decorator = Callable[[Function], Function]
@@ -403,6 +401,22 @@ class QuantityFields(TypedDict):
     label: str | None
 
 
+class OfQuantity(Protocol):
+    """A record of a value, which says what it is a value of."""
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+
+    @property
+    def average(self) -> str | None:
+        """How it is averaged over classes."""
+
+    @property
+    def label(self) -> str | None:
+        """The class that it is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A metric, and for several classes its average or the class it is about."""
@@ -412,7 +426,7 @@ class Quantity:
     label: str | None = None
 
     @classmethod
-    def of(cls, record: MetricRecord | ComparisonRecord | MetricRatioRecord) -> Quantity:
+    def of(cls, record: OfQuantity) -> Quantity:
         """Return what a record is about."""
         return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalreport.numbers import count, decimals_of, interval
@@ -40,7 +41,7 @@ class Model:
     full: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """Results with what every section looks up; ``models`` in rank order, ``overall`` by model and key."""
 
@@ -58,6 +59,30 @@ class View:
         """Return a metric's name in a heading; of the mean of a user's column the column's."""
         column = self.results.primary_column if key == self.primary else None
         return metric_label(key) if column is None else visible(column)
+
+    @cached_property
+    def keys(self) -> list[MetricKey]:
+        """The numbers about all examples, the primary metric first, single classes left out."""
+        records = (r for r in self.results.metrics if r.slice is None and r.label is None)
+        return sorted(dict.fromkeys(map(key_of, records)), key=lambda key: key != self.primary)
+
+    @cached_property
+    def decimals_of_differences(self) -> Mapping[MetricKey, int]:
+        """The decimals of each metric's differences, the same for all pairs."""
+        errors: dict[MetricKey, list[float | None]] = {}
+        for c in self.results.comparisons:
+            if c.recommended and c.slice is None:
+                errors.setdefault(key_of(c), []).append(lookups.quarter(c.low, c.high))
+        return {key: decimals_of(of_pairs) for key, of_pairs in errors.items()}
+
+    @cached_property
+    def tests_of_pair(self) -> Mapping[frozenset[str], Sequence[ComparisonRecord]]:
+        """The tests of the primary metric about all examples, by pair of models."""
+        by_pair: dict[frozenset[str], list[ComparisonRecord]] = {}
+        for record in self.results.comparisons:
+            if record.b is not None and record.slice is None and record.metric == self.primary.metric:
+                by_pair.setdefault(frozenset((record.a, record.b)), []).append(record)
+        return by_pair
 
     @property
     def threshold_was_chosen(self) -> bool:
@@ -124,13 +149,6 @@ def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
     return MetricKey(record.metric, record.average, record.label)
 
 
-def overall_keys(results: Results) -> list[MetricKey]:
-    """Return every number about all examples, the primary metric first, single classes left out."""
-    keys = list(dict.fromkeys(key_of(r) for r in results.metrics if r.slice is None and r.label is None))
-    primary = find_key(results.shown_metric, keys)
-    return sorted(keys, key=lambda key: key != primary)
-
-
 def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
     """Return one model's record of one number over all examples."""
     return view.overall.get((model, key))
@@ -162,8 +180,7 @@ def metric_decimals(view: View, key: MetricKey) -> int:
 
 def difference_decimals(view: View, key: MetricKey) -> int:
     """Return the decimals of one metric's differences, the same for all pairs."""
-    own = (c for c in view.results.comparisons if c.recommended and c.slice is None and key_of(c) == key)
-    return decimals_of(lookups.quarter(c.low, c.high) for c in own)
+    return view.decimals_of_differences.get(key, decimals_of([]))
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:

@@ -141,6 +141,12 @@ def document(results: Results, form: Format, options: OutputOptions) -> bytes:
     return made[FILES[form][0]]
 
 
+def documents_of(results: Results, options: OutputOptions) -> tuple[dict[str, bytes], dict[str, OutputError]]:
+    """Make every document of the formats in memory: contents by file name, and why others could not be made."""
+    check_templates(options.templates)
+    return _made(results, options, to_json(results))
+
+
 def is_ours(name: str) -> bool:
     """Return whether a path in an output folder is that of a report's file; a sub-folder's path ends with ``/``."""
     return name in OURS

@@ -22,7 +22,7 @@ HAC_T = Student(
     test="Difference over its error from the slowest cosine series of the examples' influence, by t.",
     needs=("some_interval", "influence", "time_order"),
     source="Lazarus, Lewis, Stock and Watson (2018), J Bus Econ Stat 36:541",
-    beside=("diebold_mariano", "newey_west"),
+    beside=("diebold_mariano",),
 )
 
 

@@ -79,7 +79,9 @@ class AuditRecord:
     reason: Message | None
     details: Mapping[str, int | float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
-    ``n_now`` examples where these are not the same; of ``worse`` on other examples ``accepted_nights`` and
+    ``n_now`` examples where these are not the same; of ``worse`` the value ``now`` on the examples that are compared,
+    ``then``, on other examples the mean of the accepted runs, and ``change_low`` and ``change_high``, limits of
+    now - then (with what runs differ by themselves); of ``worse`` on other examples also ``accepted_nights`` and
     ``nights`` (how many runs are compared), ``change_look`` (the look at which a drop most likely began), ``t`` and
     ``horizon`` (the number of this comparison, and of runs a year), ``reference``, ``z``, ``df``, ``p_run``,
     ``between_runs`` (the standard deviation between runs that is allowed for), ``least_between_runs``,

@@ -82,10 +82,21 @@ class TaskVerdictRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenLimits:
+    """Limits of a value at the ``level`` of a model that was chosen ``among`` so many that may be best."""
+
+    among: int
+    level: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateRecord:
     """The outcome of one gate, decided by the interval of its value; ``text`` says why.
 
-    ``exploratory``: it was not declared in the criteria of the run.
+    ``exploratory``: it was not declared in the criteria of the run. ``chosen``: where it is about the model that leads
+    among several that may be best, the limits that allow for the choice; a gate on ``best`` is decided by them.
 
     ``value``, ``low`` and ``high`` are in the units of the metric or test that the gate names; null where undefined.
     """
@@ -97,6 +108,7 @@ class GateRecord:
     high: float | None
     text: Message
     exploratory: bool = False
+    chosen: ChosenLimits | None = None
 
 
 Tone = Literal["bad", "undecided", "good", "neutral"]

@@ -27,11 +27,15 @@ class InputRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRecord:
-    """One thing that was found in the files: task, design, positive class, threshold ...; ``why`` says from what."""
+    """One thing that was found in the files: task, design, positive class, threshold ...; ``why`` says from what.
+
+    ``code`` names a fact that decides how figures are read: ``less_is_better_by_name``; null of the others.
+    """
 
     what: str
     value: Message
     why: Message
+    code: Literal["less_is_better_by_name"] | None = None
     details: Mapping[str, int | float] = field(default_factory=dict)
     """Numbers by name: of ``attempts`` the ``least`` and the ``most`` at one question."""
 

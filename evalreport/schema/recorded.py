@@ -26,7 +26,6 @@ EARLIER = "evalreport/results/1"
 """The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
-PAGE = "report.html"
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
 
 
@@ -44,15 +43,15 @@ class Recorded:
         The file itself.
     attached
         The results.json inside the PDF of the same folder, if both exist.
-    page
-        The report.html of the same folder.
+    folder
+        The output folder that it was read from; None: it was read as a file.
     """
 
     name: str
     content: JsonObject
     bytes_: bytes
     attached: bytes | None = None
-    page: bytes | None = None
+    folder: Path | None = None
 
 
 def as_recorded(run: Results | str | PathLike[str]) -> Recorded:
@@ -83,18 +82,17 @@ def read_recorded(path: Path) -> Recorded:
     except OutputError as error:
         raise InputError(str(error)) from None
     place = path
-    attached, shown = None, None
+    attached = None
     if path.is_dir():
         pdf = path / PDF
         place = path / NAME if (path / NAME).is_file() or not pdf.is_file() else pdf
         if place != pdf and pdf.is_file():
             attached = attachment(_bytes(pdf), str(pdf))
-        shown = _bytes(path / PAGE) if (path / PAGE).is_file() else None
     data = _bytes(place)
     name = str(place)
     if data.startswith(b"%PDF-"):
         data, name = attachment(data, name), f"{name} ({NAME})"
-    return Recorded(name, parsed(data, name), data, attached, shown)
+    return Recorded(name, parsed(data, name), data, attached, path if path.is_dir() else None)
 
 
 def attachment(data: bytes, name: str) -> bytes:

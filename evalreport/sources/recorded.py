@@ -13,6 +13,7 @@ from urllib.parse import quote
 from evalreport.errors import is_address
 from evalreport.options import AnyPath
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.files import File, Found, check_format, set_truth_apart
 from evalreport.sources.folders import Belongs, hive_columns
 from evalreport.sources.reading import model_name
@@ -74,8 +75,16 @@ def at_hand(content: JsonObject, where: AnyPath) -> Iterator[Path]:
         yield Path(made)
 
 
-def recorded_files(inputs: Rows, folder: Path, truth: str | None) -> Found:
-    """Return recorded inputs as files to read, each with the model that was recorded for it."""
+def recorded_files(
+    inputs: Rows, folder: Path, truth: str | None, warnings: tuple[WarningRecord, ...] = ()
+) -> Found:
+    """Return recorded inputs as files to read, each with the model that was recorded for it.
+
+    Parameters
+    ----------
+    warnings
+        About the files beside them that are not read.
+    """
     rows_of = Counter(row["model"] for row in inputs if row["model"] is not None)
     files = []
     for path, place in places(inputs).items():
@@ -87,4 +96,4 @@ def recorded_files(inputs: Rows, folder: Path, truth: str | None) -> Found:
         belongs = Belongs(row["model"] or model_name(own), rows_of[row["model"]] > 1, columns)
         files.append(File(folder / place, str(folder / place), path, belongs))
     apart = next((file for file in files if truth is not None and str(file.path) == truth), None)
-    return set_truth_apart(files, apart, [str(folder)], ())
+    return set_truth_apart(files, apart, [str(folder)], warnings)

@@ -22,11 +22,12 @@ from evalreport.cli.run import (
     EXIT_GATE_FAILED,
     exit_code,
 )
-from evalreport.options import STANDARD_OUTPUT
-from evalreport.texts import Message
+from evalreport.options import PAGE, STANDARD_OUTPUT
+from evalreport.texts import Message, plain
 
 if TYPE_CHECKING:
     from evalreport.history.recorded_inputs import InputState
+    from evalreport.verify.documents import Document
     from evalreport.verify.recompute import Leaf, Verification
 
 EXIT_CODES = {"agrees": 0, "differs": 1, "cannot be had": 2}
@@ -89,7 +90,11 @@ def compare_runs_command(
 @click.option("--series", default="default", show_default=True, metavar="NAME", help="The audit's series.")
 @click.option("--criteria", type=click.Path(path_type=Path), metavar="FILE",
               help="The criteria that the run must have followed, as `evalreport declare` wrote them.")  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing where all agrees.")
+@click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
+              help="The templates that the documents in an output folder were made with.")  # fmt: skip
+@click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing where all agrees and nothing is taken on its word."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: the first 20).")
 @click.pass_context
 def verify_command(
@@ -100,6 +105,7 @@ def verify_command(
     url: str | None,
     series: str,
     criteria: Path | None,
+    templates: Path | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -107,9 +113,11 @@ def verify_command(
 
     RESULTS is a results.json, an output folder, or a report.pdf with its attachment. Every figure is computed again
     with the recorded options: metrics, tests, verdicts, gates, slices and curves; an audit's comparisons with
-    earlier runs as well, where --history is given.
+    earlier runs as well, where --history is given. Of an output folder the page, the summary and the tables are made
+    again, too.
 
-    Exit codes: 0 all agrees; 1 a figure differs or an input has changed; 2 an input is missing.
+    Exit codes: 0 all agrees; 1 a figure, a sentence, a record or a document differs, or an input has changed; 2 an
+    input is missing, or a part could not be compared.
     """
     context.obj["verbose"] = verbose
     from evalreport.history.connection import open_history
@@ -119,8 +127,16 @@ def verify_command(
     recorded = read_recorded(results)
     history = None if url is None else open_history(url)
     with progress_bar("recomputing", shown=not quiet) as progress:
-        found = verify(recorded, folder, history=history, series=series, criteria=criteria, progress=progress)
-    if not quiet or found.outcome != "agrees":
+        found = verify(
+            recorded,
+            folder,
+            history=history,
+            series=series,
+            criteria=criteria,
+            templates=templates,
+            progress=progress,
+        )
+    if not quiet or found.outcome != "agrees" or found.on_word:
         for line in _lines(found, None if verbose else SHOWN):
             tell(line)
     return EXIT_CODES[found.outcome]
@@ -143,40 +159,56 @@ def _lines(found: Verification, most: int | None) -> list[str | Message]:
     lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
     if most is not None and len(found.differences) > most:
         lines.append(Message("verify.more", n=len(found.differences) - most))
-    if found.worded:
-        lines.append(Message("verify.worded", n=len(found.worded)))
+    if found.known:
+        lines.append(Message("verify.known", n=len(found.known)))
     lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
     if found.counted:
         lines.append(Message("verify.counted_again"))
     elif found.of_counts and found.counted is None:
         lines.append(Message("verify.not_counted_again"))
-    if found.page is not None and found.page.differences:
-        pairs = found.page.differences
-        lines.append(Message("verify.page_differs", n=len(pairs)))
-        lines += [Message("verify.page_difference", shown=a or "-", given=b or "-") for a, b in pairs[:most]]
-        if most is not None and len(pairs) > most:
-            lines.append(Message("verify.more", n=len(pairs) - most))
-    return [*lines, _scope(found), _summary(found)]
+    for document in found.documents:
+        lines += _document(document, most)
+    return [*lines, _scope(found), *found.on_word, _summary(found)]
+
+
+def _document(document: Document, most: int | None) -> list[str | Message]:
+    """Say how a document differs from the one that the results give."""
+    name, pairs = document.name, document.differences
+    if document.state == "charts":
+        return [Message("verify.charts_differ", file=name)]
+    if document.state == "same":
+        return []
+    if document.why is not None:
+        return [Message("verify.not_made", file=name, why=document.why)]
+    lines: list[str | Message] = [Message("verify.document_differs", file=name, n=len(pairs))]
+    lines += [
+        Message("verify.document_difference", shown=_cut(a) or "-", given=_cut(b) or "-")
+        for a, b in pairs[:most]
+    ]
+    if most is not None and len(pairs) > most:
+        lines.append(Message("verify.more", n=len(pairs) - most))
+    return lines
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= 200 else text[:197] + "..."
 
 
 def _scope(found: Verification) -> Message:
     """Say in one line what was and what was not checked."""
-    page = found.page
     read = found.figures + len(found.differences) > 0
     checked = [Message("verify.scope.inputs", n=len(found.inputs))] if found.inputs else []
     checked += [Message("verify.scope.results")] if read else []
+    checked += [plain(document.name) for document in found.documents]
     not_checked: list[Message] = [] if read else [Message("verify.scope.results")]
-    if page is None:
+    if not any(document.name == PAGE for document in found.documents):
         not_checked.append(Message("verify.scope.no_page"))
-    elif page.checked:
-        checked.append(Message("verify.scope.page", n=page.figures))
-    elif page.other_look:
-        not_checked.append(Message("verify.scope.page_of_templates"))
     else:
-        not_checked.append(Message("verify.scope.page_of_version", version=page.other_version))
+        not_checked.append(Message("verify.scope.date"))
     if found.attached:
         checked.append(Message("verify.scope.attachment"))
-    not_checked.append(Message("verify.scope.drawn"))
+    not_checked.append(Message("verify.scope.paper"))
+    not_checked += found.not_compared
     not_checked += [Message("verify.scope.history")] if found.unchecked and read else []
     return Message("verify.scope_line", checked=checked or "-", not_checked=not_checked)
 
@@ -214,12 +246,12 @@ def _shown(value: object) -> str:
 def _summary(found: Verification) -> Message:
     changed = sum(state.state == "changed" for state in found.inputs)
     missing = sum(state.state == "missing" for state in found.inputs)
-    if missing or not found.inputs:
-        return Message("verify.cannot")
     if changed:
         return Message("verify.changed", n=changed)
-    if found.differences:
+    if found.outcome == "differs":
         return Message("verify.differs")
-    if found.unchecked:
+    if missing or not found.inputs:
+        return Message("verify.cannot")
+    if found.outcome != "agrees":
         return Message("verify.agrees_in_part")
-    return Message("verify.agrees")
+    return Message("verify.agrees_but" if found.on_word else "verify.agrees")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalreport.analysis import analysed, evaluate
-from evalreport.errors import InputError, UsageError
+from evalreport.errors import InputError, UsageError, is_address
 from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
 from evalreport.gates.outcomes import judge
@@ -20,14 +20,17 @@ from evalreport.history.recorded_inputs import InputState, input_states, recorde
 from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
+from evalreport.predictions.direction import directed
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import EARLIER, Recorded, results_of
+from evalreport.schema.recorded import Recorded, results_of
 from evalreport.schema.results import SENTENCES, Results, to_json
-from evalreport.sources.files import Found, aggregate_in
+from evalreport.schema.warnings import WarningRecord
+from evalreport.sources.files import Found, aggregate_in, copies_of_addresses, find_files
 from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.texts import Message, Text, say
-from evalreport.verify.shown_page import ShownPage, compare_page
+from evalreport.verify.documents import Document, compare_documents, documents_in, not_compared_in
+from evalreport.verify.known_changes import KNOWN_CHANGES, is_known
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
@@ -39,12 +42,14 @@ IDENTITY = (
     "dataset", "repeat", "fold", "replicate", "seed", "true", "predicted", "what", "id", "gate", "code", "part",
 )  # fmt: skip
 """Fields that identify a record within its list; the others are its content."""
-WORDED = frozenset({"text", "reason", "caution", "why", "formula", "measure"})
-"""Fields with sentences, which another version may word differently."""
+IGNORED = "ignored_file"
+"""The code of the warning about a file in the folder that was not read."""
+ALWAYS_RECORDED = frozenset({"evalreport", "python", "numpy", "scipy"})
+"""What every run names in its environment."""
 OF_AUDITS = ("audit", "evidence", "history")
 """Lists of records that only an audit fills."""
 
-Kind = Literal["exact", "rounded", "differs", "worded", "one side"]
+Kind = Literal["exact", "rounded", "differs", "one side"]
 Outcome = Literal["agrees", "differs", "cannot be had"]
 Progress = Callable[[str, float], None]
 
@@ -58,7 +63,7 @@ class Leaf:
     number
         Whether it is a number; else it is a text or a flag.
     kind
-        ``worded``: a sentence in other words; ``one side``: only one of the two has it.
+        ``one side``: only one of the two has it.
     """
 
     where: str
@@ -155,9 +160,7 @@ def _leaf(old: object, new: object, where: str) -> Leaf:
     number = is_number(old) or is_number(new)
     if type(old) is type(new) and old == new:
         return Leaf(where, False, "exact")
-    name = where.rsplit(".", 1)[-1]
-    texts = all(value is None or isinstance(value, str) for value in (old, new))
-    return Leaf(where, number, "worded" if name in WORDED and texts else "differs", old, new)
+    return Leaf(where, number, "differs", old, new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +174,8 @@ class Verification:
         (``rounded``), texts and flags (``words``).
     differences
         Values that do not agree.
-    worded
-        Sentences that another version words differently; with the same version they are differences.
+    known
+        Fields that the recorded schema does not have, as ``KNOWN_CHANGES`` lists them.
     versions
         The recorded version of each library, and the one here.
     unchecked
@@ -181,8 +184,12 @@ class Verification:
         Whether the inputs are those of an aggregate.
     counted
         Whether the files behind a table of counts give the same counts; None: the files are not there.
-    page
-        The comparison of the report.html in the same folder; None: there is none.
+    documents
+        The comparison of each other document in the same folder.
+    not_compared
+        What was not compared, and why.
+    on_word
+        What cannot follow from inputs and options: there is only the word of the results, or of a document.
     attached
         Whether the folder's PDF was compared, by its attachment.
     """
@@ -192,11 +199,13 @@ class Verification:
     versions: Mapping[str, tuple[str | None, str | None]]
     agreeing: Mapping[str, int] = field(default_factory=Counter)
     differences: tuple[Leaf, ...] = ()
-    worded: tuple[Leaf, ...] = ()
+    known: tuple[Leaf, ...] = ()
     unchecked: tuple[Text, ...] = ()
     of_counts: bool = False
     counted: bool | None = None
-    page: ShownPage | None = None
+    documents: tuple[Document, ...] = ()
+    not_compared: tuple[Message, ...] = ()
+    on_word: tuple[Message, ...] = ()
     attached: bool = False
 
     @property
@@ -207,13 +216,13 @@ class Verification:
     @property
     def outcome(self) -> Outcome:
         """Whether everything was recomputed and agrees; a difference counts before a missing part."""
+        changed = any(state.state == "changed" for state in self.inputs)
+        if changed or self.differences or any(document.state == "differs" for document in self.documents):
+            return "differs"
         if any(state.state == "missing" for state in self.inputs):
             return "cannot be had"
-        if self.page is not None and self.page.differences:
-            return "differs"
-        if self.differences or any(state.state == "changed" for state in self.inputs):
-            return "differs"
-        return "cannot be had" if self.unchecked else "agrees"
+        in_part = self.unchecked or any(document.state == "charts" for document in self.documents)
+        return "cannot be had" if in_part else "agrees"
 
 
 def verify(
@@ -223,6 +232,7 @@ def verify(
     history: History | None = None,
     series: str = "default",
     criteria: AnyPath | None = None,
+    templates: Path | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Verification:
@@ -237,6 +247,8 @@ def verify(
         The history that recorded the audit, for comparisons with earlier runs; None: they are not checked.
     criteria
         The file of the criteria that the run must have followed.
+    templates
+        The folder of templates that the documents in the output folder were made with.
 
     Raises
     ------
@@ -246,13 +258,21 @@ def verify(
         The history cannot be read.
     """
     with at_hand(recorded.content, folder) as here:
-        found = _verified(recorded, here, history, series, jobs, progress)
+        listed = here if not is_address(folder) else None
+        found = _verified(recorded, here, listed, history, series, jobs, progress)
     if criteria is not None:
         found = replace(found, differences=(*_other_criteria(recorded.content, criteria), *found.differences))
-    if recorded.page is None:
+    if recorded.folder is None:
         return found
+    documents = compare_documents(documents_in(recorded.folder), results_of(recorded.content), templates)
+    pictures = not_compared_in(recorded.folder)
+    unread = (Message("verify.scope.pictures", names=pictures),) if pictures else ()
+    titles = dict.fromkeys(document.title for document in documents if document.title is not None)
     return replace(
-        found, page=compare_page(recorded.page.decode("utf-8", "replace"), results_of(recorded.content))
+        found,
+        documents=documents,
+        not_compared=(*found.not_compared, *unread),
+        on_word=(*found.on_word, *(Message("verify.titled", title=title) for title in titles)),
     )
 
 
@@ -266,11 +286,13 @@ def _other_criteria(content: JsonObject, path: AnyPath) -> tuple[Leaf, ...]:
 def _verified(
     recorded: Recorded,
     folder: Path,
+    listed: Path | None,
     history: History | None,
     series: str,
     jobs: int,
     progress: Progress | None,
 ) -> Verification:
+    """Recompute results; ``listed`` is the folder where files that were not read are looked for, None: they are not."""
     content, near = recorded.content, folder
     folder = load_extension("aggregate below")(folder, {row["sha256"] for row in content["inputs"]}) or folder
     inputs = input_states(content, folder)
@@ -279,8 +301,12 @@ def _verified(
         why = () if inputs else (Message("verify.no_input"),)
         return replace(partly, unchecked=why)
     options = recorded_options(content, folder)
+    ignored = () if listed is None else _ignored_files(listed, options)
+    says_so = any(row["code"] == IGNORED for row in content.get("warnings", ()))
     try:
-        source = aggregate_in(folder) or recorded_files(content["inputs"], folder, options.truth)
+        source = aggregate_in(folder) or recorded_files(
+            content["inputs"], folder, options.truth, ignored if says_so else ()
+        )
         found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
@@ -288,13 +314,48 @@ def _verified(
         raise
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
-    compared = tuple(leaves(*_comparable(content, found, bool(unchecked))))
+    unlisted = {IGNORED} if listed is None else set()
+    compared = (*_versions(content), *leaves(*_comparable(content, found, bool(unchecked), unlisted)))
     of_counts = aggregate_in(folder) is not None
     counted = load_extension("aggregated again")(folder, near) if of_counts else None
     if counted is False:
         counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
         compared = (counts, *compared)
-    return replace(_checked(recorded, inputs, compared, unchecked), of_counts=of_counts, counted=counted)
+    not_compared: tuple[Message, ...] = ()
+    if listed is None and says_so:
+        not_compared = (Message("verify.scope.at_address"),)
+    elif ignored and not says_so:
+        names = tuple(name for row in ignored for name in row.about)
+        not_compared = (Message("verify.scope.not_read", n=len(names), names=names[:3]),)
+    return replace(
+        _checked(recorded, inputs, compared, unchecked),
+        of_counts=of_counts,
+        counted=counted,
+        not_compared=not_compared,
+    )
+
+
+def _ignored_files(folder: Path, options: Options) -> tuple[WarningRecord, ...]:
+    """Return the warnings about files in a folder that no run reads."""
+    try:
+        with copies_of_addresses() as copies:
+            found = find_files(folder, options.truth, copies)
+    except InputError:
+        return ()
+    return tuple(row for row in found.warnings if row.code == IGNORED)
+
+
+def _versions(content: JsonObject) -> Iterator[Leaf]:
+    """Compare the versions that results name with one another; nothing is excused by them."""
+    from evalreport.provenance import environment
+
+    there = dict(content.get("environment", {}))
+    for name in sorted(environment()):
+        if name in ALWAYS_RECORDED and name not in there:
+            yield Leaf(f"environment.{name}", False, "one side", None, "a version")
+    signed = _version(content).removeprefix("evalreport ")
+    if "evalreport" in there and signed != there["evalreport"]:
+        yield Leaf("environment.evalreport", False, "differs", there["evalreport"], signed)
 
 
 def _recomputed(
@@ -311,6 +372,7 @@ def _recomputed(
     if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
         # An engine counted the rows, so that the results hold nothing that needs single examples.
         loaded = load(source, options=options, engine="duckdb")
+    options = directed(options, loaded.found)
     content = recorded.content
     of_series = content.get("primary_because") == str(Message("primary.of_series"))
     kept = content["primary_metric"] if of_series else None
@@ -358,27 +420,34 @@ def _of_audits(gate: str, content: JsonObject) -> bool:
     return asks_an_audit(gate, models=content["models"])
 
 
-def _comparable(content: JsonObject, found: Results, partly: bool) -> tuple[object, object]:
-    """Return the recorded and the recomputed results without environment and warnings about files."""
+def _comparable(
+    content: JsonObject, found: Results, partly: bool, unlisted: set[str]
+) -> tuple[object, object]:
+    """Return the recorded and the recomputed results without environment.
+
+    Parameters
+    ----------
+    partly
+        Whether parts need a history that was not named.
+    unlisted
+        Codes of warnings that cannot be raised again.
+    """
     old, new = dict(content), json.loads(to_json(found))
     for side in (old, new):
         side.pop("environment", None)  # versions are compared apart
-        side.pop(SENTENCES, None)  # each is compared where it stands
-        # A file that was not read is no input, so it cannot be checked.
-        unknown = {"ignored_file"} | (set(AUDIT_WARNINGS) if partly else set())
+        unknown = unlisted | (set(AUDIT_WARNINGS) if partly else set())
         for name in ("warnings", "checks"):
-            side[name] = [row for row in side.get(name, ()) if row["code"] not in unknown]
+            if unknown and name in side:
+                side[name] = [row for row in side[name] if row["code"] not in unknown]
         if partly:
-            for name in (*OF_AUDITS, "headline"):
+            for name in (*OF_AUDITS, "headline", SENTENCES):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
-    if old["schema"] == EARLIER:
-        old["schema"] = new["schema"]
-        for name, later in (("verdicts", ("code", "params")), ("warnings", ("params",))):
-            new[name] = [{key: v for key, v in row.items() if key not in later} for row in new.get(name, ())]
+    if old["schema"] in KNOWN_CHANGES:
+        new["schema"] = old["schema"]
     if _version(old) != _version(new):
         for side in (old, new):
-            side["signature"] = side["signature"].partition("; ")[2]
+            side["signature"] = str(side["signature"]).partition("; ")[2]
     return old, new
 
 
@@ -397,17 +466,16 @@ def _checked(
 
     here, there = environment(), dict(recorded.content.get("environment", {}))
     versions = {name: (there.get(name), here.get(name)) for name in sorted({*here, *there})}
-    same = there.get("evalreport") == here["evalreport"]
     counts: Counter[str] = Counter()
     differences: list[Leaf] = []
-    worded: list[Leaf] = []
+    known: list[Leaf] = []
     for leaf in compared:
         if leaf.kind in ("exact", "rounded"):
             counts[leaf.kind if leaf.number else "words"] += 1
-        elif leaf.kind == "differs" or same:
-            differences.append(leaf)
+        elif leaf.recorded is None and is_known(recorded.content["schema"], leaf.where):
+            known.append(leaf)
         else:
-            worded.append(leaf)
+            differences.append(leaf)
     if recorded.attached is not None and recorded.attached != recorded.bytes_:
         where = str(Message("verify.attachment"))
         differences.insert(0, Leaf(where, False, "differs", "other bytes", "those of results.json"))
@@ -417,7 +485,7 @@ def _checked(
         versions=versions,
         agreeing=counts,
         differences=tuple(differences),
-        worded=tuple(worded),
+        known=tuple(known),
         unchecked=unchecked,
         attached=recorded.attached is not None,
     )

@@ -13,7 +13,6 @@ from evalreport.schema.results import Results
 from evalreport.schema.warnings import CheckRecord, WarningRecord
 from evalreport.warnings import (  # noqa: F401 - each registers its checks
     coverage,
-    direction,
     elsewhere,
     layout,
     pairs,
@@ -25,7 +24,6 @@ from evalreport.warnings.needs import Facts
 
 FIRST = (
     *(
-        "named_like_a_loss",
         "few_of_a_class",
         "not_better_than_majority",
         "undefined_value",

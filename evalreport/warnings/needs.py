@@ -126,7 +126,6 @@ NEEDS: dict[str, Callable[..., bool]] = {
     "no_positive": lambda options: options.positive is None,
     "left_out": lambda options: options.missing == "drop",
     "taken_as_wrong": lambda options: options.missing == "wrong",
-    "outcome_column": lambda predictions: bool(predictions.origin.judged_in),
     "losses": _losses,
     "relative_errors": _relative,
     "log_loss": _log_loss,

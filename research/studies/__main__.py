@@ -42,6 +42,7 @@ OF_AUDITS = (
     "good",
     "rule",
 )
+OF_SMALL = ("accepted", "accepted_n", "accuracy", "sd", "horizon")
 STUDIES: Mapping[str, Table] = {
     "coverage": Table("coverage", "coverage.csv", ("design", "size", "kind", "model", "metric", "method"), 2000, 20261),
     "tests": Table("tests", "tests.csv", ("part", "cell", "figure"), 1000, 20262),
@@ -53,6 +54,7 @@ STUDIES: Mapping[str, Table] = {
     "looks": Table("looks", "looks.csv", ("what", "test", "looks", "steps", "share"), 10_000, 20264),
     "estimators": Table("estimators", "estimators.csv", ("learner", "n", "estimator"), 100, 20261),
     "audits": Table("audits", "audit-alarms.csv", OF_AUDITS, 1000, 20269),
+    "audits-small": Table("small_accepted", "audit-alarms-small.csv", OF_SMALL, 4000, 4127),
     "audited-metrics": Table("audited_metrics", "audit-alarms-metrics.csv", ("metric", "n", "sizes"), 150, 31),
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),

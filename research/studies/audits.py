@@ -128,18 +128,27 @@ def night_count(setting: Setting) -> int:
 
 
 def new_examples(
-    setting: Setting, replications: int, generator: np.random.Generator
+    setting: Setting, replications: int, generator: np.random.Generator, *, alarms_alone: bool = False
 ) -> tuple[dict[str, Counts], float]:
-    """Return each series' first alarm by each rule, and the share whose accepted nights seem to depend."""
+    """Return each series' first alarm by each rule, and the share whose accepted nights seem to depend.
+
+    Parameters
+    ----------
+    alarms_alone
+        Only the alarm and its one-run rule.
+    """
     sizes, values = nights_of(setting, replications, generator)
     a = setting.accepted
     errors = np.sqrt(values * (1 - values) / sizes)
+    errors[:, :a] = np.maximum(errors[:, :a], _below(values[:, :a], sizes[:a]))
     then, since = values[:, a - 1 : a], values[:, a:]
     m, n = sizes[a - 1], sizes[a:]
     floor = setting.accuracy - MARGIN
     lasting = first_alarm(values, a, errors, setting.horizon)
     alone = first_of_run(values, sizes, a, setting.horizon)
     first = {"alarm": earlier(lasting, alone), "run_alarm": alone}
+    if alarms_alone:
+        return first, math.nan
     if not setting.drop or setting.drop == 0.05:
         first["floor"] = first_night(floor_bets(since, floor) >= -math.log(ALPHA))
     if not setting.drop:
@@ -209,7 +218,7 @@ def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LO
     low, high = _wilson(values, sizes)
     errors = (high - low) / 2 / stats.norm.isf(ALPHA / 2)
     then, reference = values[:, :accepted], values[:, :accepted].mean(axis=1, keepdims=True)
-    sampling = (errors[:, :accepted] ** 2).sum(axis=1, keepdims=True)
+    sampling = (_below(then, sizes[:accepted]) ** 2).sum(axis=1, keepdims=True)
     between = np.minimum(LEAST_BETWEEN, (1 - reference) / 2)
     if accepted >= ENOUGH_TO_ESTIMATE:
         spread = then.var(axis=1, ddof=1, keepdims=True) - sampling / accepted
@@ -218,7 +227,23 @@ def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LO
     z = (reference - values[:, accepted:]) / np.sqrt(variance)
     p = stats.t.sf(z, np.minimum(sizes[accepted:], sizes[:accepted].min()) - 1)
     levels = np.array([ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(p.shape[1])])
-    return first_night(p <= levels)
+    alarms = p <= levels
+    series, night = np.nonzero(alarms)
+    right = np.rint(values * sizes)
+    before, now, n = (
+        right[series, :accepted].sum(axis=1),
+        right[series, accepted + night],
+        sizes[accepted + night],
+    )
+    exact = stats.hypergeom(sizes[:accepted].sum() + n, before + now, sizes[:accepted].sum())
+    alarms[series, night] = exact.sf(before) + exact.pmf(before) / 2 <= levels[night]
+    return first_night(alarms)
+
+
+def _below(values: Floats, sizes: Counts) -> Floats:
+    """Return the standard errors of accepted shares on the side of a fall: by Wilson's lower limit."""
+    low, high = _wilson(values, sizes)
+    return np.where(values > 0, values - low, (high - low) / 2) / stats.norm.isf(ALPHA / 2)
 
 
 def earlier(first: Counts, second: Counts) -> Counts:

@@ -12,8 +12,10 @@ from research.studies import (
     audits,
     bars,
     biased,
+    chosen,
     direct,
     families,
+    headings,
     held,
     led,
     operating,
@@ -30,7 +32,7 @@ from research.studies.known_limits import REASONS
 
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
-    biased.STUDY, bars.STUDY, families.STUDY,
+    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY,
 )  # fmt: skip
 """Add a study here: its promises are measured, judged and published with the others."""
 

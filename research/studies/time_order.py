@@ -17,7 +17,6 @@ import numpy.typing as npt
 from scipy import signal
 
 from evalreport.engine.distributions import normal_quantile, t_quantile
-from evalreport.engine.time_order import lags_of, newey_west_variance
 from evalreport.intervals import leading, limits
 from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
@@ -149,8 +148,11 @@ def _series(delta: Estimate | Difference) -> Floats:
 
 
 def _newey_west(delta: Estimate | Difference) -> float:
+    """Half a width by Bartlett's weights and 4 (n/100)^(2/9) lags (Newey and West 1987, 1994)."""
     derivative = _series(delta)
-    variance = newey_west_variance(derivative, lags_of(len(derivative)))
+    lags = int(4 * (len(derivative) / 100) ** (2 / 9))
+    lagged = [(1 - k / (lags + 1)) * float(derivative[k:] @ derivative[:-k]) for k in range(1, lags + 1)]
+    variance = float(derivative @ derivative) + 2 * sum(lagged)
     return normal_quantile((1 + LEVEL) / 2) * math.sqrt(max(variance, 0.0))
 
 

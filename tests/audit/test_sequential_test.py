@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
@@ -20,10 +21,17 @@ from tests.samples.audits import audited, gate_of, right, share, write
 from tests.samples.nights import BAD, GOOD, WEEK, answer, night, nights, series, warned
 
 
+def below(p: float, n: int) -> float:
+    """Return how far a share lies above its lower limit by Wilson at 95 %, over 1.96 (scipy)."""
+    limits = stats.binomtest(round(p * n), n).proportion_ci(method="wilson")
+    return float((p - limits.low) / stats.norm.isf(0.025))
+
+
 def evidence(accepted: list[float], since: list[float], sizes: list[int]) -> float:
     """Return log e of accuracies with their binomial standard errors, from the numbers alone."""
     values = np.array([*accepted, *since])
     errors = np.sqrt(values * (1 - values) / np.array(sizes))
+    errors[: len(accepted)] = [below(p, n) for p, n in zip(accepted, sizes, strict=False)]
     return float(drop_evidence(values[: len(accepted)], values[len(accepted) :], errors)[0])
 
 
@@ -48,9 +56,9 @@ def test_a_drop_after_good_runs_is_an_alarm_and_fails_the_gate(week):
     assert row.p_adjusted <= 0.05
     assert (row.details["accepted_nights"], row.details["nights"], row.details["change_look"]) == (7, 10, 6)
     assert str(row.text).startswith(
-        "worse than the accepted runs: accuracy 0.690 on 200 new examples, 0.904 over 7 accepted runs (p < 0.001, an"
-        " alarm from "
+        "worse than the accepted runs: accuracy 0.690 on 200 new examples, 0.904 over 7 accepted runs (p = "
     )
+    assert ", an alarm from " in str(row.text)
     assert str(row.text).endswith(
         "false in at most 5 % of series of 365 runs, if runs are independent and vary by themselves about normally, by"
         " at most 0.020 (standard deviation)"
@@ -206,16 +214,17 @@ def test_a_rise_on_the_same_examples_is_called_one(history):
     row = answer(found, "worse")
     assert row.p_value > 0.999
     assert not row.alarm
-    assert str(row.text).startswith("not shown to be worse, the change being for the better: p")
+    assert str(row.text).startswith("no alarm, the change is for the better: p")
 
 
 def test_a_fall_of_one_run_is_an_alarm_at_once(history):
-    """One accepted run of 1,000 at 90 %, the next at 78 %: the reference's p, se from Wilson's interval."""
+    """One accepted run of 1,000 at 90 %, the next at 78 %: p by scipy from Wilson's limits, of 90 % the lower one."""
     found = series(history, [0.78], n=1000)
     row = answer(found, "worse")
     assert (row.alarm, row.test) == (True, "run_alarm")
-    # run_alarm_1 of the reference has p = 0.000121 with sqrt(p (1 - p) / n) in place of Wilson's half width.
-    assert row.p_value == pytest.approx(0.000121359555793374, rel=0.03)
+    width = np.ptp(stats.binomtest(780, 1000).proportion_ci(method="wilson")) / 2 / stats.norm.isf(0.025)
+    error = math.sqrt(width**2 + below(0.9, 1000) ** 2 + 2 * 0.02**2)
+    assert row.p_value == pytest.approx(stats.t.sf(0.12 / error, 999), rel=1e-9)
     assert row.effect_size == pytest.approx(-0.12)
 
 
@@ -370,6 +379,7 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     """The mean error of a regression, 0, then near 1 or -1: the mean of both evidences."""
     sources = [errors_of(1.0, k, shift=sign * shift) for k, shift in enumerate((0.0, 0.1, 1.0, 1.1))]
     found, values, errors = told(history, sources, metrics=("bias_error",))
+    errors[0] *= math.sqrt(100 / 99) * stats.t.isf(0.025, 99) / stats.norm.isf(0.025)
     ways = [float(drop_evidence(way * values[:1], way * values[1:], errors)[0]) for way in (1, -1)]
     assert answer(found, "worse").details["evidence"] == pytest.approx(np.exp(ways).mean(), rel=1e-9)
 
@@ -486,7 +496,7 @@ def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monk
         assert main([*words, *(["-q"] if number != 1 else []), "--resamples", "1000", "-f", "json"]) == 0
         said.append(capsys.readouterr().err.splitlines())
     assert said[0] == []
-    (line,) = [line for line in said[1] if line.startswith("forest: not shown to be worse")]
+    (line,) = [line for line in said[1] if line.startswith("forest: no alarm")]
     assert "if runs are independent" in line
     (line,) = [line for line in said[2] if "worse_than_accepted" in line]
     assert line.startswith("caution: forest: worse than the accepted runs")

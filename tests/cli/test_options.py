@@ -32,6 +32,7 @@ PROMISED = [
     "--outcome",
     "--value",
     "--lower-is-better",
+    "--higher-is-better",
     "--order",
     "--horizon",
     "--gold-sampled",
@@ -127,3 +128,14 @@ def test_an_option_that_is_gone_is_named_with_what_replaces_it(run, tmp_path, mo
     assert instead in run("run", "models").err
     with pytest.raises(TypeError, match=f"--{field.replace('_', '-')} is gone"):
         evalreport.evaluate("models", **{field: 1})
+
+
+@pytest.mark.parametrize("kind", ["test", "interval"])
+def test_a_method_that_is_gone_is_named_with_its_successor(run, tmp_path, kind):
+    """Exit code 2, and one line that names what leads instead."""
+    (tmp_path / "a.csv").write_text("id,y_true,y_pred\n1,yes,yes\n2,no,no\n")
+    answer = run("run", str(tmp_path / "a.csv"), f"--{kind}", "newey_west", "-o", str(tmp_path / "out"))
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].startswith(
+        "evalreport: newey_west is gone: in order of time hac_t leads"
+    )

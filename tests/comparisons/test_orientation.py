@@ -10,6 +10,8 @@ import pytest
 import evalreport
 from evalreport.cli import main
 from evalreport.errors import UsageError
+from evalreport.metrics.registry import METRICS
+from evalreport.predictions.direction import is_loss
 from tests.samples.pairs import labels, outcomes, row, run, values
 
 SMALL, LARGE = np.linspace(0.1, 0.9, 80), np.linspace(0.1, 0.9, 80) + np.tile([0.9, 1.1], 40)
@@ -67,29 +69,90 @@ def test_simultaneous_is_said_of_several_pairs_only() -> None:
     assert [any("simultaneous" in text for text in texts[name]) for name in texts] == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("column", "lower", "doubted"),
+LESS = pytest.mark.parametrize(
+    ("column", "less"),
     [
-        ("rmse", False, True),
-        ("Test_Log_Loss", False, True),
-        ("error_rate", False, True),
-        ("loss", False, True),
-        ("rmse", True, False),
-        ("f1_macro", False, False),
-        ("value", False, False),
-        ("neg_log_loss", False, False),
+        ("rmse", True),
+        ("Test_Log_Loss", True),
+        ("error_rate", True),
+        ("val loss", True),
+        ("eval/loss", True),
+        ("wer", True),
+        ("f1_macro", False),
+        ("value", False),
+        ("cost_saving", False),
+        ("neg_log_loss", False),
+        ("test_neg_mean_squared_error", False),
     ],
 )
-def test_values_named_after_a_loss_are_not_ranked_by_the_greatest_in_silence(
-    tmp_path: Path, column: str, lower: bool, doubted: bool
+
+
+@LESS
+@pytest.mark.parametrize("column_of", ["value", "outcome"])
+def test_a_column_named_after_a_loss_is_read_as_less_is_better_and_said(
+    tmp_path: Path, column: str, less: bool, column_of: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A column that has a loss's name is cautioned of, by the registry's direction, unless the user gave one."""
-    rows = [f"d{k},{model},{0.1 * k + (model == 'b')}" for k in range(6) for model in "ab"]
+    """Values of data sets and outcomes alike; ``a`` has the smaller values, and is ahead where less is better."""
+    key = "dataset" if column_of == "value" else "id"
+    rows = [f"d{k},{model},{0.1 * k + (model == 'b')}" for k in range(20) for model in "ab"]
     file = tmp_path / "scores.csv"
-    file.write_text("\n".join([f"dataset,model,{column}", *rows]) + "\n")
-    options = evalreport.Options(resamples=100, value=column, lower_is_better=lower)
-    results = evalreport.evaluate(file, options=options)
-    found = [w for w in results.warnings if w.code == "named_like_a_loss"]
-    assert [w.about for w in found] == ([(column,)] if doubted else [])
-    assert all(w.level == "caution" and "--lower-is-better" in str(w.text) for w in found)
-    assert main(["check", str(file), "--value", column, *(["--lower-is-better"] if lower else [])]) == 0
+    file.write_text("\n".join([f"{key},model,{column}", *rows]) + "\n")
+    results = run_of(file, **{column_of: column})
+    assert [f.code for f in results.found if f.what == "direction"] == ["less_is_better_by_name"] * less
+    assert results.options["lower_is_better"] is less
+    assert results.best == ("a" if less else "b")
+    turned = run_of(file, **{column_of: column}, higher_is_better=True)
+    assert not any(f.code for f in turned.found)
+    assert turned.best == "b"
+    capsys.readouterr()
+    assert main(["check", str(file), f"--{column_of}", column]) == 0
+    assert ("direction: less is better" in capsys.readouterr().out) is less
+
+
+def run_of(file: Path, **options: object) -> evalreport.Results:
+    """Compare the models of a file with few resamples."""
+    return evalreport.evaluate(file, resamples=100, **options)
+
+
+@pytest.mark.parametrize(("values", "best"), [([-2.0, -1.0], "b"), ([-2.0, 0.0], "b"), ([-2.0, 1.0], "a")])
+def test_losses_of_which_none_is_above_zero_are_scores(
+    tmp_path: Path, values: list[float], best: str
+) -> None:
+    """scikit-learn's scores are losses turned round; one value above 0 shows that these are losses as they are."""
+    rows = [f"d{k},{model},{values['ab'.index(model)] - 0.001 * k}" for k in range(12) for model in "ab"]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join(["dataset,model,rmse", *rows]) + "\n")
+    assert run_of(file).best == best
+
+
+def test_columns_of_two_directions_are_refused(tmp_path: Path) -> None:
+    """One model's errors beside the other's scores: the message names both columns and both options."""
+    for model, column in (("a", "rmse"), ("b", "r2")):
+        lines = [f"dataset,{column}", *(f"d{k},{0.1 * k + 0.2}" for k in range(6))]
+        (tmp_path / f"{model}.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(UsageError, match=r"'rmse'.*'r2'.*--lower-is-better or --higher-is-better"):
+        run_of(tmp_path)
+    assert run_of(tmp_path, lower_is_better=True).options["lower_is_better"]
+
+
+@pytest.mark.parametrize("name", [m.name for m in METRICS.values() if m.scale.greater_is_better is False])
+def test_every_registered_loss_is_a_loss_by_its_name(name: str) -> None:
+    """Add the metric's name to ``LOSSES`` of evalreport/predictions/direction.py where this fails."""
+    assert is_loss(name)
+
+
+def test_a_model_of_a_wide_table_is_no_loss_by_its_name(tmp_path: Path) -> None:
+    """The header of a wide column is the name of a model, which says nothing about the values."""
+    file = tmp_path / "wide.csv"
+    file.write_text("dataset,loss,rmse\n" + "".join(f"d{k},{0.1 * k},{0.1 * k + 1}\n" for k in range(12)))
+    assert run_of(file, wide=True).best == "rmse"
+
+
+def test_a_report_of_a_loss_by_name_is_verified(tmp_path: Path) -> None:
+    """The recorded options have the direction; recomputed they give the same figures and the same fact."""
+    rows = [f"d{k},{model},{0.1 * k + (model == 'b')}" for k in range(8) for model in "ab"]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join(["dataset,model,rmse", *rows]) + "\n")
+    out = tmp_path / "out"
+    assert main(["run", str(file), "-o", str(out), "-f", "json", "--resamples", "100", "-q"]) == 0
+    assert main(["verify", str(out), "--inputs", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""Variances of series in time: cosine sums term by term, statsmodels' HAC, by hand; and blocks of neighbours."""
+"""Variances of series in time: cosine sums term by term, by hand; and blocks of neighbours."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from evalreport.engine.time_order import (
     block_length,
     cosine_sums,
     cosines_of,
-    lags_of,
-    newey_west_variance,
     truncated_variance,
 )
 
@@ -35,22 +33,6 @@ def test_cosine_sums_are_those_of_the_formula() -> None:
     assert float((found**2).sum()) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("lags", [0, 1, 4, 12])
-def test_newey_west_is_statsmodels(lags: int) -> None:
-    """The HAC error of a mean, without the correction for small samples."""
-    import statsmodels.api as sm
-
-    fit = sm.OLS(SERIES, np.ones(len(SERIES))).fit(
-        cov_type="HAC", cov_kwds={"maxlags": lags, "use_correction": False}
-    )
-    assert newey_west_variance(DERIVATIVE, lags) == pytest.approx(fit.bse[0] ** 2, rel=1e-12)
-
-
-def test_lags_are_newey_and_wests_rule() -> None:
-    """4 (n / 100)^(2/9), rounded down; statsmodels' cov_hac has the same rule."""
-    assert [lags_of(n) for n in (20, 100, 500, 2000)] == [2, 4, 5, 7]
-
-
 def test_truncated_variance_by_hand() -> None:
     """0, 1, 2, 1, -1, -3 over 6: squares 16, neighbours 0 + 2 + 2 - 1 + 3 = 6, so (16 + 2 x 6) / 36."""
     derivative = np.array([0.0, 1.0, 2.0, 1.0, -1.0, -3.0]) / 6
@@ -61,8 +43,8 @@ def test_truncated_variance_by_hand() -> None:
 @pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_units_do_not_matter(unit: float) -> None:
     """In other units every variance is that times their square."""
-    for function in (lambda d: (cosine_sums(d) ** 2).sum(), lambda d: newey_west_variance(d, 4)):
-        assert function(unit * DERIVATIVE) == pytest.approx(unit**2 * function(DERIVATIVE), rel=1e-12)
+    for variance in (lambda d: (cosine_sums(d) ** 2).sum(), lambda d: truncated_variance(d, 4)):
+        assert variance(unit * DERIVATIVE) == pytest.approx(unit**2 * variance(DERIVATIVE), rel=1e-12)
 
 
 def test_blocks_are_runs_of_neighbours_in_time() -> None:

@@ -105,3 +105,5 @@ def test_of_many_models_other_metrics_are_compared_with_the_best_alone() -> None
     assert results.comparisons_left_out == 190 * len(by_metric)
     best = next(r.model for r in results.ranking if r.rank == 1)
     assert all(best in (c.a, c.b) for c in led if c.metric != "accuracy")
+    assert {c.test for c in results.comparisons if c.metric == "accuracy" and c.b} == {"mcnemar_midp"}
+    assert len(results.effects) == 210

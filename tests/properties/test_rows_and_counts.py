@@ -93,7 +93,7 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {
     "scores": scores,
 }
 COUNTED = ("two classes", "three classes", "clusters", "weights")
-ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "autocovariances", "horizon"}
+ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "horizon"}
 """Needs of examples that are no matter of alike rows: people’s word, tasks, own test sets, one model, order in time."""
 
 

@@ -223,23 +223,86 @@ def test_paths_of_a_foreign_file_lead_nowhere(copy, verify):
         assert (code, "is not followed" in said) == (2, True), path
 
 
-def test_other_versions_are_said_and_their_sentences_not_judged(copy, verify):
-    """A sentence that the recorded version put otherwise is counted, a figure still differs."""
+def claimed(version: str | None):
+    """Claim that another version made the results; None: no version."""
+
+    def change(content) -> None:
+        if version is None:
+            del content["environment"]["evalreport"]
+        else:
+            content["environment"]["evalreport"] = version
+            content["signature"] = content["signature"].replace(__version__, version)
+
+    return change
+
+
+def test_another_version_that_computes_the_same_agrees(copy, verify):
+    """It is named; the versions in signature and environment must be one."""
+    place = copy / "out/results.json"
+    tamper(place, claimed("0.0.9"))
+    code, said = verify(place, "--inputs", copy / "models")
+    assert (code, f"made by other versions: evalreport 0.0.9 (here {__version__})" in said) == (0, True)
+    tamper(place, lambda content: content["environment"].update(evalreport="0.0.8"))
+    code, said = verify(place, "--inputs", copy / "models")
+    assert (code, 'environment.evalreport: recorded "0.0.8", recomputed "0.0.9"' in said) == (1, True)
+
+
+FORGERIES = {
+    "a headline": lambda content: content["headline"].update(text="logreg is ahead"),
+    "a gate that is gone": lambda content: content["gates"].pop(),
+    "a model that is gone": lambda content: content["models"].pop(),
+    "its metrics, too": lambda content: content.update(metrics=content["metrics"][:3]),
+    "a sentence": lambda content: content["verdicts"][0].update(text="worded otherwise"),
+    "a reason": lambda content: content["checks"][0].update(reason="nothing to look at"),
+    "a warning that is gone": lambda content: content["warnings"].pop(),
+    "a list that is gone": lambda content: content.pop("curve_summaries"),
+    "one more verdict": lambda content: content["verdicts"].append(
+        {**content["verdicts"][0], "about": ["logreg", "forest"]}
+    ),
+    "one more list": lambda content: content.update(approvals=[{"by": "nobody"}]),
+    "the meaning of a sentence": lambda content: content["sentences"].popitem(),
+    "no environment": lambda content: content.update(environment={}),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_whatever_version_is_claimed_everything_is_compared(what, copy, verify):
+    """A record, a sentence or a state too many, too few or changed is exit 1, also quietly, and it is named."""
     place = copy / "out/results.json"
 
-    def older(content):
-        content["environment"]["evalreport"] = "0.0.9"
-        content["signature"] = content["signature"].replace(__version__, "0.0.9")
-        content["verdicts"][0]["text"] = "worded as it was then"
-        del content["curve_summaries"]
+    version = "0.0.9" if what != "a gate that is gone" else None
 
-    tamper(place, older)
-    code, said = verify(place, "--inputs", copy / "models")
-    assert code == 0
-    assert f"made by other versions: evalreport 0.0.9 (here {__version__})" in said
-    assert "worded differently by this version, or known to one version only: 2 entries, not judged" in said
-    tamper(place, lambda content: content["metrics"][0].update(value=0.5))
-    assert verify(place, "--inputs", copy / "models")[0] == 1
+    def forge(content) -> None:
+        claimed(version)(content)
+        FORGERIES[what](content)
+
+    tamper(place, forge)
+    code, said = verify(place, "--inputs", copy / "models", "-q")
+    assert (code, "\nDIFFERS: " in said, "AGREES" in said) == (1, True, False)
+
+
+def test_files_that_were_not_read_are_compared(tmp_path, verify):
+    """A warning about such a file that was taken out, or invented; a folder that says nothing of them is said."""
+    write(tmp_path / "models")
+    for name in ("fit.pkl", "notes.doc"):
+        (tmp_path / "models" / name).write_text("x")
+    run(tmp_path / "models", tmp_path / "out", "-m", "accuracy")
+    place, inputs = tmp_path / "out/results.json", ("--inputs", tmp_path / "models")
+    assert verify(place, *inputs, "-q") == (0, "")
+    codes = [row["code"] for row in json.loads(place.read_text())["warnings"]]
+    first = codes.index("ignored_file")
+    tamper(place, lambda content: content["warnings"].pop(first))
+    code, said = verify(place, *inputs)
+    assert (code, "warnings[fit.pkl" in said) == (1, True)
+    (tmp_path / "models/notes.doc").unlink()
+    assert verify(place, *inputs)[0] == 1
+    for name in ("forest.csv", "logreg.csv"):
+        (tmp_path / "named").mkdir(exist_ok=True)
+        shutil.copy(tmp_path / "models" / name, tmp_path / "named")
+    run(tmp_path / "named", tmp_path / "other", "-m", "accuracy")
+    (tmp_path / "named/notes.doc").write_text("x")
+    code, said = verify(tmp_path / "other", "--inputs", tmp_path / "named")
+    assert (code, "1 file beside the inputs that was not read (notes.doc)" in said) == (0, True)
 
 
 def test_python_has_records_of_the_same(copy):

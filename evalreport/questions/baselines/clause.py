@@ -11,19 +11,18 @@ from evalreport.texts.visible import visible
 def clause(facts: Facts, lead: Lead) -> Message | None:
     """Say that the first model is right less often than always the most frequent class."""
     accuracy, first = facts.overall("accuracy"), lead.first
-    if (
-        lead.code not in ("ahead", "single")
-        or accuracy is None
-        or first is None
-        or facts.largest_class is None
-    ):
+    if lead.code not in ("ahead", "single") or accuracy is None or first is None:
         return None
     if not labels_are_given(facts, first):
         return None
-    own, (label, share) = facts.value(first, accuracy), facts.largest_class
-    if own is None or own.value >= share:
+    own, pair = facts.value(first, accuracy), facts.against_rule(first, accuracy)
+    if own is None or pair is None or pair.answer is None or pair.verdict != "worse":
         return None
-    value, bar = (Message("headline.value", value=v, half=own.half) for v in (own.value, share))
+    value, bar = (Message("headline.value", value=v, half=own.half) for v in (own.value, pair.value))
     return Message(
-        "headline.less_than_constant", model=facts.name(first), value=value, label=visible(label), bar=bar
+        "headline.less_than_constant",
+        model=facts.name(first),
+        value=value,
+        label=visible(pair.answer),
+        bar=bar,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,15 +26,41 @@ from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 from evalreport.questions.baselines.records import BaselineLists, BaselineRecord
+from evalreport.questions.baselines.rule_pairs import rule_pairs
 from evalreport.questions.question import Run, question
 from evalreport.samplings import Sampling
 from evalreport.texts import Message, Text
 
 
-@question("baselines", applies=lambda run: run.options.join != "independent")
+@question("baselines")
 def baselines(run: Run) -> BaselineLists:
-    """Return each metric's value of the constant answers on these examples."""
-    return BaselineLists(baselines=baseline_records(run.samples[0]))
+    """Return each metric's value of the constant answers on these examples, and the models' pairs with the rule."""
+    constant = [baseline_records(sample) for sample in run.samples]
+    rules = {(r.metric, r.average, r.label): r.value for r in constant[0] if r.name == "majority_class"}
+    behind = (q for q in run.data.quantities[1:] if _falls_short(q, run.samples, rules))
+    return BaselineLists(
+        baselines=() if run.options.join == "independent" else constant[0],
+        against_rule=rule_pairs(run.samples, constant, (run.data.primary, *behind), run.data.deciding),
+    )
+
+
+def _falls_short(
+    quantity: Quantity,
+    samples: Sequence[Sample],
+    majority: Mapping[tuple[str, str | None, str | None], float],
+) -> bool:
+    """Say whether the headline may have to say that a model is behind the rule, on a metric that is not primary."""
+    metric = definition(quantity)
+    if metric.scale.affine_of is not None:
+        return False
+    if metric.is_auc:
+        bar = metric.scale.uninformed
+    elif metric.scale.share_of_right and metric.needs == "labels":
+        bar = majority.get((quantity.metric, quantity.average, quantity.label))
+    else:
+        return False
+    values = (s.estimates[m.name, quantity].value for s in samples for m in s.predictions.models)
+    return bar is not None and any(value < bar for value in values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalreport.texts import Message
+from evalreport.schema.metrics import Slice
+from evalreport.texts import Message, Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +59,47 @@ class RankSetRecord:
     may_be_best_sharp: bool | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenRecord:
+    """The leader's value on the primary metric, chosen ``among`` so many models that may be best.
+
+    ``models``: their names, the leader's among them. ``low`` and ``high`` hold at ``level``, one minus alpha over
+    ``among``; null where the value has no interval.
+    """
+
+    model: str
+    metric: str
+    among: int
+    models: tuple[str, ...]
+    level: float
+    low: float | None
+    high: float | None
+    text: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenValueRecord:
+    """The leader's value of a metric that a gate asks for, with its limits at the ``level`` of ``chosen``."""
+
+    model: str
+    metric: str
+    average: str | None
+    label: str | None
+    slice: Slice | None
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    reason: Text | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankLists:
-    """The lists of results.json about ranks."""
+    """The lists of results.json about ranks, and the model that leads (``chosen``; null where it alone may be best)."""
 
     omnibus: tuple[OmnibusRecord, ...] = ()
     average_ranks: tuple[AverageRankRecord, ...] = ()
     rank_sets: tuple[RankSetRecord, ...] = ()
+    chosen: ChosenRecord | None = None
+    chosen_values: tuple[ChosenValueRecord, ...] = ()

@@ -25,7 +25,6 @@ from evalreport.report.view import (
     View,
     comparison_between,
     n_cautions,
-    overall_keys,
     ranked_words,
     text_of,
     verdict_between,
@@ -327,7 +326,7 @@ def _crossings(view: View) -> list[str]:
 
 def _about_others(view: View, warning: WarningRecord) -> bool:
     """Return whether a warning is about metrics, none of which the verdict is about."""
-    keys, names = overall_keys(view.results), set(warning.about) - {m.id for m in view.models}
+    keys, names = view.keys, set(warning.about) - {m.id for m in view.models}
     metrics = {name for name in names if find_key(name, keys) in keys}
     return bool(metrics) and view.results.shown_metric not in metrics
 

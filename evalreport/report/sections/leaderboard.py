@@ -33,9 +33,9 @@ from evalreport.report.view import (
     margin_of,
     metric_decimals,
     metric_record,
-    overall_keys,
     ranked_words,
     ranking_record,
+    text_of,
     value_of,
     verdict_between,
     verdict_word,
@@ -154,7 +154,7 @@ def describe(view: View) -> Leaderboard | None:
         names=_names(view),
         note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
         at_zero=at_zero,
-        best=_may_be_best(view),
+        best=_best(view),
     )
 
 
@@ -186,7 +186,7 @@ def conflict(view: View) -> Conflict | None:
     group, records = leading(view), view.results.second_verdicts
     if len(group) < 2 or not records or view.results.baseline is not None:
         return None
-    key = next((k for k in overall_keys(view.results) if spelling(k) == records[0].metric), None)
+    key = next((k for k in view.keys if spelling(k) == records[0].metric), None)
     values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
     known = list(values)
     if key is None or len(known) < 2:
@@ -209,7 +209,7 @@ def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
 
 def key_metrics(view: View) -> tuple[MetricKey, ...]:
     """Return the primary metric, those that a reader was told of, and the first few of those asked for next."""
-    keys = overall_keys(view.results)
+    keys = view.keys
     filled = {key_of(record) for record in view.results.metrics if record.value is not None}
     named = named_metrics(view)
     others = [
@@ -236,7 +236,7 @@ def named_metrics(view: View) -> tuple[MetricKey, ...]:
 
     Those that the user named, else those of the headline's clause and of the caution that metrics disagree.
     """
-    results, keys = view.results, overall_keys(view.results)
+    results, keys = view.results, view.keys
     filled = {key_of(record) for record in results.metrics if record.value is not None}
     spelled = [str(name) for name in results.options.get("metrics") or ()]
     if not spelled:
@@ -323,8 +323,14 @@ def rank_words(record: RankSetRecord, models: int) -> str:
     return say("leaderboard.rank_set", low=record.low, high=record.high, models=models)
 
 
+def _best(view: View) -> str:
+    """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
+    chosen = view.results.chosen
+    worth = "" if chosen is None or chosen.low is None else text_of(view, chosen.text)
+    return " ".join(filter(None, (_may_be_best(view), worth)))
+
+
 def _may_be_best(view: View) -> str:
-    """Name the models that may be best, where these are not all."""
     sets = {record.model: record for record in view.results.rank_sets}
     names = [m.name for m in view.models if m.id in sets and sets[m.id].may_be_best]
     if not sets or len(names) == len(sets):
@@ -408,22 +414,26 @@ def _primary_panel(
 
 
 def _against_rule(view: View) -> tuple[Panel, ...]:
-    """Lay out a single model's gap to always predicting the most frequent class, or the mean, by its own interval."""
+    """Lay out a single model's gap to always predicting one class, or the mean, with the limits of that pair."""
     (model,) = view.models[:1]
-    record, (rule, words) = metric_record(view, model.id, view.primary), _majority(view, model)
-    if len(view.models) > 1 or record is None or rule is None or not record.intervals:
+    pairs = [
+        p for p in view.results.against_rule
+        if has_words(p.rule) and MetricKey(p.metric, p.average, p.label) == view.primary
+    ]  # fmt: skip
+    if len(view.models) > 1 or not pairs or pairs[0].difference is None:
         return ()
-    assert record.value is not None
-    sign, base, own = 1 if view.greater_is_better else -1, record.value + rule, record.intervals[0]
-    limits = sorted(sign * (v - base) for v in (own.low, own.high) if v is not None)
+    pair, sign = pairs[0], 1 if view.greater_is_better else -1
+    words = rule_words(view, pair.rule)
+    limits = sorted(sign * v for v in (pair.low, pair.high) if v is not None)
     low, high = limits if len(limits) == 2 else (None, None)
+    gap_size = sign * pairs[0].difference
     decimals = metric_decimals(view, view.primary)
     panel = _panel(
         say("leaderboard.gap_rule", metric=view.primary_label, rule=words), view.primary_label,
-        [(model, Difference(-sign * rule, low, high))], None, decimals=decimals, letter=LETTER,
+        [(model, Difference(gap_size, low, high))], None, decimals=decimals, letter=LETTER,
     )  # fmt: skip
     gap = panel.gaps[0]
-    size = replace(gap.cell, value=numbers.number(-sign * rule, decimals, signed=True))
+    size = replace(gap.cell, value=numbers.number(gap_size, decimals, signed=True))
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 

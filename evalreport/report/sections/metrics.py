@@ -26,7 +26,6 @@ from evalreport.report.view import (
     key_of,
     limits_at_zero,
     metric_decimals,
-    overall_keys,
     records_of,
     text_of,
 )
@@ -61,7 +60,7 @@ class Metrics:
 
 def describe(view: View) -> Metrics | None:
     """Lay out every metric."""
-    keys = overall_keys(view.results)
+    keys = view.keys
     if not keys:
         return None
     valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
@@ -273,7 +272,7 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
 
 
 def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
-    keys = overall_keys(view.results)
+    keys = view.keys
     key = key_of(record)
     return not _is_headline(key), keys.index(key) if key in keys else len(keys)
 

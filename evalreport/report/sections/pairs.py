@@ -100,11 +100,7 @@ def _cell(view: View, row: Model, column: Model) -> Cell | None:
 
 def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
     """Return the adjusted p-value of the decision; of equivalence, that of the other test of the family."""
-    own = [
-        r
-        for r in view.results.comparisons
-        if {r.a, r.b} == {a, b} and r.slice is None and r.metric == view.primary.metric
-    ]
+    own = view.tests_of_pair.get(frozenset((a, b)), ())
     beside = [r for r in own if not r.recommended and r.p_adjusted is not None]
     if verdict == "equivalent" and beside:
         return beside[0].p_adjusted

@@ -1,0 +1,234 @@
+"""Compare the documents of an output folder with those that this version makes of its results.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Literal
+
+from evalreport.errors import OutputError, UsageError
+from evalreport.files import content_of
+from evalreport.options import FILES, PAGE, Detail, Format, OutputOptions, parse_time
+from evalreport.report.writing import OURS, documents_of
+from evalreport.schema.results import Results
+from evalreport.texts import in_words, say
+
+FORMAT_OF: Mapping[str, Format] = {name: form for form, names in FILES.items() for name in names}
+"""The format that each file of a report is made in."""
+COMPARED = frozenset(FORMAT_OF) - {"results.json", "report.pdf"}
+"""Files that follow from results.json alone, but for title and date."""
+CHART = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+DATE = re.compile(r'<p class="when">(\d{1,2}) ([^\s<]+) (\d{4})')
+HEADING = re.compile(r"<!-- evalreport:[0-9a-f]+ -->\s*### (.+)")
+
+ANY_DAY = "2000-01-01"
+DETAILS: tuple[Detail, ...] = ("brief", "full")
+
+DocumentState = Literal["same", "charts", "differs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The comparison of one document with the one that this version makes.
+
+    Attributes
+    ----------
+    state
+        ``charts``: the same but for its drawings.
+    title
+        A title of its own, which no result gives.
+    differences
+        Texts that differ, as the document shows them and as the results give them; None: there is none.
+    why
+        Why it could not be made; None: it was made.
+    """
+
+    name: str
+    state: DocumentState
+    title: str | None = None
+    differences: tuple[tuple[str | None, str | None], ...] = ()
+    why: str | None = None
+
+
+def documents_in(folder: Path) -> dict[str, bytes]:
+    """Return the files of a report in its output folder that can be compared, by name.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    """
+    return {name: content_of(folder / name) for name in sorted(COMPARED) if (folder / name).is_file()}
+
+
+def not_compared_in(folder: Path) -> tuple[str, ...]:
+    """Return the names of a report's other files in a folder: its pictures."""
+    return tuple(name for name in sorted(OURS - COMPARED) if "figures/" in name and (folder / name).is_file())
+
+
+def compare_documents(
+    documents: Mapping[str, bytes], results: Results, templates: Path | None = None
+) -> tuple[Document, ...]:
+    """Compare each document with the one that is made of the results, byte by byte.
+
+    Title and date are no results: they are taken from the documents, and the title is returned.
+
+    Parameters
+    ----------
+    templates
+        The user's folder of templates, with which they were made.
+    """
+    editions = _Editions(documents, results, templates)
+    return tuple(_compared(name, content, editions) for name, content in documents.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Edition:
+    """All documents under one title and in one detail; those that could not be made, with the reason."""
+
+    title: str | None
+    made: Mapping[str, bytes]
+    failures: Mapping[str, OutputError]
+
+
+class _Editions:
+    """The documents without and with a title of their own, brief and in full detail, made when they are needed."""
+
+    def __init__(self, documents: Mapping[str, bytes], results: Results, templates: Path | None) -> None:
+        page = documents.get(PAGE, b"").decode("utf-8", "replace")
+        title = _title_of(documents, page)
+        usual = say("report.title", n=len(results.models), number=in_words(len(results.models)))
+        titles = (None,) if title in (None, usual) else (None, title)
+        self._results = results
+        self._options = [
+            OutputOptions(
+                formats=tuple(dict.fromkeys(FORMAT_OF[name] for name in documents)),
+                templates=templates,
+                time=_date_of(page),
+                title=title,
+                detail=detail,
+            )
+            for detail in DETAILS
+            for title in titles
+        ]
+        self._ready: list[_Edition] = []
+
+    def __iter__(self) -> Iterator[_Edition]:
+        for place, options in enumerate(self._options):
+            if place == len(self._ready):
+                self._ready.append(_Edition(options.title, *documents_of(self._results, options)))
+            yield self._ready[place]
+
+
+def _compared(name: str, content: bytes, editions: _Editions) -> Document:
+    """Compare a document with that of the first edition that fits, else with the one that is nearest."""
+    nearest: Document | None = None
+    for edition in editions:
+        failure = edition.failures.get(name)
+        if failure is not None:
+            return Document(name=name, state="differs", title=edition.title, why=str(failure))
+        made = edition.made.get(name, b"")
+        if content == made:
+            return Document(name=name, state="same", title=edition.title)
+        if name == PAGE and _but_for_charts(made, content):
+            return Document(name=name, state="charts", title=edition.title)
+        texts = _page_texts if name == PAGE else _lines
+        pairs = tuple(
+            _differences(texts(content), texts(made)) or _differences(_lines(content), _lines(made))
+        )
+        if nearest is None or len(pairs) < len(nearest.differences):
+            nearest = Document(name=name, state="differs", title=edition.title, differences=pairs)
+        if name != PAGE and edition.title is not None:
+            break  # detail and charts are the page's alone
+    assert nearest is not None
+    return nearest
+
+
+def _but_for_charts(made: bytes, shown: bytes) -> bool:
+    """Say whether a page is the same but for what stands between the ends of its drawings."""
+    old, new = (CHART.sub("<svg>", text) for text in _decoded(made, shown))
+    return old == new
+
+
+def _decoded(*contents: bytes) -> tuple[str, ...]:
+    return tuple(content.decode("utf-8", "replace") for content in contents)
+
+
+def _title_of(documents: Mapping[str, bytes], page: str) -> str | None:
+    """Return the title that a page, or a summary, has."""
+    if page:
+        reader = _Reader()
+        reader.feed(page)
+        reader.close()
+        return reader.title or None
+    found = HEADING.search(documents.get("summary.md", b"").decode("utf-8", "replace"))
+    return None if found is None else found[1]
+
+
+def _date_of(page: str) -> str:
+    """Return the day that a page shows; any day where it shows none."""
+    found = DATE.search(page)
+    if found is not None:
+        months = {say(f"month.{number}"): number for number in range(1, 13)}
+        day = f"{found[3]}-{months.get(found[2], 0):02d}-{int(found[1]):02d}"
+        try:
+            return parse_time(day).isoformat()
+        except UsageError:
+            return ANY_DAY  # there is no such day, so the page differs in it
+    return ANY_DAY
+
+
+def _lines(content: bytes) -> list[str]:
+    return _decoded(content)[0].split("\n")
+
+
+def _page_texts(content: bytes) -> list[str]:
+    """Return the texts of a page, and its elements with their attributes, in their order."""
+    reader = _Reader()
+    reader.feed(_decoded(content)[0])
+    reader.close()
+    return reader.parts
+
+
+def _differences(shown: list[str], made: list[str]) -> list[tuple[str | None, str | None]]:
+    """Pair the texts between the first and the last difference."""
+    start, end = 0, 0
+    shorter = min(len(shown), len(made))
+    while start < shorter and shown[start] == made[start]:
+        start += 1
+    while end < shorter - start and shown[-1 - end] == made[-1 - end]:
+        end += 1
+    one, other = shown[start : len(shown) - end], made[start : len(made) - end]
+    if len(one) == len(other):
+        return [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    return [*((text, None) for text in one), *((None, text) for text in other)]
+
+
+class _Reader(HTMLParser):
+    """Collects the title, the texts and the elements of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.parts: list[str] = []
+        self._in_title = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in_title = tag == "title" and not self.title
+        self.parts.append(self.get_starttag_text() or f"<{tag} {len(attrs)}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_title = False
+        self.parts.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title += data
+        if data.strip():
+            self.parts.append(" ".join(data.split()))
+
+    def handle_comment(self, data: str) -> None:
+        self.parts.append(f"<!--{data}-->")
