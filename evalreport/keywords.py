@@ -39,7 +39,7 @@ class RunKeywords(TypedDict, total=False):
         How probabilities are written that are no numbers from 0 to 1: percent (0 to 100), or log
         (natural logarithms, at most 0).
     encoding : str
-        The encoding of CSV and JSON Lines that are not UTF-8, such as latin-1 or cp1252.
+        The encoding of CSV and JSON Lines that are not UTF-8 (the default), such as latin-1 or cp1252.
     attempts_by : str
         The column that names the question of each row: rows of one value are attempts at it, where no
         column attempt numbers them.
@@ -144,7 +144,7 @@ class RunKeywords(TypedDict, total=False):
     wide: bool
     labels: str | Sequence[str]
     probabilities: Literal["percent", "log"] | None
-    encoding: str
+    encoding: str | None
     attempts_by: str | None
     outcome: str | None
     value: str | None

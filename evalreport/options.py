@@ -109,7 +109,7 @@ class Options(RoomOptions):
     probabilities: Scale | None = option(
         None, "choice", "HOW", '"percent"', choices=get_args(Scale), loading=True, group="Input"
     )
-    encoding: str = option("utf-8", "text", "NAME", '"utf-8"', loading=True, group="Input")
+    encoding: str | None = option(None, "text", "NAME", '"latin-1"', loading=True, group="Input")
     attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")

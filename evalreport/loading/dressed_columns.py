@@ -146,7 +146,7 @@ def _hundredth(numbers: pa.Array) -> pa.Array:
 
 def _found(header: str, dress: Dress) -> FoundRecord:
     value = dress.numbers[dress.example]
-    why = Message("found.dress", column=header.strip(), example=dress.example, number=value)
+    why = Message("found.dress", example=dress.example, number=value)
     return FoundRecord(what="numbers", value=plain(header.strip()), why=why)
 
 

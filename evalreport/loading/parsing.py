@@ -65,9 +65,11 @@ def _probability(rows: Rows, label: str) -> Floats:
     outside = (values < 0) | (values > 1)
     if outside.any():
         scale = scale_of(values)
-        refuse_where(
-            outside, rows, f"p_{label}", f"probability_in_{scale}" if scale else "probability_outside"
-        )
+        if scale == "percent":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_percent")
+        if scale == "log":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_log")
+        refuse_where(outside, rows, f"p_{label}", "probability_outside")
     return values
 
 

@@ -16,7 +16,7 @@ from evalreport.sources.unpacking import BYTES_A_BLOCK, is_gzipped, opened
 _TEXT = frozenset(("csv", "tsv", "csv.gz", "tsv.gz", "jsonl", "jsonl.gz"))
 
 
-def in_utf_8(file: File, encoding: str, copies: Copies) -> File:
+def in_utf_8(file: File, encoding: str | None, copies: Copies) -> File:
     """Return a file of text with a copy of its content in UTF-8; a file of another format, or in UTF-8, as it is.
 
     Raises
@@ -26,7 +26,7 @@ def in_utf_8(file: File, encoding: str, copies: Copies) -> File:
     InputError
         The file is not in the encoding; with the line.
     """
-    decoder = _decoder(encoding)
+    decoder = None if encoding is None else _decoder(encoding)
     if decoder is None or file_format(file.path) not in _TEXT:
         return file
     folder = copies() / f"encoded-{sum(1 for _ in copies().iterdir())}"
