@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 MINUS = "−"
 MISSING = "–"
@@ -33,7 +34,74 @@ def decimals_of(standard_errors: Iterable[float | None]) -> int:
     return min(max(1 - math.floor(math.log10(sorted(known)[(len(known) - 1) // 2])), 0), MOST_DECIMALS)
 
 
-def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> str:
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """How the numbers of a column are written: decimals, in units of ten to the ``power``; its head names the unit.
+
+    Examples
+    --------
+    >>> millions = Digits(0, 6)
+    >>> number(1_182_345_000, millions), interval(-371e6, 1.17e9, millions, signed=True), millions.unit
+    ('1,182', '[−371, +1,170]', 'million')
+    """
+
+    decimals: int
+    power: int = 0
+
+    @property
+    def unit(self) -> str:
+        """The word, or the power of ten, for the head of the column; empty where numbers are written as they are."""
+        return UNITS.get(self.power, f"×10{_raised(self.power)}") if self.power else ""
+
+    def headed(self, text: str) -> str:
+        """Return the head of a column with its unit."""
+        return f"{text} ({self.unit})" if self.power else text
+
+    @property
+    def finer(self) -> Digits:
+        """These with one decimal more."""
+        return Digits(self.decimals + 1, self.power)
+
+    def at_least(self, decimals: int) -> Digits:
+        """Return these with no fewer decimals than that."""
+        return Digits(max(self.decimals, decimals), self.power)
+
+    def at_most(self, decimals: int) -> Digits:
+        """Return these with no more decimals than that."""
+        return Digits(min(self.decimals, decimals), self.power)
+
+
+UNITS = {3: "thousand", 6: "million", 9: "billion", 12: "trillion"}
+LONG, SHORT = 1e7, 1e-3
+"""From this size on, and below that one where six decimals do not reach, numbers have a unit."""
+
+
+def digits_of(values: Iterable[float | None], standard_errors: Iterable[float | None]) -> Digits:
+    """Give the digits of a column: down to the second digit of its typical standard error, by ``decimals_of``.
+
+    Where its values have more than seven digits before the point, or need more than six after it, they have the
+    largest unit of a thousand, a million ... in which one decimal is enough.
+
+    Examples
+    --------
+    >>> digits_of([0.91, 0.87], [0.0058, 0.0061]), digits_of([1.18e9, 2.7e9], [1.3e8, 2e8])
+    (Digits(decimals=4, power=0), Digits(decimals=0, power=6))
+    >>> digits_of([2.6e-8, 4.1e-8], [1.5e-9, None])
+    Digits(decimals=1, power=-9)
+    """
+    errors = [s for s in standard_errors if s is not None and math.isfinite(s) and s > 0]
+    size = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
+    if not size or (SHORT <= size < LONG):
+        return Digits(decimals_of(errors))
+    typical = sorted(errors)[(len(errors) - 1) // 2] if errors else size / 100
+    last = math.floor(math.log10(typical)) - 1
+    if size < SHORT and -last <= MOST_DECIMALS:
+        return Digits(decimals_of(errors))
+    power = 3 * math.floor((last + 1) / 3)
+    return Digits(max(power - last, 0), power)
+
+
+def number(value: float | None, decimals: int | Digits = 3, *, signed: bool = False) -> str:
     """Write a number with a true minus sign and thousands separators; a missing one is a dash.
 
     Examples
@@ -45,6 +113,8 @@ def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> s
         return MISSING
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
+    if isinstance(decimals, Digits):
+        value, decimals = value / 10.0**decimals.power, decimals.decimals
     if value and (abs(value) >= 1e9 or (abs(value) < 10.0**-MOST_DECIMALS and decimals >= MOST_DECIMALS)):
         return _power_of_ten(value, signed)
     text = f"{abs(value):,.{decimals}f}"
@@ -55,14 +125,17 @@ def number(value: float | None, decimals: int = 3, *, signed: bool = False) -> s
 
 def _power_of_ten(value: float, signed: bool, digits: int = 3) -> str:
     mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return (MINUS if value < 0 else "+" if signed else "") + f"{mantissa}×10{raised}"
+    return (MINUS if value < 0 else "+" if signed else "") + f"{mantissa}×10{_raised(int(exponent))}"
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def interval(
     low: float | None,
     high: float | None,
-    decimals: int = 3,
+    decimals: int | Digits = 3,
     *,
     signed: bool = False,
     excluded: float | None = None,
@@ -91,6 +164,11 @@ def interval(
     """
     if low is None or high is None:
         return ""
+    if isinstance(decimals, Digits):
+        low, high, excluded, margin = (
+            None if v is None else v / 10.0**decimals.power for v in (low, high, excluded, margin)
+        )
+        return interval(low, high, decimals.decimals, signed=signed, excluded=excluded, margin=margin)
     if signed or excluded is not None:
         marks = (0.0, *(() if margin is None else (-margin, margin)))
         while decimals < MOST_DECIMALS and any(
@@ -209,14 +287,20 @@ def statistic(value: float | None) -> str:
 def to_digits(value: float, digits: int = 3) -> str:
     """Write a number with a number of significant digits: thresholds and slopes have no common scale.
 
+    From ten million on in words, where so many digits do not tell numbers apart anyway.
+
     Examples
     --------
-    >>> to_digits(0.41734), to_digits(29.0), to_digits(-1234.5), to_digits(0.0000123)
-    ('0.417', '29', '−1,234', '1.23×10⁻⁵')
+    >>> to_digits(0.41734), to_digits(29.0), to_digits(-1234.5), to_digits(0.0000123), to_digits(115_905_883.0, 2)
+    ('0.417', '29', '−1,234', '1.23×10⁻⁵', '116 million')
     """
     if value == 0 or not math.isfinite(value):
         return number(value, 0)
     place = math.floor(math.log10(abs(value)))
+    for power in (12, 9, 6) if digits <= 4 else ():
+        if max(power, 7) <= place < 15:
+            scaled = number(value / 10.0**power, max(digits - 1 - place + power, 0))
+            return f"{scaled.rstrip('0').rstrip('.') if '.' in scaled else scaled} {UNITS[power]}"
     if place < -4 or place >= 9:
         return _power_of_ten(value, signed=False, digits=digits)
     text = number(value, max(digits - 1 - place, 0))

@@ -72,11 +72,15 @@ def _answers(model: ModelOutputs, predictions: Predictions) -> Array | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The spread of the answers to each example, (n,), the order of ties (None: by id), and the name of the measure."""
+    """The spread of the answers to each example, (n,), the order of ties (None: by id), and the name of the measure.
+
+    ``kinds``: a code (n,) for each combination of the true and the predicted labels; of ties every kind has its turn.
+    """
 
     size: Array
     then: Floats | None
     measure: Message
+    kinds: Array | None = None
 
 
 def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
@@ -87,7 +91,11 @@ def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
     size = np.zeros(predictions.n, dtype=np.int32)
     for first, second in combinations(answers, 2):
         size += first != second
-    return Spread(size, _probability_spread(predictions, models), Message("spread.disagreeing_pairs"))
+    kinds = np.zeros(predictions.n, dtype=np.uint64)
+    truth = [] if predictions.y_true is None else [np.asarray(predictions.y_true)]
+    for answer in [*truth, *answers]:
+        kinds = kinds * np.uint64(1_000_003) + answer.astype(np.int64).astype(np.uint64)  # wraps
+    return Spread(size, _probability_spread(predictions, models), Message("spread.disagreeing_pairs"), kinds)
 
 
 def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Floats | None:
@@ -104,18 +112,28 @@ def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]
 
 
 def _widest(spread: Spread, most: int) -> list[int]:
-    """Return the rows with the widest spread; only those that may be among them are sorted."""
+    """Return the rows with the widest spread; of those alike one of each kind first, the second measure's greatest."""
     apart = _greatest(spread.size, np.flatnonzero(spread.size > 0), most)
-    if len(apart) > most:
-        # Of many whose spread is the same, the second measure decides.
-        last = spread.size[apart] == spread.size[apart].min()
-        tied = apart[last]
-        tied = tied[:most] if spread.then is None else _greatest(spread.then, tied, most)
-        apart = np.union1d(apart[~last], tied)
     # Rows are in the order of their ids, and the sort is stable.
     then = np.zeros(len(apart)) if spread.then is None else -spread.then[apart]
-    order = np.lexsort((then, -spread.size[apart]))
+    turn = (
+        np.zeros(len(apart))
+        if spread.kinds is None
+        else _turns(spread.size[apart], spread.kinds[apart], then)
+    )
+    order = np.lexsort((then, turn, -spread.size[apart]))
     return [int(row) for row in apart[order][:most]]
+
+
+def _turns(size: Array, kinds: Array, then: Floats) -> Indices:
+    """Return each row's place among the rows of its size and kind."""
+    order = np.lexsort((then, kinds, size))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(size[order]) != 0) | (kinds[order][1:] != kinds[order][:-1])
+    places = np.arange(len(order))
+    turn = np.empty(len(order), dtype=np.intp)
+    turn[order] = places - np.maximum.accumulate(np.where(new, places, 0))
+    return turn
 
 
 def _greatest(values: Array, rows: Indices, most: int) -> Indices:

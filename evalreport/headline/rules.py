@@ -820,7 +820,7 @@ def _units(facts: Facts, *, within: bool = False) -> Message:
         return Message("headline.units.folds", n=fits)
     if any(m.metric.startswith(("pass@", "pass^")) for m in results.metrics):
         return Message("headline.units.questions", n=results.n)
-    return Message("headline.units.examples", n=results.n)
+    return Message(f"headline.units.{'units' if results.task == 'sums' else 'examples'}", n=results.n)
 
 
 def fallback(facts: Facts) -> Lead:

@@ -57,7 +57,9 @@ def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> floa
             gap if gap > rounding else min(-abs(gap), -1e-300)
         )  # a limit at the value itself does not leave it out
 
-    return smallest_alpha(outside, 0.05)
+    # The gap is nearly a straight line of the normal quantile: it falls by half a width on the way from 0 to 1.96.
+    nearly = outside(0.05) / (usual.high - usual.low) * 2 if usual.high > usual.low else None
+    return smallest_alpha(outside, 0.05, nearly=nearly)
 
 
 def smallest_alpha(
@@ -66,6 +68,7 @@ def smallest_alpha(
     *,
     smallest: float = SMALLEST_ALPHA,
     largest: float = 0.999,
+    nearly: float | None = None,
 ) -> float:
     """Return the smallest alpha at which an interval of level 1 - alpha fulfils a condition; 1 where none does.
 
@@ -76,6 +79,8 @@ def smallest_alpha(
     at
         The alpha that is decided at: the answer is at or below it exactly where the condition holds there, even where
         limits change their method on the way.
+    nearly
+        By which part of its normal quantile the answer's is larger than that of ``at``, if that can be guessed.
     """
 
     @cache
@@ -84,6 +89,11 @@ def smallest_alpha(
         return max(min(room(2 * normal_tail(z)), 1e300), -1e300)
 
     decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
+    if nearly is not None and decided * (1 + nearly) < most:
+        z = _by_secants(by_normal_quantile, decided, decided * (1 + nearly))
+        if z is not None and least < z < most:
+            alpha = 2 * normal_tail(z)
+            return min(alpha, at) if by_normal_quantile(decided) >= 0 else max(alpha, math.nextafter(at, 1))
     if by_normal_quantile(decided) >= 0:
         if by_normal_quantile(most) >= 0:
             return smallest
@@ -92,3 +102,20 @@ def smallest_alpha(
         return 1.0
     crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-11))
     return min(max(crossing, math.nextafter(at, 1)), 1.0)
+
+
+def _by_secants(function: Callable[[float], float], first: float, second: float) -> float | None:
+    """Return the root that secants lead to in a few steps; None where they do not, as with limits that jump."""
+    at_first = function(first)
+    for _ in range(6):
+        at_second = function(second)
+        if at_second == at_first:
+            return None
+        following = second - at_second * (second - first) / (at_second - at_first)
+        if not 0 < following < 10:
+            return None
+        if abs(following - second) <= 1e-11:
+            below, above = following * (1 - 1e-9), following * (1 + 1e-9)
+            return following if function(below) >= 0 > function(above) else None
+        first, at_first, second = second, at_second, following
+    return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalreport.errors import InputError
+from evalreport.loading.kinds import kind_of, refuse_wide
 from evalreport.options import Options
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import (
@@ -72,6 +73,8 @@ class Roles:
         The header of the one probability of a binary task, once it was taken for that of the positive class.
     costs
         Name of a cost -> header.
+    numbers
+        Name of a sum, a limit or a quantile -> header.
     rivals
         Standard name -> headers that could be that column as well as the one that was taken.
     correct
@@ -89,6 +92,7 @@ class Roles:
     nameless: str | None = None
     guessed_probability: str | None = None
     costs: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
     rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     correct: str | None = None
 
@@ -97,7 +101,7 @@ class Roles:
         used = {*self.requested, self.one_probability}
         kinds: dict[str, Kind] = {h: "metadata" if h in used else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
-        kinds |= dict.fromkeys(self.costs.values(), "metadata")
+        kinds |= dict.fromkeys((*self.costs.values(), *self.numbers.values()), "metadata")
         if self.nameless is not None:
             kinds[self.nameless] = "text"
         for name, header in self.columns.items():
@@ -108,7 +112,7 @@ class Roles:
     @property
     def labels(self) -> tuple[str, ...]:
         """Headers of the columns of labels, true values, predictions and outcomes."""
-        names = ("y_true", "y_pred", "outcome", "gold")
+        names = ("y_true", "y_pred", "y_set", "outcome", "gold")
         named = [self.columns[name] for name in names if name in self.columns]
         rivals = [header for name in names for header in self.rivals.get(name, ())]
         return (*named, *rivals, *(() if self.correct is None else (self.correct,)), *self.answers.values())
@@ -136,18 +140,29 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     refuse_twice(names, file)
     stripped = _of_platforms(stripped)
     columns, unused, rivals = _standard_columns(stripped, file, options)
-    correct = _disputed(stripped, columns, options)
-    rest = {header for others in rivals.values() for header in others} | ({correct} if correct else set())
-    probabilities = _probability_columns(stripped, taken={*columns.values(), *rest}, unused=unused)
+    kind = kind_of(stripped, columns, graded=any(map(is_probability, stripped)), file=file, options=options)
+    numbers: Mapping[str, str] = {}
+    correct = None
+    if kind is not None:
+        columns, numbers = dict(kind.columns), kind.numbers
+        rivals = {name: others for name, others in rivals.items() if name in columns}
+    else:
+        correct = _disputed(stripped, columns, options)
+    taken = {
+        *columns.values(),
+        *numbers.values(),
+        *(header for others in rivals.values() for header in others),
+    }
+    taken |= set() if correct is None else {correct}
+    probabilities = _probability_columns(stripped, taken=taken, unused=unused) if kind is None else {}
     if len(probabilities) > MOST_CLASSES:
         raise InputError.of(
             "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
         )
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
-    of_predictions = {*columns.values(), *probabilities.values(), *unlabelled, *rest}
-    costs = _cost_columns(stripped, of_predictions, file, options)
-    taken = {*of_predictions, *unused, *costs.values()}
+    costs = _cost_columns(stripped, {*taken, *probabilities.values(), *unlabelled}, file, options)
+    taken |= {*probabilities.values(), *unlabelled, *unused, *costs.values()}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
     if "outcome" in columns or "attempt" in columns:
@@ -160,9 +175,9 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless, costs=costs, rivals=rivals, correct=correct,
+        one_probability, unlabelled, nameless=nameless, costs=costs, numbers=numbers, rivals=rivals, correct=correct,
     )  # fmt: skip
-    return _with_metric_as_value(roles, file)
+    return roles if kind is not None else _with_metric_as_value(roles, file)
 
 
 def _of_platforms(stripped: Mapping[str, str]) -> dict[str, str]:
@@ -271,7 +286,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     """
     called = {name.strip().casefold() for name in names}
     probable = roles.probabilities or roles.unlabelled or roles.one_probability is not None
-    usable = probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns)
+    predicted = {"y_pred", "y_set", "score", "outcome", "value", "gold"} & set(roles.columns)
+    usable = probable or roles.numbers or predicted
     graded = (
         called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
     )
@@ -464,6 +480,7 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
         Where a header appears twice, or no column is left for a model.
     """
     refuse_twice(names, file)
+    refuse_wide(names, file)
     known = by_usual_case(names)
     spelled = (name for name in spellings("y_true") if name not in ("label", "labels"))
     truth = next((known[name] for name in spelled if name in known), None)

@@ -117,6 +117,9 @@ def _outputs(predictions: Predictions, place: int) -> Iterator[np.ndarray]:
         for name, column in sorted(zip(predictions.classes, model.proba.T, strict=True)):
             yield np.full(len(column), _hashed(name), np.uint64)
             yield np.ascontiguousarray(column)
+    for name, numbers in sorted(model.numbers.items()):
+        yield np.full(len(numbers), _hashed(name), np.uint64)
+        yield np.ascontiguousarray(numbers)
     if model.attempts is not None:
         yield model.attempts.count
         yield model.attempts.spread

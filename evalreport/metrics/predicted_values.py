@@ -16,7 +16,8 @@ from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.thresholds.records import ScoreHistogramRecord
 from evalreport.schema.metrics import ResidualRecord
 
-SCORE_BINS = 20
+SCORE_BINS, MOST_VALUES, MOST_WHOLE = 20, 40, 400
+"""Bins of scores. Up to the third number of whole values has bins between them, up to the second a bin for each."""
 
 OUTSIDE = 0.001
 """Of bare scores, this share at each end may lie beyond the edges."""
@@ -29,6 +30,9 @@ VALUE_BINS, LEAST_IN_BIN = 10, 5
 
 DIGITS = 6
 """Digits of numbers that are only drawn."""
+
+LARGEST_WHOLE = 2.0**50
+"""Up to here a double has halves."""
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -43,15 +47,30 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
         cell = _bins(score, edges) + (len(edges) - 1) * positive
         both = np.bincount(cell, weights=weight, minlength=2 * (len(edges) - 1)).reshape(2, -1)
         for code, name in enumerate(predictions.classes):
-            counts = both[int(code == predictions.positive_code)]
+            of_positive = code == predictions.positive_code
+            counts, members = both[int(of_positive)], positive == of_positive
             found.append(
                 ScoreHistogramRecord(
-                    model=model, true=name, positive=code == predictions.positive_code, scale=scale,
+                    model=model,
+                    true=name,
+                    positive=of_positive,
+                    scale=scale,
                     edges=tuple(edges.tolist()),
-                    counts=tuple(counts.tolist()), n=float(counts.sum()),
+                    counts=tuple(counts.tolist()),
+                    n=float(counts.sum()),
+                    median=_median(score[members], weight[members]),
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
+
+
+def _median(score: Floats, weight: Floats) -> float | None:
+    """Return the smallest score with half of the weight at or below it; None without weight."""
+    if not weight.sum() > 0:
+        return None
+    order = np.argsort(score, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(score[order[np.searchsorted(below, below[-1] / 2 * (1 - 1e-12))]])
 
 
 def _bins(score: Floats, edges: Floats) -> Indices:
@@ -88,7 +107,15 @@ def _rows(outputs: ModelOutputs, n: int) -> Indices:
 
 
 def _edges(score: Floats) -> Floats:
-    """Return edges of equal width that leave out a few scores at either end, where tails are long."""
+    """Return edges of equal width that leave out a few scores at either end, where tails are long.
+
+    Between whole numbers where all scores are whole.
+    """
+    least, most = float(score.min()), float(score.max())
+    values = most - least + 1
+    if values <= MOST_WHOLE and max(-least, most) < LARGEST_WHOLE and (score == np.rint(score)).all():
+        step = 1 if values <= MOST_VALUES else math.ceil(values / SCORE_BINS)
+        return np.arange(math.ceil(values / step) + 1, dtype=np.float64) * step + (least - 0.5)
     low, high = np.quantile(score, [OUTSIDE, 1 - OUTSIDE])
     with np.errstate(over="ignore"):
         width = high - low

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -162,13 +162,21 @@ def precision_recall(
         ax.axhline(prevalence, color=MUTED, linewidth=0.8, linestyle=DASHED)
     models = shown_models(results, names, highlight, metric="average_precision")
     for model in models:
-        draw_curve(ax, curve_of(results, model.model, "pr", label), model, band=False)
+        draw_curve(ax, _from_first_found(curve_of(results, model.model, "pr", label)), model, band=False)
         rates = _rates(results, model.model, label)
         if rates is not None and rates[2] is not None:
             _draw_point(ax, rates[0], rates[2], model)
     _unit_square(ax, say("chart.recall"), say("chart.precision"))
     if legend:
-        label_lines(ax, models)
+        label_lines(ax, models, in_order=True)
+
+
+def _from_first_found(curve: CurveRecord | None) -> CurveRecord | None:
+    """Leave out the points before the first positive is found: where recall is 0 no precision is of use."""
+    if curve is None:
+        return None
+    first = next((place for place, recall in enumerate(curve.x) if recall > 0), 0)
+    return replace(curve, x=curve.x[first:], y=curve.y[first:])
 
 
 def _with_areas(results: Results, label: str | None) -> dict[str, str]:
@@ -293,12 +301,16 @@ def own_id(axes: Axes, index: int, part: str) -> str:
     return f"m{index}--{part}" + (f"-{place}" if place else "")
 
 
-def label_lines(axes: Axes, models: Sequence[ShownModel]) -> None:
-    """Name the models in colour beside the ends of their lines, each by its marker too, and count the others."""
+def label_lines(axes: Axes, models: Sequence[ShownModel], *, in_order: bool = False) -> None:
+    """Name the models in colour beside the ends of their lines, each by its marker too, and count the others.
+
+    ``in_order``: from the top, in the order of the ranking, where all lines end near each other.
+    """
     lines = {line.get_gid(): line for line in axes.get_lines()}
     drawn = [(m, _end_of(axes, lines, m.index)) for m in models]
     ends = sorted(
-        ((-y, m.index, m) for m, y in drawn if y is not None and m.highlighted), key=lambda end: end[:2]
+        ((-1.0 if in_order else -y, m.index, m) for m, y in drawn if y is not None and m.highlighted),
+        key=lambda end: end[:2],
     )
     others = sum(y is not None and not m.highlighted for m, y in drawn)
     rows = len(ends) + bool(others)
@@ -361,20 +373,29 @@ def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> Non
 
     Accuracy is the first of the metrics whose best threshold is looked for, and such a line is straight.
     """
-    best = (p for p in results.operating_points if (p.model, p.criterion) == (model.model, "best"))
-    for point in list(best)[:1]:
-        slope, offset = point.details.get("slope"), point.details.get("offset")
-        if slope is None or offset is None:
-            continue
-        ends = [x for x in (0.0, -offset / slope, (1 - offset) / slope, 1.0) if 0 <= x <= 1]
-        ends = [x for x in ends if -1e-9 <= offset + slope * x <= 1 + 1e-9]
-        if len(ends) >= 2:
-            xs = [min(ends), max(ends)]
-            line = axes.plot(
-                xs, [offset + slope * x for x in xs], color=mark_of(model.index).colour, linewidth=0.8,
-                linestyle=(0.0, (1.0, 1.5)),
-            )[0]  # fmt: skip
-            line.set_gid(own_id(axes, model.index, "equal-accuracy"))
+    ends = _equal_accuracy(results, model.model)
+    if len(ends) >= 2:
+        line = axes.plot(
+            *zip(*ends, strict=True), color=mark_of(model.index).colour, linewidth=0.8,
+            linestyle=(0.0, (1.0, 1.5)),
+        )[0]  # fmt: skip
+        line.set_gid(own_id(axes, model.index, "equal-accuracy"))
+
+
+def has_equal_accuracy(results: Results, model: str) -> bool:
+    """Return whether the model's curve alone has a line of equal accuracy."""
+    return len(_equal_accuracy(results, model)) >= 2
+
+
+def _equal_accuracy(results: Results, model: str) -> list[tuple[float, float]]:
+    """Return the ends of the line inside the unit square; fewer than two where there is none."""
+    best = next((p for p in results.operating_points if (p.model, p.criterion) == (model, "best")), None)
+    slope, offset = (None if best is None else best.details.get(name) for name in ("slope", "offset"))
+    if slope is None or offset is None:
+        return []
+    xs = [x for x in (0.0, -offset / slope, (1 - offset) / slope, 1.0) if 0 <= x <= 1]
+    xs = [x for x in xs if -1e-9 <= offset + slope * x <= 1 + 1e-9]
+    return [(x, offset + slope * x) for x in sorted({min(xs), max(xs)})] if xs else []
 
 
 def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:

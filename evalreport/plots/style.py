@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+import math
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -17,9 +18,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
+from evalreport.numbers import Digits, to_digits
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
+LONG_TICKS, UNIT_TICKS, TINY_TICKS = 1e4, 1e7, 1e-3
+"""From the first on the numbers of an axis have commas, from the second on and below the third a unit."""
 
 FONT_FOLDER = Path(__file__).parent / "fonts"
 
@@ -152,11 +159,28 @@ def chart(draw: Callable[P, None]) -> Callable[P, Axes]:
 
             axes = call.arguments["ax"] = plt.subplots(layout="constrained")[1]  # with room for legends
         draw(*call.args, **call.kwargs)
+        for axis in (axes.xaxis, axes.yaxis):
+            _write_large_and_small(axis)
         return axes
 
     if draw.__doc__ is not None:
         drawn.__doc__ = _documented(inspect.cleandoc(draw.__doc__), list(signature.parameters))
     return drawn
+
+
+def _write_large_and_small(axis: Axis) -> None:
+    """Write the ticks of a linear axis of long or tiny numbers in a unit that its label names, others with commas."""
+    from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+    size = float(max(map(abs, axis.get_view_interval())))
+    if not isinstance(axis.get_major_formatter(), ScalarFormatter) or not (
+        size >= LONG_TICKS or 0 < size < 1e-3
+    ):
+        return
+    power = 0 if LONG_TICKS <= size < UNIT_TICKS else 3 * math.floor(math.log10(size) / 3)
+    digits = Digits(0, power)
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: to_digits(tick / 10.0**power, 4)))
+    axis.set_label_text(digits.headed(axis.get_label_text()))
 
 
 def _documented(text: str, parameters: list[str]) -> str:

@@ -8,7 +8,7 @@ from string import ascii_letters
 
 from evalreport import numbers
 from evalreport.report.sections import leaderboard
-from evalreport.report.view import View, comparison_between, difference_decimals, interval_of
+from evalreport.report.view import View, comparison_between, difference_digits, interval_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import say
 
@@ -29,7 +29,7 @@ class Line:
 def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
     """Write each row of the leaderboard as texts: value and difference with their intervals."""
     reference = board.reference
-    decimals = difference_decimals(view, view.primary)
+    digits = difference_digits(view, view.primary)
     lines, groups = [], _lettered([row.letters for row in board.rows])
     for row, letters in zip(board.rows, groups, strict=True):
         difference = p = ""
@@ -39,8 +39,8 @@ def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
         elif reference is not None:
             record = ahead(view, row.model.id, reference.id)
         if record is not None:
-            size = numbers.number(record.difference, decimals, signed=True)
-            difference = f"{size} {interval_of(view, record, decimals)}".strip()
+            size = numbers.number(record.difference, digits, signed=True)
+            difference = f"{size} {interval_of(view, record, digits)}".strip()
             p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
         lines.append(
             Line(

@@ -12,7 +12,7 @@ from evalreport.report.sections import decision, methods
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import value_cell
 from evalreport.report.tables import plain_number
-from evalreport.report.view import View, metric_decimals, metric_record
+from evalreport.report.view import View, metric_digits, metric_record
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 
@@ -85,7 +85,7 @@ def _table(view: View, keys: tuple[MetricKey, ...]) -> list[str]:
 
 
 def _value(view: View, model: str, key: MetricKey) -> str:
-    found = value_cell(metric_record(view, model, key), metric_decimals(view, key))
+    found = value_cell(metric_record(view, model, key), metric_digits(view, key))
     return f"{found.value} {found.beside}".strip()
 
 

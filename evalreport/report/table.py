@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, repeat, starmap
+from itertools import chain, pairwise, repeat, starmap
 from typing import Literal
 
-from evalreport.numbers import MISSING, interval, number
+from evalreport.numbers import MISSING, Digits, interval, number
 from evalreport.report.view import Model
 from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord
@@ -86,7 +86,7 @@ class Table:
     @property
     def in_lines(self) -> bool:
         """Whether a phone shows each row as lines of its own."""
-        return self.look.startswith(("lined", "triangle"))
+        return self.look.startswith(("lined", "triangle", "examples"))
 
     @property
     def is_crowded(self) -> bool:
@@ -182,7 +182,7 @@ class Tables:
     text: str = ""
 
 
-def value_cell(record: MetricRecord | None, decimals: int) -> Cell:
+def value_cell(record: MetricRecord | None, decimals: int | Digits) -> Cell:
     """Write a value with its recommended interval; one that is missing with its reason."""
     value, low, high = with_limits(record)
     note = "" if record is None else record.reason or ""
@@ -193,7 +193,7 @@ def limited_cell(
     value: float | None,
     low: float | None,
     high: float | None,
-    decimals: int = 3,
+    decimals: int | Digits = 3,
     *,
     signed: bool = False,
     excluded: float | None = None,
@@ -206,7 +206,12 @@ def limited_cell(
 
 
 def plain_cell(
-    value: float | None, low: float | None, high: float | None, decimals: int, *, strong: bool = False
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    decimals: int | Digits,
+    *,
+    strong: bool = False,
 ) -> Cell:
     """Write a value that need not stand out, with its limits; without an upper one they reach to infinity."""
     upper = "∞" if high is None else number(high, decimals)
@@ -336,16 +341,21 @@ def scale_of(
     band: tuple[float, float] | None = None,
     dotted: float | None = None,
 ) -> Scale:
-    """Return a scale from the tick below the values to the tick above, with these candidates for ticks."""
+    """Return a scale from the tick below the values to the tick above, with these candidates for ticks.
+
+    A linear scale ends at candidates too, but has ticks in equal steps; one that would begin near 0 begins there.
+    """
     finite = [v for v in (*values, reference, dotted) if v is not None and math.isfinite(v)]
     low, high = min(finite, default=ticks[0]), max(finite, default=ticks[-1])
     least = max((t for t in ticks if t <= low + 1e-12), default=ticks[0])
     most = min((t for t in ticks if t >= high - 1e-12), default=ticks[-1])
     if most <= least:
         least, most = ticks[0], ticks[-1]
+    if transform == "linear" and 0 < least < NEAR_ZERO * most:
+        least = 0.0
     inside = [t for t in ticks if least - 1e-12 <= t <= most + 1e-12]
     bare = Scale(least=least, most=most, transform=transform)
-    shown = _thinned(inside, bare.place, reference, texts)
+    shown = (_even if transform == "linear" else _thinned)(inside, bare.place, reference, texts)
     return Scale(
         least=least, most=most, transform=transform,
         ticks=tuple((bare.place(t), texts(t)) for t in shown),
@@ -368,6 +378,7 @@ def difference_scale(
     margin: float | None = None,
     dotted: float | None = None,
     letter: float = 3.6,
+    power: int = 0,
 ) -> Scale:
     """Return the scale of differences from 0, in the middle of which a margin is shaded.
 
@@ -382,6 +393,8 @@ def difference_scale(
         The difference that a dotted line stands for, if it is on the scale.
     letter
         Percent of the width that a letter takes on the narrower medium, paper.
+    power
+        The ticks are written in units of ten to this power.
     """
     reach = [0.0] if margin is None else [-margin, 0.0, margin]
     least, most = min(*ends, *reach, 0.0), max(*ends, *reach, 0.0)
@@ -389,7 +402,7 @@ def difference_scale(
     zero = bare.place(0.0)
     return replace(
         bare,
-        ticks=_round_ticks(bare, letter),
+        ticks=_round_ticks(bare, letter, power),
         zero=zero,
         left=left if zero > SIDES[0] else "",
         right=right if zero < SIDES[1] else "",
@@ -398,22 +411,26 @@ def difference_scale(
     )
 
 
-def _round_ticks(scale: Scale, letter: float) -> tuple[tuple[float, str], ...]:
+def _round_ticks(scale: Scale, letter: float, power: int = 0) -> tuple[tuple[float, str], ...]:
     width = (scale.most - scale.least) or 1.0
-    power = 10.0 ** math.floor(math.log10(width / 3.5))
+    tenth = 10.0 ** math.floor(math.log10(width / 3.5))
     # The widest step that leaves three ticks: a width holds three of any that is at most a third of it.
     for factor in (10, 5, 2.5, 2, 1, 0.5):
-        step = power * factor
+        step = tenth * factor
         first, last = math.ceil(scale.least / step - 1e-9), math.floor(scale.most / step + 1e-9)
         if last - first >= LEAST_TICKS - 1:
             break
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (1 if factor == 2.5 else 0)
-    texts = {k: number(abs(k * step), decimals) if k else "0" for k in range(first, last + 1)}
+    decimals = max(0, power - math.floor(math.log10(step) + 1e-9))
+    decimals += int(factor == 2.5 and step < 20 * 10.0**power)
+    digits = Digits(decimals, power)
+    texts = {k: number(abs(k * step), digits) if k else "0" for k in range(first, last + 1)}
     width_of_label = letter * (max(map(len, texts.values())) + 0.5)
     every = math.ceil(width_of_label / ((100 - 2 * scale.edge) * step / width))
     return tuple((scale.place(k * step), "" if k % every else text) for k, text in texts.items())
 
 
+NEAR_ZERO = 0.25
+"""Up to this share of its end a linear scale that begins above 0 begins at 0."""
 APART = 20.0
 """Least percent of the width between two ticks."""
 OF_A_LETTER = 5.2
@@ -435,10 +452,7 @@ def _thinned(
     """
 
     def apart(lower: float, upper: float) -> bool:
-        # A text is in the middle of its tick, but at an edge begins or ends there.
-        after, before = (1.0 if at_edge else 0.5 for at_edge in (place(lower) < 5.0, place(upper) > 95.0))
-        letters = after * len(texts(lower)) + before * len(texts(upper))
-        return place(upper) - place(lower) >= max(APART, OF_A_LETTER * letters + 2.0)
+        return _are_apart(lower, upper, place, texts)
 
     kept = [ticks[0] if reference is None or reference not in ticks else reference]
     for tick in ticks:
@@ -448,6 +462,41 @@ def _thinned(
         if tick < kept[0] and apart(tick, kept[0]):
             kept.insert(0, tick)
     return kept
+
+
+def _are_apart(
+    lower: float, upper: float, place: Callable[[float], float], texts: Callable[[float], str]
+) -> bool:
+    # A text is in the middle of its tick, but at an edge begins or ends there.
+    after, before = (1.0 if at_edge else 0.5 for at_edge in (place(lower) < 5.0, place(upper) > 95.0))
+    letters = after * len(texts(lower)) + before * len(texts(upper))
+    return place(upper) - place(lower) >= max(APART, OF_A_LETTER * letters + 2.0)
+
+
+def _even(
+    ticks: Sequence[float],
+    place: Callable[[float], float],
+    reference: float | None,
+    texts: Callable[[float], str],
+) -> list[float]:
+    """Return ticks in the smallest round step whose texts do not touch, from the first to the last candidate.
+
+    The reference is one of them where it is a multiple of the step; else they start from it.
+
+    Examples
+    --------
+    >>> _even([0.0, 0.01, 0.2, 0.3, 0.6, 1.0], lambda tick: 100 * tick, None, "{:g}".format)
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    least, most = ticks[0], ticks[-1]
+    power = 10.0 ** math.floor(math.log10((most - least) / 10))
+    start = 0.0 if reference is None else reference
+    for step in (power * factor for factor in (1, 2, 2.5, 5, 10, 20, 25, 50)):
+        first, last = math.ceil((least - start) / step - 1e-9), math.floor((most - start) / step + 1e-9)
+        found = [round(start + k * step, 12) for k in range(first, last + 1)]
+        if all(_are_apart(a, b, place, texts) for a, b in pairwise(found)):
+            return found if len(found) > 1 else [least, most]
+    return [least, most]
 
 
 def stroke(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalreport.numbers import count, decimals_of, interval
+from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
 from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
@@ -67,13 +67,32 @@ class View:
         return sorted(dict.fromkeys(map(key_of, records)), key=lambda key: key != self.primary)
 
     @cached_property
-    def decimals_of_differences(self) -> Mapping[MetricKey, int]:
-        """The decimals of each metric's differences, the same for all pairs."""
-        errors: dict[MetricKey, list[float | None]] = {}
+    def digits_of_values(self) -> Mapping[MetricKey, Digits]:
+        """How each metric's values are written, the same for all models."""
+        by_key: dict[MetricKey, list[MetricRecord]] = {}
+        for (_, key), record in self.overall.items():
+            by_key.setdefault(key, []).append(record)
+        return {
+            key: digits_of(
+                [r.value for r in records],
+                [r.standard_error or lookups.quarter(*lookups.with_limits(r)[1:]) for r in records],
+            )
+            for key, records in by_key.items()
+        }
+
+    @cached_property
+    def digits_of_differences(self) -> Mapping[MetricKey, Digits]:
+        """How each metric's differences are written: as its values, with more decimals where they are finer."""
+        errors: dict[MetricKey, list[float]] = {}
         for c in self.results.comparisons:
-            if c.recommended and c.slice is None:
-                errors.setdefault(key_of(c), []).append(lookups.quarter(c.low, c.high))
-        return {key: decimals_of(of_pairs) for key, of_pairs in errors.items()}
+            error = lookups.quarter(c.low, c.high) if c.recommended and c.slice is None else None
+            if error is not None:
+                errors.setdefault(key_of(c), []).append(error)
+        values = {key: self.digits_of_values.get(key, Digits(decimals_of([]))) for key in errors}
+        return {
+            key: values[key].at_least(decimals_of(error / 10.0 ** values[key].power for error in own))
+            for key, own in errors.items()
+        }
 
     @cached_property
     def tests_of_pair(self) -> Mapping[frozenset[str], Sequence[ComparisonRecord]]:
@@ -170,17 +189,14 @@ def ranking_record(view: View, model: str) -> RankingRecord | None:
     return next((r for r in view.results.ranking if r.model == model), None)
 
 
-def metric_decimals(view: View, key: MetricKey) -> int:
-    """Return the decimals of one metric's values, the same for all models."""
-    return decimals_of(
-        record.standard_error or lookups.quarter(*lookups.with_limits(record)[1:])
-        for record in records_of(view, key).values()
-    )
+def metric_digits(view: View, key: MetricKey) -> Digits:
+    """Return how one metric's values are written, the same for all models."""
+    return view.digits_of_values.get(key, Digits(decimals_of([])))
 
 
-def difference_decimals(view: View, key: MetricKey) -> int:
-    """Return the decimals of one metric's differences, the same for all pairs."""
-    return view.decimals_of_differences.get(key, decimals_of([]))
+def difference_digits(view: View, key: MetricKey) -> Digits:
+    """Return how one metric's differences are written, the same for all pairs."""
+    return view.digits_of_differences.get(key) or metric_digits(view, key)
 
 
 def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
@@ -190,13 +206,13 @@ def comparison_between(view: View, key: MetricKey, a: str, b: str) -> Comparison
     )
 
 
-def interval_of(view: View, record: ComparisonRecord, decimals: int) -> str:
+def interval_of(view: View, record: ComparisonRecord, digits: Digits) -> str:
     """Write the limits of a comparison; a limit that was cut at 0 is no part of them."""
     primary = key_of(record) == view.primary
     verdict = verdict_between(view, record.a, record.b or "") if primary else None
     excluded = 0.0 if verdict is not None and is_cut(verdict) else None
     margin = margin_of(view) if primary else None
-    return interval(record.low, record.high, decimals, signed=True, excluded=excluded, margin=margin)
+    return interval(record.low, record.high, digits, signed=True, excluded=excluded, margin=margin)
 
 
 def margin_of(view: View) -> float | None:

@@ -134,12 +134,12 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
     return shown
 
 
-def short_names(names: Sequence[str]) -> dict[str, str]:
+def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]:
     """Return each name the one short form that a report uses: without what all begin and end with, then cut.
 
     A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if three characters or more
-    remain of each. Of a name that is still longer than 24 characters the longest part between joints is kept that no
-    other name has, after the last ``/`` where that is enough. Two names never look alike.
+    remain of each. Of a name that is still longer than ``limit`` characters the longest part between joints is kept
+    that no other name has, after the last ``/`` where that is enough. Two names never look alike.
 
     Examples
     --------
@@ -149,6 +149,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     ['candidate_01', 'candidate_02']
     >>> list(short_names(["gpt-4.1", "meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-70B-Instruct"]).values())
     ['gpt-4.1', 'Llama-3.1-8B-Instruct', 'Llama-3.1-70B-Instruct']
+    >>> list(short_names(["species_012_coleoptera", "species_049_lepidoptera"], 12).values())
+    ['012…', '049…']
     """
     rest = list(names)
     for turn in (1, -1):
@@ -159,16 +161,16 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
             if all(len(name) >= LEAST_DISTINCT for name in shorter):
                 rest = shorter
                 break
-    telling = [_telling(name, [other for other in rest if other != name]) for name in rest]
+    telling = [_telling(name, [other for other in rest if other != name], limit) for name in rest]
     if len(set(telling)) < len(set(rest)):
         telling = rest
-    shown = distinct_names(telling, SHORT_NAME)
+    shown = distinct_names(telling, limit)
     return {name: shown[short] for name, short in zip(names, telling, strict=True)}
 
 
-def _telling(name: str, others: Sequence[str]) -> str:
+def _telling(name: str, others: Sequence[str], limit: int) -> str:
     """Return the part of a long name that tells it from the others, with an ellipsis where its end is left out."""
-    if len(name) <= SHORT_NAME:
+    if len(name) <= limit:
         return name
     joints = [place for place, sign in enumerate(name) if sign in JOINTS]
     starts = [name.rfind("/") + 1, 0, *(place + 1 for place in joints)]
@@ -176,6 +178,6 @@ def _telling(name: str, others: Sequence[str]) -> str:
         for end in (len(name), *reversed(joints)):
             part = name[start:end]
             cut = end < len(name)
-            if LEAST_DISTINCT <= len(part) <= SHORT_NAME - cut and not any(part in other for other in others):
+            if LEAST_DISTINCT <= len(part) <= limit - cut and not any(part in other for other in others):
                 return part + "…" * cut
     return name

@@ -158,6 +158,17 @@ def test_disagreements_are_at_most_twenty_examples():
     assert [r.id for r in records[::2]] == [f"{i:05d}" for i in range(20)]
 
 
+def test_of_disagreements_that_are_alike_every_kind_has_its_turn():
+    """Thirty false alarms of a come before its only miss and b's only miss by their ids; both are among the twenty."""
+    ids, truth = [f"e{i:03d}" for i in range(60)], ["0"] * 50 + ["1"] * 10
+    a = ["1"] * 30 + ["0"] * 20 + ["0"] + ["1"] * 9
+    b = ["0"] * 50 + ["1"] + ["0"] + ["1"] * 8
+    models = {name: {"id": ids, "y_true": truth, "y_pred": answers} for name, answers in (("a", a), ("b", b))}
+    listed = [r.id for r in evaluate(models).disagreements[::2]]
+    assert listed[:3] == ["e000", "e050", "e051"]
+    assert listed[3:] == [f"e{i:03d}" for i in range(1, 18)]
+
+
 def test_disagreements_of_numbers():
     """Regression: the example with the largest distance between answers stands first."""
     models, _ = values()

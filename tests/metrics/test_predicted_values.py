@@ -41,6 +41,28 @@ def test_bare_scores_have_edges_of_their_own_and_lose_no_example() -> None:
     assert len(results.score_histograms[0].counts) == SCORE_BINS
 
 
+def test_whole_scores_have_a_bin_each_and_the_true_median() -> None:
+    """A risk score of 4 to 13 points: ten bins of one value each, none left out, and the medians that numpy gives."""
+    rng = np.random.default_rng(3)
+    truth = [i % 3 == 0 for i in range(90)]
+    score = np.where(truth, rng.integers(6, 13, 90), rng.integers(4, 9, 90)).astype(float)
+    score[:2] = (13.0, 4.0)
+    results = evaluated({"m": {"score": score}}, truth=[int(t) for t in truth], positive="1")
+    low, high = results.score_histograms
+    assert low.edges == tuple(k - 0.5 for k in range(4, 15))
+    assert high.counts == tuple(int(((score == k) & truth).sum()) for k in range(4, 14))
+    assert [low.median, high.median] == [
+        np.quantile(score[np.array(truth) == side], 0.5, method="inverted_cdf") for side in (False, True)
+    ]
+
+
+def test_medians_are_weighted() -> None:
+    """By hand: half of the weight 4 is reached at 0.7."""
+    rows = {"m": {"p_1": [0.2, 0.7, 0.9, 0.1], "w": [1.0, 2.0, 1.0, 1.0]}}
+    results = evaluated(rows, truth=[1, 1, 1, 0], positive="1", weight="w")
+    assert [r.median for r in results.score_histograms] == [0.1, 0.7]
+
+
 @pytest.mark.parametrize("scores", [[3.0, 3.0, 3.0, 3.0], [-1.7e308, 0.0, 1.0, 1.7e308]])
 def test_scores_without_width_or_without_bounds_are_counted(scores: list[float]) -> None:
     """All scores the same, or as far apart as doubles can be: finite edges, every example in a bin."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from matplotlib.figure import Figure as Canvas
 
+import evalreport as er
 from evalreport.plots.curves import precision_recall, prevalence_of, roc
 from evalreport.plots.pairs import confusion, forest
 from evalreport.plots.pictures import drawn
@@ -38,6 +39,13 @@ def test_a_model_with_labels_only_is_a_point_in_roc_space(simulate: Callable[...
     points = [line.get_xydata().tolist() for line in axes.get_lines() if line.get_gid() == "m0--point"]
     assert points == [[[0.2, 0.75]]]
     assert prevalence_of(found) == 4 / 9
+
+
+def test_precision_begins_where_the_first_positive_is_found() -> None:
+    """The highest score is a negative's: no line from (0, 0), the first point is recall 1/2 at precision 1/2."""
+    results = er.evaluate({"m": {"p_1": [0.9, 0.8, 0.3, 0.2]}}, truth=[0, 1, 1, 0], resamples=50)
+    (line,) = [one for one in precision_recall(results).get_lines() if str(one.get_gid()).endswith("--line")]
+    assert (line.get_xdata()[0], line.get_ydata()[0]) == (0.5, 0.5)
 
 
 def test_forest_marks_zero_and_shades_the_margin(simulate: Callable[..., Results]) -> None:

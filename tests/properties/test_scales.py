@@ -66,7 +66,8 @@ def test_a_run_does_not_hang_on_the_scale_of_scores(scale: float, offset: float,
     for record in results.score_histograms:
         assert len(record.edges) == len(record.counts) + 1
         assert (np.diff(record.edges) > 0).all()
-        assert len(record.counts) == SCORE_BINS
+        # Bins of whole scores are a whole number wide, so there may be fewer.
+        assert SCORE_BINS / 2 < len(record.counts) <= SCORE_BINS
         # Not all in one bin, as edges that are rounded too far would have it.
         assert max(record.counts) < record.n
     evalreport.render(results, tmp_path, formats=("html", "json", "md"))

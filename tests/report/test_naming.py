@@ -19,7 +19,7 @@ from evalreport.texts.visible import distinct_names, short_names
 def test_a_negative_number_in_a_sentence_has_a_minus_sign() -> None:
     """Scores need not be probabilities: half of a class may lie below -1.877."""
     said = say("finding.scores", model="svm", label="yes", score=0.5, other="no", below=-1.877)
-    assert said.endswith("half of “no” below −1.877")
+    assert said.endswith("half of “no” −1.88 or less")
 
 
 def test_of_several_models_the_data_do_not_show_which_is_best() -> None:

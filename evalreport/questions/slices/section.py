@@ -34,7 +34,7 @@ from evalreport.report.view import (
     is_cut,
     key_of,
     limits_at_zero,
-    metric_decimals,
+    metric_digits,
     text_of,
 )
 from evalreport.schema.lookups import quarter
@@ -100,7 +100,7 @@ def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
 
 def _over_time(view: View, column: str, number: int) -> Figure:
     """Return the values of all models over the periods of a column."""
-    metric = view.primary_label
+    metric = metric_digits(view, view.primary).headed(view.primary_label)
     names = {model.id: model.name for model in view.models}
     return Figure(
         name=f"over-time-{number}",
@@ -136,7 +136,7 @@ def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
     finding = say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
         metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
-        decimals=min(metric_decimals(view, view.primary), 3),
+        decimals=min(metric_digits(view, view.primary).decimals, 3),
     )  # fmt: skip
     return say("evidence.headed", section=say("heading.slices"), finding=finding)
 
@@ -211,7 +211,7 @@ def _row(
 ) -> Row:
     counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
-    decimals = metric_decimals(view, view.primary)
+    decimals = metric_digits(view, view.primary)
     cells = []
     for model in models:
         record, tone = on_primary.get((value, model.id)), word_of(view, rest.get((value, model.id)))
@@ -247,7 +247,7 @@ def _values(
     view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
-    decimals, models = metric_decimals(view, key), view.models[:MOST_MODELS]
+    decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
     found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
     rows = tuple(

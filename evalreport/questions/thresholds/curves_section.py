@@ -16,6 +16,7 @@ from evalreport.plots.curves import (
     compared_on,
     contenders,
     curve_of,
+    has_equal_accuracy,
     precision_recall,
     prevalence_of,
     roc,
@@ -38,7 +39,7 @@ from evalreport.report.table import Row, Table, shaded
 from evalreport.report.view import (
     Model,
     View,
-    metric_decimals,
+    metric_digits,
     unless_decided,
     value_of,
     weights_note,
@@ -144,7 +145,7 @@ def _roc(view: View) -> Figure:
     without = [m.name for m in view.models if m.id not in curved]
     caption = [
         say("evidence.point_only", names=listed(without)) if without and curved else "",
-        say("evidence.roc"),
+        *_roc_marks(view),
         say("evidence.cut", rate=upto) if upto < 1 else "",
         say("evidence.at_rate", rate=AT, found=found) if ends else "",
         _coloured(view, "roc_auc"),
@@ -152,6 +153,19 @@ def _roc(view: View) -> Figure:
     alone = view.models[0].id if len(view.models) == 1 else None
     return _figure(view, "roc", _roc_title(view), roc, caption, about=say("curves.roc_title"), upto=upto,
                    annotated=alone)  # fmt: skip
+
+
+def _roc_marks(view: View) -> list[str]:
+    """Explain the marks that are drawn: decisions of models that give labels, and what a single curve bears."""
+    texts = []
+    if view.results.confusion:
+        texts.append(say("evidence.roc_own" if view.threshold_was_chosen else "evidence.roc_at_half"))
+    texts.append(say("evidence.roc"))
+    if len(view.models) == 1:
+        texts.append(say("evidence.roc_annotated"))
+        if has_equal_accuracy(view.results, view.models[0].id):
+            texts.append(say("evidence.roc_equal"))
+    return texts
 
 
 def _roc_title(view: View) -> str:
@@ -183,7 +197,7 @@ def _precision_recall(view: View) -> Figure:
     values, share = _values(view, "average_precision"), prevalence_of(view.results)
     near = [m for m in contenders(view.results, "average_precision") if m in values]
     compared = len(view.models) == 1 or compared_on(view.results, "average_precision") == "average_precision"
-    decimals = min(metric_decimals(view, MetricKey("average_precision")), 3)
+    decimals = min(metric_digits(view, MetricKey("average_precision")).decimals, 3)
     if not near or not compared:
         title = say("curves.pr_title")
     elif len(view.models) == 1 and share is not None:
@@ -205,10 +219,12 @@ def _scores(view: View) -> list[Figure]:
     own = {r.positive: r for r in view.results.score_histograms if r.model == first.id and r.n}
     if len(own) < len((True, False)):
         return []
-    halves = {side: int(np.searchsorted(np.cumsum(r.counts), r.n / 2)) for side, r in own.items()}
+    medians = {side: r.median for side, r in own.items()}
+    if None in medians.values():
+        return []
     positive, negative = (shorten(visible(own[side].true), LONGEST) for side in (True, False))
-    title = say("finding.scores", model=first.name, label=positive, other=negative,
-                score=own[True].edges[halves[True]], below=own[False].edges[halves[False] + 1])  # fmt: skip
+    title = say("finding.scores", model=first.name, label=positive, other=negative, score=medians[True],
+                below=medians[False])  # fmt: skip
     return [_of_one(view, "scores", title, score_histogram, named("distributions.caption", "scores"))]
 
 

@@ -136,7 +136,8 @@ class ScoreHistogramRecord:
     """The histogram of one model's scores in one class: ``counts`` between ``edges``.
 
     ``positive``: whether that class is the positive one. ``scale`` is ``probability`` (of the positive class) or
-    ``score``; the first and the last bin of bare scores include all scores beyond their edge.
+    ``score``; the first and the last bin of bare scores include all scores beyond their edge. ``median``: of the
+    scores themselves; at least half are as large, and at least half as small.
     """
 
     model: str
@@ -146,6 +147,7 @@ class ScoreHistogramRecord:
     edges: tuple[float, ...]
     counts: tuple[float, ...]
     n: float
+    median: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import (
     Model,
     View,
-    metric_decimals,
+    metric_digits,
     metric_record,
     unless_decided,
     value_of,
@@ -18,28 +18,28 @@ from evalreport.report.view import (
 )
 from evalreport.schema.lookups import confusion_of, outcomes_of
 from evalreport.texts import named, say
-from evalreport.texts.visible import shorten, visible
+from evalreport.texts.visible import short_names, shorten, visible
 
-LONGEST_LABEL = 24
+LONGEST_LABEL, LONGEST_CLASS = 24, 12
 ERRORS = ("medae", "mae", "rmse", "max_error", "bias_error")
 """Metrics of errors in the target's own units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar: its right and its wrong part in percent of the whole width."""
+    """A bar: its right and its wrong part in percent of the whole width, and the counts that it shows in words."""
 
     right: float
     wrong: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One model's row: bars and counts of the positives, then of the negatives; of several classes of all examples."""
+    """One model's row: bars of positives and of false alarms, on one scale, or one of all examples; and counts."""
 
     model: Model
-    found: Bar
-    alarms: Bar | None
+    bars: tuple[Bar, ...]
     cells: tuple[str, ...]
 
 
@@ -71,23 +71,30 @@ Counts = dict[tuple[str, str], float]
 
 def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
-    most = max(outcomes_of(view.results, m.id, positive)[1] for m in counts) or 1.0
+    outcomes = {model: outcomes_of(view.results, model.id, positive) for model in counts}
+    # Both bars of all models are on one scale: the longest is as wide as the column.
+    most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
     totals: tuple[float, float] = (0.0, 0.0)
-    for model in counts:
-        hits, alarms, missed, cleared = outcomes_of(view.results, model.id, positive)
+    for model, (hits, alarms, missed, cleared) in outcomes.items():
         totals, whole = (hits + missed, alarms + cleared), (hits + missed + alarms + cleared) or 1.0
         found.append(hits)
-        rows.append(
-            Case(
-                model,
-                Bar(_percent(hits, totals[0]), _percent(missed, totals[0])),
-                Bar(0.0, _percent(alarms, most)),
-                (
-                    numbers.count(hits), numbers.count(missed), numbers.number(1000 * missed / whole, 1),
-                    numbers.count(alarms), numbers.number(1000 * alarms / whole, 1), numbers.count(cleared),
-                ),
-            )
-        )  # fmt: skip
+        known = {"found": numbers.count(hits), "missed": numbers.count(missed), "n": numbers.count(totals[0])}
+        known |= {"alarms": numbers.count(alarms), "others": numbers.count(totals[1])}
+        bars = (
+            Bar(_percent(hits, most), _percent(missed, most), say("cases.bar_of_positives", **known)),
+            Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **known)),
+        )
+        per_1000 = (numbers.number(1000 * wrong / whole, 1) for wrong in (missed, alarms))
+        of_missed, of_alarms = per_1000
+        cells = (
+            known["found"],
+            known["missed"],
+            of_missed,
+            known["alarms"],
+            of_alarms,
+            numbers.count(cleared),
+        )
+        rows.append(Case(model, bars, cells))
     label, n = shorten(visible(positive), LONGEST_LABEL), numbers.count(totals[0])
     known = {"label": label, "n": n, "most": numbers.count(max(found)), "least": numbers.count(min(found))}
     models = list(counts)
@@ -114,7 +121,8 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{threshold} {_what_counts(view, sum(totals))}".strip()
     heads = tuple(
-        say(f"cases.{name}") for name in ("found", "missed", "per_1000", "alarms", "per_1000", "cleared")
+        say(f"cases.{name}")
+        for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")
     )
     return Cases(
         _headed(view, say(f"cases.{key}", **known)), "binary", groups, heads, tuple(rows), None, note
@@ -123,6 +131,9 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
 
 def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
     rows, wrong = [], {}
+    names = short_names(
+        list(dict.fromkeys(label for cells in counts.values() for label, _ in cells)), LONGEST_CLASS
+    )
     n = 0.0
     for model, cells in counts.items():
         n = sum(cells.values()) or 1.0
@@ -132,9 +143,10 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
         )
         wrong[model] = n - right
         confused = ", ".join(
-            say("cases.confused", true=shorten(t, 12), predicted=shorten(p, 12), count=numbers.count(count))
+            say("cases.confused", true=names[t], predicted=names.get(p, shorten(visible(p), LONGEST_CLASS)),
+                count=numbers.count(count))
             for count, t, p in mistakes[:3]
-        )
+        )  # fmt: skip
         rows.append(_right_and_wrong(model, right, n, confused))
     fits = "_fits" if n > view.results.n and not weights_note(view) else ""
     heading = _headed(view, _fewest_and_most(view, wrong, n, "err", fits))
@@ -163,13 +175,14 @@ def _errors(view: View) -> Cases | None:
     if not keys:
         return None
     rows = []
-    # All are in the target's units: they have the decimals of the mean absolute error.
-    decimals = metric_decimals(view, keys[min(1, len(keys) - 1)])
+    # All are in the target's units: they are written as the mean absolute error is.
+    digits = metric_digits(view, keys[min(1, len(keys) - 1)])
     for model in view.models:
         values = [value_of(view, model, key) for key in keys]
-        rows.append(Row(model, tuple(Cell(numbers.number(value, decimals), order=value) for value in values)))
-    heads = tuple(label_of("metric", key.metric) for key in keys)
-    size = numbers.number(value_of(view, view.models[0], keys[0]), decimals)
+        rows.append(Row(model, tuple(Cell(numbers.number(value, digits), order=value) for value in values)))
+    heads = tuple(digits.headed(label_of("metric", key.metric)) for key in keys)
+    half = value_of(view, view.models[0], keys[0]) or 0.0
+    size = f"{numbers.number(half, digits)} {digits.unit}".strip()
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     units = [named("cases.error", key.metric, "") for key in keys]
@@ -201,8 +214,8 @@ def _outcomes(view: View) -> Cases | None:
 def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Case:
     wrong = n - right
     counted = (numbers.count(round(right, 6)), numbers.count(round(wrong, 6)))
-    bar = Bar(_percent(right, n), _percent(wrong, n))
-    return Case(model, bar, None, (*counted, numbers.number(1000 * wrong / n, 1), *further))
+    bar = Bar(_percent(right, n), _percent(wrong, n), say("cases.bar", right=counted[0], wrong=counted[1]))
+    return Case(model, (bar,), (*counted, numbers.number(1000 * wrong / n, 1), *further))
 
 
 def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str, fits: str = "") -> str:

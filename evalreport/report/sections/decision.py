@@ -12,7 +12,7 @@ from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.naming import find_key, listed
-from evalreport.report.sections import audit
+from evalreport.report.sections import audit, pairs
 from evalreport.report.sections.leaderboard import (
     Leaderboard,
     conflict,
@@ -106,6 +106,7 @@ class Decision:
     all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
+    pair: str
     settle: str
     folds_rest: bool = False
 
@@ -129,6 +130,7 @@ def describe(view: View) -> Decision:
         all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
+        pair=pairs.of_the_only_pair(view),
         settle="" if calm else _settle(view),
         folds_rest=calm or first.code == "no_alarm",
     )
@@ -156,6 +158,11 @@ def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
+def _unit(view: View, drawn: str) -> str:
+    """Return what is drawn: the examples of sums are units."""
+    return "units" if drawn == "examples" and view.results.task == "sums" else drawn
+
+
 def _n_fits(view: View) -> int:
     return len({(fold.repeat, fold.fold) for fold in view.results.folds})
 
@@ -165,7 +172,8 @@ def about(view: View) -> str:
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
-    parts = [] if scores else [say("decision.examples", n=results.n)]
+    drawn = _unit(view, "examples")
+    parts = [] if scores else [say(f"decision.{drawn}", n=results.n)]
     counts = true_counts(results)
     total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
@@ -212,7 +220,7 @@ def about(view: View) -> str:
         ranked = say("decision.ranked_by", metric=words)
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
-        same = say("decision.same_questions" if attempts else "decision.same_examples")
+        same = say(f"decision.same_{'questions' if attempts else drawn}")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     parts += filter(None, (look_words(view), declared_words(view)))
     return " · ".join(parts)
@@ -264,12 +272,12 @@ def gates_of(view: View) -> list[Gate]:
 
 def caution_text(view: View, warning: WarningRecord) -> str:
     """Write a warning as the first screen does: with short names, and of curves that cross those of contenders."""
-    pairs = _crossing(view) if warning.code == "curves_cross" else []
-    if not pairs:
+    crossing = _crossing(view) if warning.code == "curves_cross" else []
+    if not crossing:
         return text_of(view, warning.text)
-    if len(pairs) > MOST_CROSSING:
-        pairs[MOST_CROSSING:] = [say("list.more_pairs", n=len(pairs) - MOST_CROSSING)]
-    return say("warning.curves_cross.clearly", pairs=pairs)
+    if len(crossing) > MOST_CROSSING:
+        crossing[MOST_CROSSING:] = [say("list.more_pairs", n=len(crossing) - MOST_CROSSING)]
+    return say("warning.curves_cross.clearly", pairs=crossing)
 
 
 def _crossing(view: View) -> list[str]:
@@ -352,10 +360,10 @@ def _settle(view: View) -> str:
 def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, VerdictRecord] | None:
     if view.results.baseline is not None:
         baseline = view.model(view.results.baseline)
-        pairs = [(m, baseline) for m in models if m is not baseline]
+        others = [(m, baseline) for m in models if m is not baseline]
     else:
-        pairs = [(models[0], m) for m in leading(view)[1:]]
-    for a, b in pairs:
+        others = [(models[0], m) for m in leading(view)[1:]]
+    for a, b in others:
         record = verdict_between(view, a.id, b.id)
         if record is not None and record.verdict in ("undecided", "non-inferior"):
             return a, b, record
@@ -380,13 +388,13 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(found.needed),
-            unit=say(f"decision.unit_{found.unit}"),
+            unit=say(f"decision.unit_{_unit(view, found.unit)}"),
             gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, found))))
     if found.needed is not None:
         within = say(
-            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
+            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else _unit(view, found.unit)}",
             **pair,
             needed=numbers.count(found.needed),
             gold="" if found.gold is None else numbers.count(found.gold),
@@ -399,6 +407,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "decision.settle_detectable_questions",
         "decision.settle_detectable_scores",
     )
+    key = "decision.settle_detectable_units" if _unit(view, found.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
     return say(key, **pair, size=numbers.to_digits(found.difference, 2))
 

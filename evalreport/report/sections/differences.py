@@ -13,7 +13,7 @@ from evalreport.plots.pairs import strip, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry
 from evalreport.report.table import Cell, Row, Table, pair_row
-from evalreport.report.view import View, metric_decimals, text_of
+from evalreport.report.view import View, metric_digits, text_of
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.texts import group_of, has, named, say
 
@@ -148,19 +148,19 @@ def _agreement(view: View) -> tuple[Row, ...]:
 
 
 def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    folds, decimals = values_of_fits(view.results), metric_decimals(view, view.primary)
+    folds, digits = values_of_fits(view.results), metric_digits(view, view.primary)
     sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
     rows = []
     for model in view.models:
         values = [v for v in folds.get(model.id, {}).values() if v is not None]
         if len(values) < 2:
             continue
-        cells = [numbers.number(f(values), decimals) for f in (fmean, min, max)]
-        cells.insert(1, numbers.number(stdev(values), decimals + 1))
+        cells = [numbers.number(f(values), digits) for f in (fmean, min, max)]
+        cells.insert(1, numbers.number(stdev(values), digits.finer))
         for source in sources:
             found = [r.value for r in view.results.variance
                      if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
-            cells.append(numbers.number(found[0] ** 0.5, decimals + 1) if found else numbers.MISSING)
+            cells.append(numbers.number(found[0] ** 0.5, digits.finer) if found else numbers.MISSING)
         rows.append(Row(model, (numbers.count(len(values)), *cells)))
     heads = (
         say("differences.number"), say("differences.mean"), say("differences.standard_deviation"),

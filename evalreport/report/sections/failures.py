@@ -35,12 +35,14 @@ def describe_failures(view: View) -> Failures | None:
         return None
     held = {r.model for r in records}
     models = tuple(m for m in view.models if m.id in held)[:MOST_COLUMNS]
-    rows, decimals, graded = [], _answer_decimals(view), any(r.truth is not None for r in records)
+    rows, digits, graded = [], _answer_digits(view), any(r.truth is not None for r in records)
     for _, of_one in groupby(records, key=lambda r: r.id):
         by_model = {r.model: r for r in of_one}
         first = next(iter(by_model.values()))
-        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, decimals) for m in models)
-        truth = numbers.MISSING if first.truth is None else shorten(first.truth, LONGEST_CELL)
+        answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, digits) for m in models)
+        truth = (
+            numbers.MISSING if first.truth is None else shorten(_written(first.truth, digits), LONGEST_CELL)
+        )
         rows.append(Row(None, (*((truth,) if graded else ()), *answers), shorten(first.id, LONGEST_CELL)))
     # Outcomes that were graded elsewhere have no true value.
     heads = (*((Column(say("table.true"), "truth"),) if graded else ()), *models)
@@ -50,25 +52,33 @@ def describe_failures(view: View) -> Failures | None:
     )
     more = replace(table, title=say("failures.box_more"), rows=tuple(rows[MOST_OPEN:]))
     left_out = [m.name for m in view.models if m.id in held and m not in models]
-    heading, text = _found(view, records[0].id)
+    heading, text = _found(view, records[0].id, digits)
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
     if view.results.judge_agreement:
         note = f"{say('judge.word')} {note}".strip()
     if not text:
         of_labels = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
-        text = say("failures.furthest_labels" if of_labels else "failures.furthest")
+        unit = digits.unit if digits is not None else ""
+        key = (
+            "failures.furthest_labels"
+            if of_labels
+            else "failures.furthest_in"
+            if unit
+            else "failures.furthest"
+        )
+        text = say(key, unit=unit)
     return Failures(heading, text, table, more if more.rows else None, note)
 
 
-def _answer_decimals(view: View) -> int | None:
-    """Return the decimals of answers that are numbers, the same for all; None where they are labels, or 0 and 1."""
+def _answer_digits(view: View) -> numbers.Digits | None:
+    """Return how answers that are numbers are written, all alike; None where they are labels, or 0 and 1."""
     records = view.results.disagreements
     values = [_as_number(r.answer) for r in records if r.correct is None]
     if len(values) < len(records) or any(value is None for value in values):
         return None
-    if all(value is not None and value.is_integer() for value in values):
+    if all(value is not None and value.is_integer() and abs(value) < numbers.LONG for value in values):
         return None
-    return min(numbers.decimals_of([max(r.spread for r in records) / 100]), 6)
+    return numbers.digits_of(values, [max(r.spread for r in records) / 100])
 
 
 def _as_number(text: str) -> float | None:
@@ -80,16 +90,20 @@ def _as_number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _answer(text: str, correct: bool | None, decimals: int | None) -> Cell:
-    if decimals is not None:
-        text = numbers.number(float(text), decimals)
+def _written(text: str, digits: numbers.Digits | None) -> str:
+    value = None if digits is None else _as_number(text)
+    return text if value is None else numbers.number(value, digits or 3)
+
+
+def _answer(text: str, correct: bool | None, digits: numbers.Digits | None) -> Cell:
+    text = _written(text, digits)
     word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
     return Cell(
         shorten(text, LONGEST_CELL), word, look="wrong" if correct is False else "right", strong=False
     )
 
 
-def _found(view: View, first: str) -> tuple[str, str]:
+def _found(view: View, first: str, digits: numbers.Digits | None) -> tuple[str, str]:
     """Say on how many examples the models disagree and none is right; else the range of their answers."""
     counts = {record.label: record for record in view.results.unanimity}
     whole = counts.get(None)
@@ -98,7 +112,9 @@ def _found(view: View, first: str) -> tuple[str, str]:
         values = [value for text in answers if (value := _as_number(text)) is not None]
         if len(values) < len(answers):
             return say("failures.disagree"), ""
-        low, high = (numbers.to_digits(end, 4) for end in (min(values), max(values)))
+        ends = (min(values), max(values))
+        low, high = (numbers.to_digits(v, 4) if digits is None else numbers.number(v, digits) for v in ends)
+        high = high if digits is None else f"{high} {digits.unit}".strip()
         key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
         return say(key, id=shorten(first, LONGEST_CELL), low=low, high=high), ""
     positive = counts.get(view.results.positive) if view.results.positive is not None else None
@@ -114,4 +130,5 @@ def _found(view: View, first: str) -> tuple[str, str]:
     if not view.threshold_was_chosen:
         heading = say("failures.at_half")
     apart = whole.n - whole.all_right - whole.all_wrong
-    return heading, say("failures.apart", n=apart, of=whole.n)
+    # Of two models every disagreement is alike.
+    return heading, say("failures.apart_most" if n > 2 else "failures.apart", n=apart, of=whole.n)

@@ -26,12 +26,12 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
-    difference_decimals,
+    difference_digits,
     is_cut,
     key_of,
     limits_at_zero,
     margin_of,
-    metric_decimals,
+    metric_digits,
     metric_record,
     ranked_words,
     ranking_record,
@@ -265,12 +265,13 @@ def reference_model(view: View) -> Model | None:
 
 def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
     """Return one value with its recommended interval."""
-    return value_cell(metric_record(view, model.id, key), metric_decimals(view, key))
+    return value_cell(metric_record(view, model.id, key), metric_digits(view, key))
 
 
 def _heading(view: View, key: MetricKey) -> str:
     turned = key == view.primary and not view.greater_is_better
-    return view.label(key) + (" ↓" if turned or not greater_is_better(key) else "")
+    text = view.label(key) + (" ↓" if turned or not greater_is_better(key) else "")
+    return metric_digits(view, key).headed(text)
 
 
 def _about(key: MetricKey) -> str:
@@ -406,7 +407,7 @@ def _primary_panel(
     return (
         _panel(
             heading, view.primary_label, found, reference,
-            decimals=difference_decimals(view, view.primary), margin=margin_of(view), letter=letter,
+            digits=difference_digits(view, view.primary), margin=margin_of(view), letter=letter,
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
         ),
@@ -427,13 +428,13 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     limits = sorted(sign * v for v in (pair.low, pair.high) if v is not None)
     low, high = limits if len(limits) == 2 else (None, None)
     gap_size = sign * pairs[0].difference
-    decimals = metric_decimals(view, view.primary)
+    digits = metric_digits(view, view.primary)
     panel = _panel(
         say("leaderboard.gap_rule", metric=view.primary_label, rule=words), view.primary_label,
-        [(model, Difference(gap_size, low, high))], None, decimals=decimals, letter=LETTER,
+        [(model, Difference(gap_size, low, high))], None, digits=digits, letter=LETTER,
     )  # fmt: skip
     gap = panel.gaps[0]
-    size = replace(gap.cell, value=numbers.number(gap_size, decimals, signed=True))
+    size = replace(gap.cell, value=numbers.number(gap_size, digits, signed=True))
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
@@ -443,9 +444,14 @@ def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
     verdicts = view.results.second_verdicts
     differences = _differences(view, shown, found.key, found.best, verdicts, sign)
     heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
-    decimals = difference_decimals(view, found.key)
+    digits = difference_digits(view, found.key)
     return _panel(
-        heading, metric_label(found.key), differences, found.best, decimals=decimals, letter=LETTER_OF_TWO
+        heading,
+        digits.headed(metric_label(found.key)),
+        differences,
+        found.best,
+        digits=digits,
+        letter=LETTER_OF_TWO,
     )
 
 
@@ -506,7 +512,7 @@ def _panel(
     differences: Sequence[tuple[Model, Difference]],
     reference: Model | None,
     *,
-    decimals: int,
+    digits: numbers.Digits,
     letter: float,
     margin: float | None = None,
     rule: float | None = None,
@@ -517,7 +523,7 @@ def _panel(
     ends = [v for d in shown for v in (d.value, d.low, d.high) if v is not None and math.isfinite(v)]
     scale = difference_scale(
         ends, left=say("leaderboard.left"), right=say("leaderboard.right"), margin=margin, dotted=rule,
-        letter=letter,
+        letter=letter, power=digits.power,
     )  # fmt: skip
 
     def gap(model: Model, d: Difference) -> Gap:
@@ -528,13 +534,13 @@ def _panel(
             return Gap(Cell(text, order=0.0), named_stroke(0.0, title=f"{whose}: {text}"))
         if d.value is None:
             return Gap(Cell(numbers.MISSING))
-        text = numbers.number(abs(d.value), decimals)
+        text = numbers.number(abs(d.value), digits)
         size = text if d.value < 0 else say("leaderboard.ahead", size=text)
         size = size if d.value else say("leaderboard.tied")
-        about, limits = numbers.number(d.value, decimals, signed=True), ""
+        about, limits = numbers.number(d.value, digits, signed=True), ""
         if d.low is not None and d.high is not None:
             excluded = 0.0 if d.cut else None
-            limits = numbers.interval(d.low, d.high, decimals, signed=True, excluded=excluded, margin=margin)
+            limits = numbers.interval(d.low, d.high, digits, signed=True, excluded=excluded, margin=margin)
         about = f"{about} {limits}".strip()
         low, high = (d.low, d.high) if limits else (None, None)
         drawn = named_stroke(d.value, low, high, title=f"{whose}: {about}")

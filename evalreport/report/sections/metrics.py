@@ -21,11 +21,11 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
-    difference_decimals,
+    difference_digits,
     interval_of,
     key_of,
     limits_at_zero,
-    metric_decimals,
+    metric_digits,
     records_of,
     text_of,
 )
@@ -177,34 +177,35 @@ def _rules(view: View) -> str:
 
 
 def _row(view: View, key: MetricKey, *, rules: Sequence[str], rule_values: RuleValues) -> Row:
-    metric, decimals, label = entry("metric", key.metric), metric_decimals(view, key), view.label(key)
+    metric, digits, label = entry("metric", key.metric), metric_digits(view, key), view.label(key)
     by_model, of_rule = records_of(view, key), rule_values.get(key, {})
     leading = dict.fromkeys(
-        r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], decimals)
+        r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], digits)
     )
     definition = [] if metric is None else [summary_of("metric", key.metric), str(metric.display.formula)]
     head = Cell(
-        label + ("" if greater_is_better(key) else " ↓"),
+        digits.headed(label + ("" if greater_is_better(key) else " ↓")),
         ", ".join(label_of("interval", method) for method in leading),
         about=" ".join(filter(None, definition)),
         strong=False,
     )
-    cells = (_cell(view, label, by_model.get(model.id), decimals) for model in view.models)
-    return Row(None, (*cells, *(numbers.number(of_rule.get(name), decimals) for name in rules)), head)
+    cells = (_cell(view, label, by_model.get(model.id), digits) for model in view.models)
+    return Row(None, (*cells, *(numbers.number(of_rule.get(name), digits) for name in rules)), head)
 
 
-def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) -> Cell:
+def _cell(view: View, label: str, record: MetricRecord | None, digits: numbers.Digits) -> Cell:
     """Return a model's value with its interval and, where intervals were named, the others; its computation."""
     if record is None:
         return Cell(numbers.MISSING)
-    value = numbers.number(record.value, decimals)
-    limits = [(label_of("interval", i.method), _limits(i, decimals)) for i in record.intervals]
+    value = numbers.number(record.value, digits)
+    limits = [(label_of("interval", i.method), _limits(i, digits)) for i in record.intervals]
     every = [
         say("metrics.interval_by", method=method, interval=interval or numbers.MISSING)
         for method, interval in limits
     ]
-    error = numbers.number(record.standard_error, decimals + 1)
-    formula = f"{label} = {record.formula} = {value}" if record.formula else f"{label} = {value}"
+    error = numbers.number(record.standard_error, digits.finer)
+    whole = f"{value} {digits.unit}".strip()
+    formula = f"{label} = {record.formula} = {whole}" if record.formula else f"{label} = {whole}"
     about = [formula, *every, say("metrics.error_and_n", error=error, n=record.n)]
     return Cell(
         value,
@@ -215,8 +216,8 @@ def _cell(view: View, label: str, record: MetricRecord | None, decimals: int) ->
     )
 
 
-def _limits(interval: Interval, decimals: int) -> str:
-    return numbers.interval(interval.low, interval.high, decimals)
+def _limits(interval: Interval, digits: numbers.Digits) -> str:
+    return numbers.interval(interval.low, interval.high, digits)
 
 
 def _all_tests(view: View) -> Iterable[Table]:
@@ -282,22 +283,22 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str], with_me
     models = {model.id: model for model in view.models}
     first = next((r for r in own if r.recommended), own[0])
     key = key_of(first)
-    decimals = difference_decimals(view, key)
+    digits = difference_digits(view, key)
     by_name = {r.test: r for r in own}
     first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
-    label = (view.label(key),) if with_metric else ()
+    label = (digits.headed(view.label(key)),) if with_metric else ()
     tests = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
     if first.b is None:
-        limits = numbers.interval(first.low, first.high, decimals)
-        difference = Cell(numbers.number(first.difference, decimals), limits)
+        limits = numbers.interval(first.low, first.high, digits)
+        difference = Cell(numbers.number(first.difference, digits), limits)
         return Row(None, (*label, difference, *tests), models[first.a].name, models[first.a].key)
     a, b = sorted((models[first.a], models[first.b]), key=lambda model: model.index)
     better, worse = (a, b) if greater_is_better(key) else (b, a)
     shown = comparison_between(view, key, better.id, worse.id)
     difference = Cell(numbers.MISSING)
     if shown is not None:
-        limits = interval_of(view, shown, decimals)
-        difference = Cell(numbers.number(shown.difference, decimals, signed=True), limits)
+        limits = interval_of(view, shown, digits)
+        difference = Cell(numbers.number(shown.difference, digits, signed=True), limits)
     return pair_row(a, b, (*label, difference, *tests))
 
 

@@ -14,7 +14,7 @@ from evalreport.report.view import (
     Model,
     View,
     comparison_between,
-    difference_decimals,
+    difference_digits,
     interval_of,
     limits_at_zero,
     verdict_between,
@@ -22,6 +22,8 @@ from evalreport.report.view import (
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import in_words, named, say
 
+LEAST_MODELS = 3
+"""Of two models the line under the leaderboard says all of their pair."""
 MOST_OPEN = 8
 """Pairs of more models are a list, folded away."""
 
@@ -37,8 +39,8 @@ class Pairs:
 
 
 def describe(view: View) -> Pairs | None:
-    """Lay out all pairs, or those with the baseline; nothing where there is one model or no comparison."""
-    if len(view.models) < 2 or not view.results.verdicts:
+    """Lay out all pairs, or those with the baseline; nothing of fewer than three models or without a comparison."""
+    if len(view.models) < LEAST_MODELS or not view.results.verdicts:
         return None
     rows, columns = view.models[:-1], view.models[1:]
     if view.results.baseline is not None:
@@ -57,6 +59,24 @@ def describe(view: View) -> Pairs | None:
     heading = say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view))
     table = _list(cells) if many else _triangle(rows, columns, cells)
     return Pairs(heading, table, len(cells) if many else 0, _notes(view))
+
+
+def of_the_only_pair(view: View) -> str:
+    """Write difference, interval, verdict and test of two models; nothing of more, or without a comparison."""
+    if len(view.models) != 2 or not view.results.verdicts:
+        return ""
+    first, second = view.models
+    cell = _cell(view, first, second)
+    if cell is None:
+        return ""
+    better, worse = (first, second) if view.greater_is_better else (second, first)
+    notes = _notes_on_limits(view)
+    pair = say(
+        "evidence.only_pair", better=better.name, worse=worse.name, metric=view.primary_words,
+        difference=f"{cell.text} {difference_digits(view, view.primary).unit}".strip(), verdict=cell.below[0],
+        test=_tests(view), family=family_words(view.results),
+    )  # fmt: skip
+    return " ".join((pair, *notes))
 
 
 PairCells = Mapping[tuple[Model, Model], Cell]
@@ -87,11 +107,11 @@ def _cell(view: View, row: Model, column: Model) -> Cell | None:
     record = comparison_between(view, view.primary, better.id, worse.id)
     if verdict is None or record is None:
         return None
-    decimals = difference_decimals(view, view.primary)
+    digits = difference_digits(view, view.primary)
     p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
     return Cell(
-        numbers.number(record.difference, decimals, signed=True),
-        interval_of(view, record, decimals),
+        numbers.number(record.difference, digits, signed=True),
+        interval_of(view, record, digits),
         below=(f"{named('evidence.verdict', verdict.verdict)}, {p}",),
         look=f"cell-{verdict.verdict}",
         strong=False,
@@ -131,29 +151,29 @@ def _finding(view: View) -> str:
     return say("finding.pairs", number=in_words(total), parts=listed(parts))
 
 
-def _notes(view: View) -> tuple[str, ...]:
+def _tests(view: View) -> str:
+    """Name the tests that lead on the primary metric."""
     tests = {
         r.test for r in view.results.comparisons
         if r.test is not None and r.recommended and r.metric == view.primary.metric and r.slice is None
     }  # fmt: skip
     labels = sorted(map(test_in_words, tests)) or [""]
-    test = reduce(lambda first, last: say("list.and", names=first, last=last), labels)
+    return reduce(lambda first, last: say("list.and", names=first, last=last), labels)
+
+
+def _notes(view: View) -> tuple[str, ...]:
     sign = "better_minus_worse" if view.results.baseline is None else "positive_above_baseline"
     notes = [
         say(
             "evidence.pairs",
-            metric=view.primary_label,
+            metric=difference_digits(view, view.primary).headed(view.primary_label),
             sign=say(f"evidence.{sign}"),
-            test=test,
+            test=_tests(view),
             family=family_words(view.results),
             level=level_of_pairs(view.results),
         )
     ]
-    if at_zero := limits_at_zero(view.results.verdicts):
-        notes.append(at_zero)
-    margin = view.results.options.get("margin")
-    if margin is not None:
-        notes.append(say("evidence.pairs_margin", margin=f"{margin:g}"))
+    notes += _notes_on_limits(view)
     notes += [
         say("evidence.all_models", number=in_words(len(o.models)), test=test_in_words(o.test),
             p=numbers.p_phrase(o.p_value))
@@ -161,3 +181,9 @@ def _notes(view: View) -> tuple[str, ...]:
         if o.metric == view.primary.metric and o.p_value is not None
     ]  # fmt: skip
     return tuple(notes)
+
+
+def _notes_on_limits(view: View) -> list[str]:
+    margin = view.results.options.get("margin")
+    of_margin = "" if margin is None else say("evidence.pairs_margin", margin=f"{margin:g}")
+    return [text for text in (limits_at_zero(view.results.verdicts), of_margin) if text]

@@ -44,3 +44,28 @@ def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
     assert cases is not None
     assert cases.heading.startswith("In cases: forest finds 75.0 % of the “1”, tree 50.0 %")
     assert cases.groups == ("“1”: 60 predictions", "others: 140 predictions")
+
+
+def test_bars_of_found_and_of_false_alarms_are_on_one_scale() -> None:
+    """120 of 200 positives found and 50 false alarms: a quarter as long as the positives, and named by its counts."""
+    truth = ["1"] * 200 + ["0"] * 800
+    predicted = ["1"] * 120 + ["0"] * 80 + ["1"] * 50 + ["0"] * 750
+    cases = describe_cases(
+        view_of(er.evaluate({"m": {"y_pred": predicted}}, truth=truth, positive="1", resamples=50))
+    )
+    assert cases is not None
+    (row,) = cases.rows
+    found, alarms = row.bars
+    assert (found.right, found.wrong, alarms.right, alarms.wrong) == (60.0, 40.0, 0.0, 25.0)
+    assert (found.text, alarms.text) == ("120 found, 80 missed of 200", "50 false alarms among 800")
+
+
+def test_mistakes_keep_what_tells_classes_apart() -> None:
+    """Of species_012_coleoptera and species_049_lepidoptera the numbers stay, not the beginning they share."""
+    classes = [f"species_{i:03d}_{'cole' if i % 2 else 'lepid'}optera" for i in (12, 49, 50)]
+    truth = classes * 20
+    predicted = [classes[1], *truth[1:]]
+    view = view_of(er.evaluate({"m": {"y_pred": predicted}}, truth=truth, resamples=50))
+    cases = describe_cases(view)
+    assert cases is not None
+    assert cases.rows[0].cells[-1] == "“012…” as “049…” (1)"

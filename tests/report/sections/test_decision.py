@@ -281,7 +281,7 @@ def test_cases_count_what_the_confusion_counts() -> None:
     }
     missed = failures.describe_failures(view_of(results))
     assert missed is not None
-    assert missed.text == "The models disagree on 18 of 200 examples. Those on which they disagree most:"
+    assert missed.text == "The models disagree on 18 of 200 examples; some of them:"
 
 
 @pytest.mark.parametrize(
