@@ -506,7 +506,14 @@ def plain(key: Key, value: object) -> object:
 
 def shown(value: object) -> str:
     """Return a value from outside as text, shortened if long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits
+        text = (
+            f"a whole number of {value.bit_length():,} bits"
+            if isinstance(value, int)
+            else type(value).__name__
+        )
     return text if len(text) <= 60 else text[:57] + "..."
 
 
