@@ -217,7 +217,7 @@ def _read(
         files = source if isinstance(source, Found) else find_files(source, options.truth, copies)
         read = _read_files(files, options, memory_limit, copies)
         return read if truth is None else replace(read, truth=_true_values(truth_source(truth), options))
-    source, scorer = as_fold_scores(source, options.value)
+    source, scorer, of_search = as_fold_scores(source, options.value)
     own = options if scorer is None else replace(options, value=scorer)
     if truth is None and options.truth is None and not options.wide:
         source = score_arrays(source) or source
@@ -234,11 +234,12 @@ def _read(
             table = _true_values(apart, own)
     refuse_all(errors)
     if options.truth is None or truth is not None:
-        return _Read(tables=tables, truth=table)
+        return _Read(tables=tables, truth=table, notes=Notes(of_search))
     file = find_files(options.truth, None, copies).files[0]
     decoded = in_utf_8(file, options.encoding, copies)
     table = _true_values(source_of(decoded, memory_limit=memory_limit), options)
-    return _Read(tables=tables, truth=table, inputs=(_record(file, table.read, None),))
+    inputs = (_record(file, table.read, None),)
+    return _Read(tables=tables, truth=table, inputs=inputs, notes=Notes(of_search))
 
 
 def _read_files(files: Found, options: Options, memory_limit: int | None, copies: Copies) -> _Read:
