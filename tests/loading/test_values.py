@@ -292,3 +292,30 @@ def test_rows_of_one_task_id_are_attempts_where_the_file_is_said_to_mean_it(
     assert outcome.tolist() == [0.5, 1, 0]
     assert main(["check", str(path), "--attempts-by", "nothing"]) == 2
     assert "which --attempts-by names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        (("Class_No", "Class_Yes"), "write 'Class_No' as 'No'"),
+        (("no", "yes"), "write 'no' as 'No'"),
+        (("A", "B"), "--task clustering"),
+        (("No", "label Yes"), "write 'label Yes' as 'Yes'"),
+    ],
+)
+def test_labels_by_other_names_are_refused_with_the_likely_ones(
+    predicted: tuple[str, str], words: str, refused: Callable[..., InputError], write: Write
+) -> None:
+    """No model is right or wrong by its spelling; the option that the message names takes them as they are."""
+    a, b = predicted
+    text = f"id,y_true,y_pred\na,No,{a}\nb,Yes,{b}\nc,Yes,{a}\nd,No,{a}\n"
+    error = refused("m.csv", text)
+    assert words in (error.remedy or "")
+    assert "--task multiclass" in (error.remedy or "")
+    read = er.load(write("m.csv", text), options=Options(task="multiclass"))
+    assert set(read.classes) == {"No", "Yes", a, b}
+
+
+def test_a_label_that_is_never_true_is_no_question(loaded: Callable[..., Predictions]) -> None:
+    """Beside labels that are."""
+    assert set(loaded("id,y_true,y_pred\na,No,No\nb,Yes,Maybe\nc,Yes,No\n").classes) == {"No", "Yes", "Maybe"}
