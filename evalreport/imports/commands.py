@@ -70,6 +70,8 @@ def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **o
 @shared_options
 @click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
 @click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
+@click.option("--runs", type=click.Choice(["only", "last"]), default="only", show_default=True,
+              help="Several logs of one model and task: refuse, or the last.")  # fmt: skip
 def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read logs of Inspect AI.
 
@@ -100,6 +102,8 @@ def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, 
 @click.option(
     "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
 )
+@click.option("--runs", type=click.Choice(["only", "last"]), default="only", show_default=True,
+              help="Several test runs of one model: refuse, or the last.")  # fmt: skip
 def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read test runs of DeepEval.
 

@@ -183,5 +183,6 @@ def test_words_for_nothing_are_no_labels_of_counts_either(word: str, tmp_path: P
     pd.DataFrame({"id": range(20), "y_true": [*codes[:19], word], "y_pred": codes}).to_csv(
         tmp_path / "m.csv", index=False
     )
-    with pytest.raises(InputError, match=r"1 (row|example)|no true|empty"), started("duckdb") as engine:
-        count([Source("m", "m", engine.scan(tmp_path / "m.csv", "m"), part=False)], Options(), engine)
+    with started("duckdb") as engine:
+        found = count([Source("m", "m", engine.scan(tmp_path / "m.csv", "m"), part=False)], Options(), engine)
+    assert found.table.column("y_true").drop_null().unique().sort().to_pylist() == ["0", "1"]
