@@ -319,3 +319,25 @@ def test_labels_by_other_names_are_refused_with_the_likely_ones(
 def test_a_label_that_is_never_true_is_no_question(loaded: Callable[..., Predictions]) -> None:
     """Beside labels that are."""
     assert set(loaded("id,y_true,y_pred\na,No,No\nb,Yes,Maybe\nc,Yes,No\n").classes) == {"No", "Yes", "Maybe"}
+
+
+def test_parts_without_rows_are_no_rows(write: Write) -> None:
+    """Spark writes empty files, and files of a header alone, for such partitions; a model of these alone is refused."""
+    parts = {
+        "0": "id,y_true,y_pred\na,1,1\nb,0,0\n",
+        "1": "",
+        "2": "id,y_true,y_pred\n",
+        "3": "id,y_true,y_pred\nc,1,0\n",
+    }
+    for place, text in parts.items():
+        folder = write(f"models/forest/part-0000{place}.csv", text).parent
+    write("models/forest/_SUCCESS", "")
+    read = er.load(folder.parent)
+    assert (len(read.ids), accuracy(read)) == (3, 2 / 3)
+    assert any(
+        record.what == "empty parts" and str(record.value) == "2 files without rows" for record in read.found
+    )
+    write("models/logreg/part-00000.csv", "")
+    write("models/logreg/part-00001.csv", "")
+    with pytest.raises(InputError, match="holds no row"):
+        er.load(folder.parent)
