@@ -135,9 +135,8 @@ def blocked(facts: Facts) -> Lead | None:
         return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
     primary = facts.primary
     if primary is None:
-        return Lead(
-            "blocked", Message("headline.no_verdict", reason=Message("headline.no_primary")), tone="undecided"
-        )
+        reason = Message("headline.no_primary_of_sets" if results.task == "sets" else "headline.no_primary")
+        return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
     if not facts.ranked:
         reason = Message("headline.no_value", metric=facts.words(primary))
         return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
