@@ -28,7 +28,7 @@ def blocked(facts: Facts) -> Lead | None:
     if blockers:
         return _no_verdict(_why_blocked(facts, blockers[0].code, blockers[0].text))
     if primary is None:
-        of_sets = results.task == "sets"
+        of_sets = facts.results.task == "sets"
         return _no_verdict(Message("headline.no_primary_of_sets" if of_sets else "headline.no_primary"))
     if not facts.ranked:
         return _no_verdict(Message("headline.no_value", metric=facts.words(primary)))
