@@ -13,7 +13,7 @@ from typing import Literal, TypedDict
 class RunKeywords(TypedDict, total=False):
     """The options of a run.
 
-    task : ["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
+    task : ["binary", "multiclass", "regression", "outcome", "scores", "clustering", "sums", "intervals", "sets"]
         Kind of task, not a column (default: inferred from the data and reported; clustering only if
         named).
     positive : str
@@ -39,6 +39,10 @@ class RunKeywords(TypedDict, total=False):
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
         Column of scores, one a row for a model on a data set.
+    level : float
+        Level of the intervals in the columns y_low and y_high, such as 0.9.
+    sort_quantiles : bool
+        Sort quantiles or limits that cross within a row, in place of refusing them.
     lower_is_better : bool
         Smaller outcomes or values are better (default: where their column is named after a loss, such
         as rmse or val_loss).
@@ -127,7 +131,20 @@ class RunKeywords(TypedDict, total=False):
         since, and what is exploratory, is said.
     """
 
-    task: Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"] | None
+    task: (
+        Literal[
+            "binary",
+            "multiclass",
+            "regression",
+            "outcome",
+            "scores",
+            "clustering",
+            "sums",
+            "intervals",
+            "sets",
+        ]
+        | None
+    )
     positive: str | None
     threshold: float | None
     join: Literal["error", "intersect", "independent"]
@@ -137,6 +154,8 @@ class RunKeywords(TypedDict, total=False):
     labels: str | Sequence[str]
     outcome: str | None
     value: str | None
+    level: float | None
+    sort_quantiles: bool
     lower_is_better: bool
     higher_is_better: bool
     baseline: str | None

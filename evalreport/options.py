@@ -46,7 +46,9 @@ Model = Frame | Values | Mapping[str, object]
 Models = AnyPath | Sequence[AnyPath] | Frame | Mapping[str, Model]
 """Files, a frame with a column ``model``, or each model's predictions by its name."""
 
-Task = Literal["binary", "multiclass", "regression", "outcome", "scores", "clustering"]
+Task = Literal[
+    "binary", "multiclass", "regression", "outcome", "scores", "clustering", "sums", "intervals", "sets"
+]
 Join = Literal["error", "intersect", "independent"]
 Average = Literal["tasks", "examples"]
 Order = Literal["time"]
@@ -106,6 +108,8 @@ class Options(RoomOptions):
     labels: tuple[str, ...] = option((), "list", "LIST", '["NA"]', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
+    sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
     higher_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
     baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
@@ -433,6 +437,9 @@ def check_ranges(options: Options) -> None:
     if not 0 < level < 1:
         hint = f" ({level:g} % is {level / 100:g})" if 1 < level < 100 else ""
         raise UsageError(f"confidence must be a number between 0 and 1, not {level:g}{hint}")
+    if options.level is not None and not 0 < options.level < 1:
+        hint = f" ({options.level:g} % is {options.level / 100:g})" if 1 < options.level < 100 else ""
+        raise UsageError(f"level must be a number between 0 and 1, not {options.level:g}{hint}")
     if options.resamples < 1:
         raise UsageError(f"resamples must be a whole number of at least 1, not {options.resamples}")
     if options.seed < 0:
@@ -492,7 +499,14 @@ def plain(key: Key, value: object) -> object:
 
 def shown(value: object) -> str:
     """Return a value from outside as text, shortened if long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more than 4,300 digits
+        text = (
+            f"a whole number of {value.bit_length():,} bits"
+            if isinstance(value, int)
+            else type(value).__name__
+        )
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -303,7 +303,12 @@ def _keywords(name: str, about: str, defaults: object, of: Iterable[str]) -> str
                 _without_flags(key.summary), 104, initial_indent=" " * 8, subsequent_indent=" " * 8
             ),
         ]
-        typed.append(f"    {field}: {kind}" + (" | None" if getattr(defaults, field) is None else ""))
+        none = " | None" if getattr(defaults, field) is None else ""
+        line = f"    {field}: {kind}{none}"
+        if len(line) > LONGEST:
+            choices = "".join(f"            {json.dumps(choice)},\n" for choice in key.choices)
+            line = f"    {field}: (\n        Literal[\n{choices}        ]\n        {none.strip()}\n    )"
+        typed.append(line)
     lines = [
         f"class {name}(TypedDict, total=False):",
         f'    """{about}',

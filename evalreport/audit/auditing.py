@@ -266,7 +266,7 @@ def audit(
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment, content=content)
     past = replace(past, new_examples=new_examples(predictions, history, past))
-    if predictions.y_true is None and predictions.task not in ("outcome", "scores"):
+    if predictions.y_true is None and predictions.task not in ("outcome", "scores", "sums"):
         results = cleared(scores_alone(predictions, options, past))
         return Audited(
             results, to_json(results), {}, predictions, options, series, identity, before, past, again,

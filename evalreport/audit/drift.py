@@ -469,7 +469,7 @@ def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]
     """Return the number of rows without an answer, and of all rows."""
     there = _present(predictions, outputs)
     answered = np.zeros(int(there.sum()), dtype=bool)
-    for values in (outputs.y_pred, outputs.score, outputs.outcome):
+    for values in (outputs.y_pred, outputs.score, outputs.outcome, *outputs.numbers.values()):
         if values is not None:
             known = values[there]
             answered |= known >= 0 if known.dtype.kind == "i" else np.isfinite(known)

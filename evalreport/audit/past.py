@@ -309,6 +309,7 @@ def answers_digest(predictions: Predictions) -> str:
     for model in predictions.models:
         digest.update(model.name.encode("utf-8", "surrogatepass"))
         columns += [model.y_pred, model.score, model.proba, model.outcome, model.present]
+        columns += [model.numbers[name] for name in sorted(model.numbers)]
     for column in columns:
         digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()

@@ -78,6 +78,8 @@ def kinds_of(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kin
             return None
         columns = [sparse.csr_array(own.values[:, None]) for own in fits if own is not None]
         return _of_sums(columns, lambda sums: sums[:, 0] / columns[0].shape[0], None, 1.0)
+    if quantity in sample.rows.of_sums:
+        return _of_moments(sample, models, quantity)
     if isinstance(computation, Margins | ClassCounts):
         return _of_labels(sample, models, quantity)
     if isinstance(computation, Moments):
@@ -156,13 +158,12 @@ def _of_labels(sample: Sample, models: tuple[str, str], quantity: Quantity) -> K
 def _of_moments(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kinds:
     """Return the units of a function of sums; single examples that are alike together, as counts have them."""
     data, metric = sample.rows, definition(quantity)
-    computation = metric.computation
-    assert isinstance(computation, Moments)
+    of_totals = data.function(quantity)
     tables = [unit_columns(data.columns[name, quantity], data.units, data.layout) for name in models]
     parts, p = data.layout.pooled.count, tables[0].shape[1]
 
     def value(sums: Array) -> Array:
-        return np.asarray(computation.function(sums))
+        return np.asarray(of_totals(sums))
 
     def function(sums: Floats) -> Floats:
         return np.asarray(value(sums.reshape(-1, parts, p // parts)).mean(axis=1))
@@ -171,7 +172,9 @@ def _of_moments(sample: Sample, models: tuple[str, str], quantity: Quantity) -> 
         found = slopes_at(value, sums.reshape(-1, parts, p // parts), 1)
         return np.asarray(found.reshape(len(sums), -1) / parts)
 
-    studentised = slopes if metric.inference.smooth and not metric.is_mean else None
+    studentised = (
+        slopes if metric.inference.smooth and (quantity in data.of_sums or not metric.is_mean) else None
+    )
     units = sample.units
     if not units.single:
         return _of_sums(tables, function, studentised, units.factors)

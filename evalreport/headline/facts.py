@@ -311,6 +311,8 @@ class Facts:
             worse, better = row.p_value, 1 - row.p_value
         else:
             return 0
+        if at_shares(row) is not None:
+            return 0  # what moved may be the shares of the classes, which are said as a fact about the data
         if change.value < 0:
             return -1 if worse <= THREE_ERRORS else 0
         return 1 if better <= THREE_ERRORS else 0
@@ -332,6 +334,15 @@ class Facts:
             return list(self.ranked[:1])
         sign = self.sign(self.primary)
         return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
+
+
+def at_shares(row: AuditRecord) -> tuple[float, float] | None:
+    """Return the values now and then at the accepted shares of the classes, where the others tell less than half."""
+    details = row.details
+    if not {"now_at_shares", "now", "then", "reference"} <= details.keys():
+        return None
+    compared, plain = details["now_at_shares"] - details["reference"], details["now"] - details["then"]
+    return None if compared * plain >= compared**2 / 2 else (details["now_at_shares"], details["reference"])
 
 
 def _as_compared(record: HistoryRecord, row: AuditRecord | None) -> HistoryRecord:

@@ -21,6 +21,7 @@ from evalreport.headline.facts import (
     adds_up,
     all_equal,
     amount,
+    at_shares,
     mentions,
     number_of,
     oriented,
@@ -340,6 +341,18 @@ def _fell(facts: Facts, model: str) -> Message:
     assert primary is not None
     if record is None or record.difference is None:
         return Message("headline.fell_unknown", model=facts.name(model), metric=facts.words(primary))
+    row = facts.worse.get(model)
+    values = None if row is None else at_shares(row)
+    if values is not None:
+        now, then = (Message("headline.value", value=value, half=None) for value in values)
+        return Message(
+            "headline.fell_at_shares",
+            model=facts.name(model),
+            metric=facts.words(primary),
+            now=now,
+            then=then,
+            change=Message("headline.change_alone", value=values[0] - values[1], half=None),
+        )
     key = "worse_on_same" if record.paired else "fell" if facts.sign(primary) > 0 else "got_worse"
     return Message(f"headline.{key}", model=facts.name(model), n=facts.results.n, **_since(facts, model))
 
@@ -820,7 +833,7 @@ def _units(facts: Facts, *, within: bool = False) -> Message:
         return Message("headline.units.folds", n=fits)
     if any(m.metric.startswith(("pass@", "pass^")) for m in results.metrics):
         return Message("headline.units.questions", n=results.n)
-    return Message("headline.units.examples", n=results.n)
+    return Message(f"headline.units.{'units' if results.task == 'sums' else 'examples'}", n=results.n)
 
 
 def fallback(facts: Facts) -> Lead:

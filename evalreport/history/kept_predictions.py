@@ -108,6 +108,8 @@ def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
         if model.proba is not None:
             for code in range(model.proba.shape[1]):
                 yield f"{place}.proba.{code}", model.proba[:, code]
+        for number, values in enumerate(model.numbers.values()):
+            yield f"{place}.number.{number}", values
         for name in _held(model.attempts):
             yield f"{place}.attempts.{name}", getattr(model.attempts, name)
         for number, column in enumerate(model.columns.values()):
@@ -126,12 +128,14 @@ def _head_of_model(model: ModelOutputs) -> JsonObject:
     outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
     width = None if model.proba is None else model.proba.shape[1]
     attempts = {"attempts": held} if (held := _held(model.attempts)) else {}
+    numbers = {"numbers": list(model.numbers)} if model.numbers else {}
     return {
         "name": model.name,
         "outputs": outputs,
         "proba": width,
         "columns": _heads(model.columns),
         **attempts,
+        **numbers,
     }
 
 
@@ -160,6 +164,9 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
             outputs["attempts"] = Attempts(
                 **{name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
             )
+        outputs["numbers"] = {
+            name: values(f"{place}.number.{number}") for number, name in enumerate(of.get("numbers", ()))
+        }
         return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
 
     ids = table.column("id").combine_chunks()

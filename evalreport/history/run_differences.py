@@ -23,8 +23,9 @@ from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.fits import each_apart
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Floats, Mask
 from evalreport.predictions.cells import flags
+from evalreport.predictions.numbers import SUMS, of_label
 from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
@@ -403,6 +404,26 @@ def _same_classes(today: Predictions, earlier: Predictions) -> tuple[Predictions
     return _recoded(today, classes), _recoded(earlier, classes)
 
 
+def _recoded_numbers(
+    numbers: Mapping[str, Floats], known: Sequence[int], n_classes: int
+) -> dict[str, Floats]:
+    """Number the sums of labels, and the members of sets, by the codes of both runs; those of other labels are 0."""
+    found: dict[str, Floats] = {}
+    for name, values in numbers.items():
+        begins, _, code = name.partition("@")
+        if begins in (*SUMS, "in") and code:
+            found |= (
+                {of_label(begins, k): np.zeros_like(values) for k in range(n_classes)} if code == "0" else {}
+            )
+        else:
+            found[name] = values
+    for name, values in numbers.items():
+        begins, _, code = name.partition("@")
+        if begins in (*SUMS, "in") and code:
+            found[of_label(begins, known[int(code)])] = values
+    return found
+
+
 def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
     known = [classes.index(label) for label in predictions.classes]
     new_code = np.array([*known, len(classes)], dtype=np.int32)  # the last: missing, and counted as wrong
@@ -416,7 +437,8 @@ def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
             wide = np.zeros((len(proba), len(classes)))
             wide[:, known] = proba
             proba = wide
-        return replace(model, y_pred=codes(model.y_pred), proba=proba)
+        numbers = _recoded_numbers(model.numbers, known, len(classes))
+        return replace(model, y_pred=codes(model.y_pred), proba=proba, numbers=numbers)
 
     return replace(
         predictions,

@@ -11,6 +11,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     proportions,
     rankings,
     student,
+    sums,
     two_sets,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -39,5 +40,6 @@ __all__ = [
     "recommended",
     "resolved",
     "student",
+    "sums",
     "two_sets",
 ]

@@ -26,6 +26,7 @@ from evalreport.metrics.evidence import (
     Proportion,
     Ranking,
     SquaredErrors,
+    SumsByUnit,
     Table,
 )
 from evalreport.metrics.metric import Ranks
@@ -254,7 +255,7 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
     unmade = method.by_resampling and estimate.replicates is None and estimate.influence is None
     if not estimate.defined or refused or unmade:
         return interval
-    if "of_this_metric" in method.needs:
+    if "of_this_metric" in method.needs or SumsByUnit in method.of:
         return _of_no_width(interval)
     # Replicates in which a rare class is missing count it 0: no quantile of theirs may lead at the edge. There the
     # weakest class speaks for itself.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ from evalreport.metrics.evidence import (
     PairedRanking,
     PairedRisks,
     PairedScores,
+    PairedSums,
     Proportion,
     Ranking,
     Scores,
+    SumsByUnit,
     TwoProportions,
     WeightedF1,
 )
@@ -99,6 +102,11 @@ def far_from_the_ends(estimate: Value) -> bool:
     )
 
 
+def in_a_range(estimate: Value) -> bool:
+    """Whether the metric has a largest value."""
+    return all(map(math.isfinite, estimate.range))
+
+
 @dataclass(frozen=True, slots=True)
 class Leader:
     """One row of the table of leading intervals.
@@ -133,6 +141,9 @@ LEADERS: tuple[Leader, ...] = (
     Leader(of_difference, of=PairedRisks),
     Leader(first_of_metric, of=Scores, where=examples_alike),
     Leader(of_difference, of=PairedScores, where=examples_alike),
+    Leader("unit_wilson", of=SumsByUnit, where=in_a_range),
+    Leader("unit_log", of=SumsByUnit),
+    Leader("unit_plus", of=PairedSums),
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_wilson", "weighted examples", WeightedF1),
     Leader("cluster_wilson", "clusters", Estimate),

@@ -19,10 +19,12 @@ from evalreport.metrics.evidence import (
     PairedRanking,
     PairedRisks,
     PairedScores,
+    PairedSums,
     Proportion,
     Ranking,
     Scores,
     SquaredErrors,
+    SumsByUnit,
     TwoProportions,
     WeightedF1,
 )
@@ -81,7 +83,8 @@ class IntervalMethod:
 
 
 OF_DIFFERENCES = (
-    *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, TwoProportions),
+    *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
+    TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
 
@@ -187,6 +190,8 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Scores: "probabilities",
     PairedRanking: "paired_rankings",
     TwoProportions: "independent_proportions",
+    SumsByUnit: "sums",
+    PairedSums: "sums",
     Difference: "paired",
     Estimate: "one_model",
 }

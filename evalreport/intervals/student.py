@@ -17,7 +17,8 @@ NO_SPREAD = Message("limits.no_spread")
 
 def t(value: Value, level: float, *, student: Student) -> Bounds:
     """Return the interval of a value under one of its names (``samplings.STUDENTS``)."""
-    return around(value, student.error(value), level, may_be_same=student.over_fits)
+    error = (student.error_of_limits or student.error)(value)
+    return around(value, error, level, may_be_same=student.over_fits)
 
 
 def around(value: Value, error: StudentError | None, level: float, *, may_be_same: bool = False) -> Bounds:
@@ -34,8 +35,8 @@ def around(value: Value, error: StudentError | None, level: float, *, may_be_sam
         return Bounds(None, None, value.sampling.alone)
     if error.error == 0 and not may_be_same and not value.sampling.limits_if_same:
         return Bounds(None, None, value.sampling.same)
-    half = half_width(error, level)
-    return Bounds(value.value - half, value.value + half, NO_SPREAD if half == 0 else None)
+    half, centre = half_width(error, level), value.value if error.centre is None else error.centre
+    return Bounds(centre - half, centre + half, NO_SPREAD if half == 0 else None)
 
 
 def half_width(error: StudentError, level: float) -> float:

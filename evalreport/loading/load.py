@@ -29,6 +29,7 @@ from evalreport.loading.covariates import covariates
 from evalreport.loading.ids import Seen, seen_before
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
+from evalreport.loading.numbers import by_unit, refuse_unlike_truths
 from evalreport.loading.outputs import model_outputs
 from evalreport.loading.parsing import Parsed, parse_outputs
 from evalreport.loading.probabilities import name_probabilities
@@ -380,17 +381,25 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
     errors: list[InputError] = []
     directions: tuple[FoundRecord, ...] = ()
     with together(errors):
-        answers = Answers(rows, parse_outputs(rows, task))
+        parsed, of_cells = parse_outputs(rows, task, options)
+        if task.task == "sums" and task.classes:
+            rows, numbers = by_unit(rows, parsed.numbers, options)
+            parsed = replace(parsed, numbers=numbers)
+        answers = Answers(rows, parsed, notes=of_cells)
     with together(errors):
         costs = parse_costs(rows, options)
     if not errors:
         directions = _direction_found(rows, task, answers.parsed, options)
         options = directed(options, directions)
         answers = replace(answers, parsed=replace(answers.parsed, costs=costs))
-        answers = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
+        settled = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
+        answers = replace(settled, notes=answers.notes + settled.notes)
         rows = answers.rows
     with together(errors):
         alignment = align(rows, join=options.join, memory_limit=memory_limit)
+    if not errors and task.task == "sums":
+        with together(errors):
+            refuse_unlike_truths(rows, answers.parsed.numbers, alignment, task.classes)
     refuse_all(errors)
     return Loaded(
         rows=rows,

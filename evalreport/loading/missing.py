@@ -16,6 +16,7 @@ from evalreport.loading.parsing import Parsed, require_zero_wrong
 from evalreport.loading.rows import Rows, cell_of, fault
 from evalreport.options import Options
 from evalreport.predictions.arrays import Mask, Values
+from evalreport.predictions.numbers import member_of
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.warnings import warning
@@ -77,6 +78,8 @@ def _gaps(loaded: Loaded) -> Iterator[_Gap]:
         "outcome": parsed.outcome,
     }
     columns |= {f"p_{label}": values for label, values in parsed.proba.items()}
+    # Of a prediction set one class says whether it is there.
+    columns |= {n: v for n, v in parsed.numbers.items() if not n.startswith("in@") or n == member_of(0)}
     for column, values in columns.items():
         if values is None:
             continue

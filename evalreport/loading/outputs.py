@@ -41,6 +41,9 @@ def model_outputs(loaded: Loaded, options: Options) -> tuple[list[ModelOutputs],
     for name, index in zip(rows.models, loaded.alignment.rows, strict=True):
         chosen = _Chosen(rows, name, index)
         with together(errors):
+            if parsed.numbers:
+                outputs.append(_numbered(chosen, parsed))
+                continue
             if task.task in ("regression", "clustering") or parsed.outcome is not None:
                 outputs.append(_numeric(chosen, parsed))
                 continue
@@ -100,6 +103,15 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
         return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
     gold = _taken(chosen, parsed.gold)
     return ModelOutputs(chosen.model, outcome=values, gold=gold, present=chosen.present)
+
+
+def _numbered(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
+    numbers = {name: _taken(chosen, values) for name, values in parsed.numbers.items()}
+    given = {name: values for name, values in numbers.items() if values is not None}
+    if len(given) < len(numbers):
+        _refuse_silent(chosen, next(name for name in numbers if name not in given))
+    y_pred = _taken(chosen, parsed.y_pred)
+    return ModelOutputs(chosen.model, y_pred=y_pred, numbers=given, present=chosen.present)
 
 
 def _classifying(

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.loading.numbers import parse_numbers, parse_sets
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
 from evalreport.predictions.arrays import Arrow, Floats, Values
 from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
 from evalreport.predictions.spelling import outcome_words
+from evalreport.predictions.table import Notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +27,10 @@ class Parsed:
     outcome: Floats | None = None
     gold: Floats | None = None
     costs: dict[str, Floats] = field(default_factory=dict)
+    numbers: dict[str, Floats] = field(default_factory=dict)
 
 
-def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
+def parse_outputs(rows: Rows, task: FoundTask, options: Options) -> tuple[Parsed, Notes]:
     """Parse the models' predictions.
 
     Raises
@@ -35,6 +38,13 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     InputError
         Where a cell is not a finite number, or a probability lies outside [0, 1].
     """
+    if task.task in ("sums", "intervals"):
+        numbers, notes = parse_numbers(rows, task.task, options)
+        return Parsed(y_pred=label_numbers(rows, "y_pred"), proba={}, numbers=numbers), notes
+    return _parsed(rows, task), Notes()
+
+
+def _parsed(rows: Rows, task: FoundTask) -> Parsed:
     if task.task in ("outcome", "scores"):
         column = "outcome" if task.task == "outcome" else "value"
         gold = _numbers(rows, "gold") if column == "outcome" and "gold" in rows.columns else None
@@ -44,6 +54,9 @@ def parse_outputs(rows: Rows, task: FoundTask) -> Parsed:
     assert task.spelling is not None
     labels = rows.columns.get("y_pred")
     y_pred = None if labels is None else recode(labels, task.classes or task.groups, task.spelling)
+    if task.task == "sets":
+        sets = parse_sets(rows, task.classes, task.spelling)
+        return Parsed(y_pred=y_pred, proba={}, numbers=sets)
     score = None
     proba: dict[str, Floats] = {}
     errors: list[InputError] = []

@@ -81,7 +81,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
         prediction than a column that cannot be taken for one.
     """
     like_counts = _like_counts(tables, options)
-    if any({"outcome", "value"} & set(table.roles.columns) for table in tables):
+    if any(t.roles.numbers or {"outcome", "value", "y_set"} & set(t.roles.columns) for t in tables):
         return Named(list(tables), Notes((), like_counts))
     every = [*tables, *([truth] if truth is not None else [])]
     labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS

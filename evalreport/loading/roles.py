@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalreport.errors import InputError
+from evalreport.loading.kinds import kind_of, refuse_wide
 from evalreport.options import Options
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import (
@@ -69,6 +70,8 @@ class Roles:
         The header of the one probability of a binary task, once it was taken for that of the positive class.
     costs
         Name of a cost -> header.
+    numbers
+        Name of a sum, a limit or a quantile -> header.
     """
 
     columns: Mapping[str, str]
@@ -82,13 +85,14 @@ class Roles:
     nameless: str | None = None
     guessed_probability: str | None = None
     costs: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
         used = {*self.requested, self.one_probability}
         kinds: dict[str, Kind] = {h: "metadata" if h in used else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
-        kinds |= dict.fromkeys(self.costs.values(), "metadata")
+        kinds |= dict.fromkeys((*self.costs.values(), *self.numbers.values()), "metadata")
         if self.nameless is not None:
             kinds[self.nameless] = "text"
         for name, header in self.columns.items():
@@ -98,7 +102,7 @@ class Roles:
     @property
     def labels(self) -> tuple[str, ...]:
         """Headers of the columns of labels, true values, predictions and outcomes."""
-        named = (self.columns.get(name) for name in ("y_true", "y_pred", "outcome", "gold"))
+        named = (self.columns.get(name) for name in ("y_true", "y_pred", "y_set", "outcome", "gold"))
         return (*(header for header in named if header is not None), *self.answers.values())
 
     def without(self, left_out: Mapping[str, Message]) -> Roles:
@@ -123,15 +127,26 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     _refuse_no_names(names, file)
     refuse_twice(names, file)
     columns, unused = _standard_columns(stripped, file, options)
-    probabilities = _probability_columns(stripped, taken=set(columns.values()), unused=unused)
+    kind = kind_of(
+        stripped,
+        columns,
+        graded=any(name.startswith(PROBABILITY_PREFIXES) for name in stripped),
+        file=file,
+        options=options,
+    )
+    numbers: Mapping[str, str] = {}
+    if kind is not None:
+        columns, numbers = dict(kind.columns), kind.numbers
+    taken = {*columns.values(), *numbers.values()}
+    probabilities = _probability_columns(stripped, taken=taken, unused=unused) if kind is None else {}
     if len(probabilities) > MOST_CLASSES:
         raise InputError.of(
             "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
         )
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
-    costs = _cost_columns(stripped, {*columns.values(), *probabilities.values(), *unlabelled}, file, options)
-    taken = {*columns.values(), *probabilities.values(), *unlabelled, *unused, *costs.values()}
+    costs = _cost_columns(stripped, {*taken, *probabilities.values(), *unlabelled}, file, options)
+    taken |= {*probabilities.values(), *unlabelled, *unused, *costs.values()}
     metadata = tuple(header for name, header in stripped.items() if header not in taken and name)
     requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
     if "outcome" in columns or "attempt" in columns:
@@ -144,9 +159,9 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless, costs=costs,
+        one_probability, unlabelled, nameless=nameless, costs=costs, numbers=numbers,
     )  # fmt: skip
-    return _with_metric_as_value(roles, file)
+    return roles if kind is not None else _with_metric_as_value(roles, file)
 
 
 _OF_FOLDS = frozenset(("fit_time", "score_time"))
@@ -225,7 +240,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     """
     called = {name.strip().casefold() for name in names}
     probable = roles.probabilities or roles.unlabelled or roles.one_probability is not None
-    usable = probable or {"y_pred", "score", "outcome", "value", "gold"} & set(roles.columns)
+    predicted = {"y_pred", "y_set", "score", "outcome", "value", "gold"} & set(roles.columns)
+    usable = probable or roles.numbers or predicted
     graded = (
         called & _QUERIES and called & _RELEVANCE and not {"y_true", "outcome", "value"} & set(roles.columns)
     )
@@ -371,6 +387,7 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
         Where a header appears twice, or no column is left for a model.
     """
     refuse_twice(names, file)
+    refuse_wide(names, file)
     known = by_usual_case(names)
     truth = next((known[name] for name in ("y_true", "target", "actual", "truth") if name in known), None)
     named = (known[name] for name in (*spellings("id"), "dataset") if name in known)

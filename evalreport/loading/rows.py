@@ -64,6 +64,8 @@ class Rows:
     metadata: Mapping[str, Arrow]
     costs: Mapping[str, Arrow] = field(default_factory=dict)
     """Arrow arrays by the name of the cost."""
+    numbers: Mapping[str, Arrow] = field(default_factory=dict)
+    """Arrow arrays of sums, or of limits and quantiles, by their names in ``ModelOutputs.numbers``."""
     coded: tuple[pa.Array, Places] | None = None
     """The distinct ids in order and each row's position among them, where they were found before the alignment."""
     truth: pa.Array | None = None
@@ -124,6 +126,7 @@ def gather(tables: Sequence[Table]) -> Rows:
         )
         | {name: costs.pop(name) for name in without_numbers},
         costs=costs,
+        numbers=_concatenated(tables, lambda roles: roles.numbers, number=False),
     )
     if rows.ids is not None and rows.ids.null_count:
         empty = int(np.flatnonzero(flags(rows.ids.is_null()))[0])
@@ -166,6 +169,7 @@ def some_rows(rows: Rows, kept: Indices) -> Rows:
         probabilities=of(rows.probabilities),
         metadata=of(rows.metadata),
         costs=of(rows.costs),
+        numbers=of(rows.numbers),
         coded=None if rows.coded is None else (rows.coded[0], rows.coded[1][kept]),
         truth=None if rows.truth is None else rows.truth.take(taken),
         truth_place=None if rows.truth_place is None else rows.truth_place[kept],
@@ -264,6 +268,11 @@ def fault(
     )
 
 
+def header_of(rows: Rows, row: int, column: str) -> str:
+    """Return how the file of a row spells a standard column."""
+    return _header(origin_of(rows, row)[0].roles, column) or column
+
+
 def _place(rows: Rows, row: int, column: str | None) -> tuple[Table, int, str | None]:
     """Return the table of a row's cell, the row's position there, and the header of its column."""
     table, place = _table_of(rows, row, column)
@@ -306,7 +315,10 @@ def _header(roles: Roles, column: str | None) -> str | None:
             if column[2:] in (label, one_number(label))
         ]
         return alike[0] if alike else column
-    return {**roles.costs, **roles.columns}.get(column, column)
+    if column.startswith("in@"):
+        return roles.columns.get("y_set", column)
+    known = {**roles.costs, **roles.numbers, **roles.columns}
+    return known.get(column) or known.get(column.partition("@")[0], column)  # tp@0 is of the column tp
 
 
 def _models(tables: Sequence[Table]) -> tuple[tuple[str, ...], Codes]:

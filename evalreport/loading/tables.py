@@ -172,7 +172,7 @@ def _without_missing_words(
     texts: set[str] = set()
     judged = {roles.columns.get("outcome"), roles.columns.get("gold")}
     one = () if roles.one_probability is None else (roles.one_probability,)
-    for header in (*roles.labels, *one, *roles.costs.values()):
+    for header in (*roles.labels, *one, *roles.costs.values(), *roles.numbers.values()):
         array = combined(arrays[header])
         if quoted and header in roles.labels and header not in judged:
             texts |= {text for text in array.dictionary.to_pylist() if text.strip() in words}

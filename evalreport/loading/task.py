@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.loading.kinds import LABEL, SET
+from evalreport.loading.numbers import labels_of, members_of
 from evalreport.loading.roles import MOST_CLASSES
 from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
+from evalreport.predictions.numbers import SUMS
 from evalreport.predictions.spelling import (
     TRUTHS,
     has_leading_zero,
@@ -76,7 +79,8 @@ class KnownTask:
 
 def without_true_values(rows: Rows, known: KnownTask | None) -> FoundTask | None:
     """Return the known task where no row has a true value; None: there are true values, or no task is known."""
-    if known is None or {"outcome", "value"} & set(rows.columns) or len(_distinct(rows, "y_true", "truth")):
+    judged = rows.numbers or {"outcome", "value", SET} & set(rows.columns)
+    if known is None or judged or len(_distinct(rows, "y_true", "truth")):
         return None
     if known.task == "regression":
         return FoundTask(task="regression")
@@ -96,6 +100,8 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         Where the positive class is none of the classes.
     """
     _refuse_gold_alone(rows)
+    if rows.numbers or SET in rows.columns or options.task in ("sums", "intervals", "sets"):
+        return _of_kind(rows, options)
     judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
     if judged is not None:
         return _judged(rows, judged, options)
@@ -145,6 +151,55 @@ def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
         ),
     )
 
+
+def _of_kind(rows: Rows, options: Options) -> FoundTask:
+    """Return the task of sums by unit, of prediction intervals or of prediction sets.
+
+    Raises
+    ------
+    InputError
+        The columns of the task that is named are not there, or a file has others than the first.
+    """
+    names = set(rows.numbers)
+    task: Task = "sets" if SET in rows.columns else "sums" if names & set(SUMS) else "intervals"
+    if not names and SET not in rows.columns:
+        assert options.task is not None
+        raise _contradiction(
+            rows, options.task, "the columns that it needs are not there", _COLUMNS_OF[options.task]
+        )
+    first = rows.tables[0].roles
+    for table in rows.tables[1:]:
+        own, expected = ({*r.numbers, *({SET, LABEL} & set(r.columns))} for r in (table.roles, first))
+        if own != expected:
+            header = min(own ^ expected)
+            here, there = (rows.tables[0], table) if header in own else (table, rows.tables[0])
+            header = {**there.roles.numbers, **there.roles.columns}[header]
+            raise InputError.of("unlike_columns", file=here.name, header=repr(header), name=there.name)
+    headers = (*first.numbers.values(), *(first.columns[name] for name in (SET,) if name in first.columns))
+    why = Message("found.task.columns", columns=[header.strip() for header in headers])
+    notes = Notes((FoundRecord(what="task", value=plain(task), why=why),))
+    if task == "sums":
+        labels = labels_of(rows)[1] if LABEL in rows.columns else ()
+        _refuse_many(rows, labels)
+        notes += Notes((_labels_found(labels),)) if labels else Notes()
+        return FoundTask(task=task, classes=labels, notes=notes)
+    if not len(_distinct(rows, "y_true", "truth")):
+        raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
+    if task == "intervals":
+        return FoundTask(task=task, notes=notes)
+    spelling = one_spelling([*_distinct(rows, "y_true", "truth", "y_pred").to_pylist(), *members_of(rows)])
+    classes = in_order(spelling.values())
+    _refuse_many(rows, classes)
+    return FoundTask(
+        task=task, classes=classes, spelling=spelling, notes=notes + Notes((_classes_found(classes),))
+    )
+
+
+_COLUMNS_OF: dict[Task, str] = {
+    "sums": "name the columns tp, fp, fn (and tn), or errors, total",
+    "intervals": "name the columns y_low@90, y_high@90 (or y_low, y_high with --level 0.9), or q_0.05, q_0.95",
+    "sets": "name the column of prediction sets y_set, with labels such as a|b",
+}
 
 Guess = tuple[WarningRecord, ...]
 
@@ -393,6 +448,12 @@ def _refuse_many(rows: Rows, classes: Sequence[str], at_least: str = "") -> None
 def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
     return FoundRecord(
         what="classes", value=plain(first_of(map(quoted, classes), 10)), why=Message("found.classes")
+    )
+
+
+def _labels_found(labels: tuple[str, ...]) -> FoundRecord:
+    return FoundRecord(
+        what="labels", value=plain(first_of(map(quoted, labels), 10)), why=Message("found.labels_of_sums")
     )
 
 

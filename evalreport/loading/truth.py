@@ -102,7 +102,7 @@ def with_true_values(loaded: Loaded) -> Loaded:
         Where two rows give the same example different true values.
     """
     rows, alignment, task = loaded.rows, loaded.alignment, loaded.task
-    if task.task in ("outcome", "scores"):
+    if task.task in ("outcome", "scores", "sums"):
         return loaded
     given = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
     if not given:
@@ -150,7 +150,7 @@ def _by_group(rows: Rows, alignment: Alignment, given_by: list[tuple[str, Values
 
 
 def _values(rows: Rows, column: str, task: FoundTask) -> Values | None:
-    if task.task == "regression":
+    if task.task in ("regression", "intervals"):
         return label_numbers(rows, column)
     array = rows.labels(column)
     if array is None:

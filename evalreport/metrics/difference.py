@@ -22,9 +22,11 @@ from evalreport.metrics.evidence import (
     PairedRanking,
     PairedRisks,
     PairedScores,
+    PairedSums,
     Proportion,
     Ranking,
     Scores,
+    SumsByUnit,
     TwoProportions,
     TwoSets,
     scaled,
@@ -150,7 +152,9 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
     )
 
 
-def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | PairedScores | Paired:
+def _paired_evidence(
+    a: Estimate, b: Estimate
+) -> PairedRanking | PairedRisks | PairedScores | PairedSums | Paired:
     first, second = a.evidence, b.evidence
     if isinstance(first, Ranking):
         labels = None
@@ -161,7 +165,7 @@ def _paired_evidence(a: Estimate, b: Estimate) -> PairedRanking | PairedRisks | 
         return PairedRisks(first, second)
     if isinstance(first, Scores) and isinstance(second, Scores):
         return PairedScores(first, second)
-    return Paired()
+    return PairedSums() if isinstance(first, SumsByUnit) else Paired()
 
 
 def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influence | None:

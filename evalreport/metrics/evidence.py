@@ -250,6 +250,11 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class SumsByUnit:
+    """A ratio of sums over units, or a mean of such ratios."""
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Agreement of the model's groups of examples with the true ones."""
 
@@ -357,6 +362,11 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedSums:
+    """A difference of two ratios of sums over the same units."""
+
+
+@dataclass(frozen=True, slots=True)
 class PairedScores:
     """Two models' scores of the same examples, at the same declared number."""
 
@@ -399,6 +409,7 @@ OfValue = (
     | Scores
     | AtThreshold
     | Median
+    | SumsByUnit
     | Groups
     | Judged
     | OverDatasets
@@ -411,6 +422,7 @@ OfDifference = (
     | Paired
     | PairedRisks
     | PairedScores
+    | PairedSums
     | TwoProportions
     | TwoSets
     | Judged

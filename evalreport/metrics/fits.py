@@ -123,7 +123,7 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
     for key, columns in rows.columns.items():
         if all_finite(columns):
             sums = UnitColumns.of(columns, sample.units, layout).sums(ones)
-            found[key] = definition(key[1]).computation.function(sums)[0]
+            found[key] = rows.function(key[1])(sums)[0]
     # The same arrays for all quantities: what they give is remembered by them.
     weights = [sample.units.base[p][None, :] for p in parts.rows()]
     for name, orders in rows.orders.items():
@@ -268,7 +268,8 @@ def _digest(predictions: Predictions) -> bytes:
         "\n".join(map(str, predictions.ids.to_pylist())).encode("utf-8", "backslashreplace")
     )
     model = predictions.models[0]
-    for values in (predictions.y_true, model.y_pred, model.score, model.proba, model.outcome, model.gold):
+    outputs = (predictions.y_true, model.y_pred, model.score, model.proba, model.outcome, model.gold)
+    for values in (*outputs, *model.numbers.values()):
         if values is not None:
             found.update(np.ascontiguousarray(values).tobytes())
     return found.digest()

@@ -17,7 +17,7 @@ from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.samplings import Influence, JudgedAnswers, Sampling
+from evalreport.samplings import Influence, JudgedAnswers, Sampling, StudentError
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -54,7 +54,7 @@ class Rectified:
     headline=True,
     source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
 )
-def mean_gold(judge: Floats, gold: Floats) -> Rectified:
+def mean_gold(judge: Floats, gold: Floats, times: Floats | None = None) -> Rectified:
     """Mean outcome that people would have given, from the judge's outcomes of all answers and people's of some.
 
     With n rows that a person judged and N others, λ = cov(gold, judge) / ((1 + n/N) v), cut to [0, 1], where the
@@ -68,6 +68,8 @@ def mean_gold(judge: Floats, gold: Floats) -> Rectified:
         (n + N,) the judge's outcomes; of two models, their differences.
     gold
         (n + N,) people's, nan where none judged the row.
+    times
+        (n + N,) how often each row that people judged counts; None: once.
 
     Examples
     --------
@@ -75,22 +77,51 @@ def mean_gold(judge: Floats, gold: Floats) -> Rectified:
 
     >>> judge = np.array([1.0, 1.0, 0.0, 0.0] * 10)
     >>> gold = np.where(np.arange(40) < 20, judge, np.nan)
-    >>> found = mean_gold(judge, gold)
-    >>> found.value, round(found.weight, 4)
+    >>> rectified = mean_gold(judge, gold)
+    >>> rectified.value, round(rectified.weight, 4)
     (0.5, 0.4875)
     """
     given = ~np.isnan(gold)
     people, of_judge, rest = gold[given], judge[given], judge[~given]
-    n, others = len(people), len(rest)
-    spread = float(judge.var(ddof=1)) if others else 0.0
-    shared = float(((people - people.mean()) * (of_judge - of_judge.mean())).mean())
-    weight = min(max(shared / ((1 + n / others) * spread), 0.0), 1.0) if spread > 0 else 0.0
+    w = np.ones(len(people)) if times is None else times[given]
+    n, others = float(w.sum()), len(rest)
+    of_people, of_rest = float(w @ people) / n, float(rest.mean()) if others else 0.0
+    judged_mean = float(w @ of_judge) / n
+    weight = 0.0
+    if others:
+        every = (n * judged_mean + others * of_rest) / (n + others)
+        squares = float(w @ (of_judge - every) ** 2) + float(((rest - every) ** 2).sum())
+        shared = float(w @ ((people - of_people) * (of_judge - judged_mean))) / n
+        spread = squares / (n + others - 1)
+        weight = min(max(shared / ((1 + n / others) * spread), 0.0), 1.0) if spread > 0 else 0.0
     residual = people - weight * of_judge
+    centre = float(w @ residual) / n
     derivative = np.empty(len(judge))
-    derivative[given] = (residual - residual.mean()) / n
-    of_rest = float(rest.mean()) if others else 0.0
+    derivative[given] = np.sqrt(w) * (residual - centre) / n
     derivative[~given] = weight * (rest - of_rest) / max(others, 1)
-    return Rectified(weight * of_rest + float(residual.mean()), weight, derivative)
+    return Rectified(weight * of_rest + centre, weight, derivative)
+
+
+MADE_UP = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+"""People's and the judge's outcomes of the rows made up for limits of right and wrong answers; each counts half."""
+
+
+def with_made_up(judge: Floats, gold: Floats) -> StudentError:
+    """Return the estimate and its error after half a made-up row of each kind, by t with n - 1 degrees of freedom.
+
+    Examples
+    --------
+    Of ten answers that people called right, and the judge half of them, the limits lie about less than 1:
+
+    >>> judge = np.array([1.0, 0.0] * 20)
+    >>> student = with_made_up(judge, np.where(np.arange(40) < 10, 1.0, np.nan))
+    >>> round(student.centre, 4), round(student.error, 4), student.df
+    (0.9167, 0.0798, 9.0)
+    """
+    times = np.append(np.ones(len(judge)), np.full(len(MADE_UP), 0.5))
+    rectified = mean_gold(np.append(judge, MADE_UP[:, 1]), np.append(gold, MADE_UP[:, 0]), times)
+    error = float(np.sqrt((rectified.derivative**2).sum()))
+    return StudentError(error, float(np.count_nonzero(~np.isnan(gold))) - 1, rectified.value)
 
 
 def judged_estimates(
@@ -174,11 +205,16 @@ def _filled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gol
             weights.append(found.weight)
         by_unit = units.influence(derivative)
     n = int(np.count_nonzero(~np.isnan(gold)))
+    share_of_right = isinstance(estimate, Estimate) and estimate.range == (0.0, 1.0) and units.single
+    value = min(max(value, estimate.range[0]), estimate.range[1])
     return replace(
         estimate,
         value=value if np.isfinite(by_unit).all() and np.isfinite(value) else np.nan,
         influence=Influence(by_unit, np.ones(len(by_unit))),
-        sampling=_judged(units, gold),
+        sampling=replace(
+            _judged(units, gold),
+            made_up=with_made_up(judge, gold) if share_of_right and np.isnan(gold).any() else None,
+        ),
         evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )
 

@@ -16,6 +16,7 @@ from evalreport.metrics.metric import PROPORTION_INTERVALS, TABLE_INTERVALS
 from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
+from evalreport.predictions.numbers import COUNTED
 from evalreport.texts import Message
 
 
@@ -88,6 +89,7 @@ def _mcc_of_counts(c: Counts) -> Array:
 @table(
     "Accuracy",
     "right / n",
+    sums=(*COUNTED, "tn"),
     derivative=_accuracy_slopes,
     proportion=_right,
     test="mcnemar_midp",
@@ -288,6 +290,7 @@ def _share(label: str, formula: str, **fields: object) -> Callable[[ShareOf], Ca
 @_share(
     "Precision",
     "TP / (TP + FP)",
+    sums=COUNTED,
     test="score_precision",
     micro_is_accuracy=True,
     undefined=Message("undefined.precision"),
@@ -300,6 +303,7 @@ def precision(c: Counts) -> Parts:
 @_share(
     "Recall",
     "TP / (TP + FN)",
+    sums=COUNTED,
     between_groups=True,
     test="mcnemar_midp",
     recall_slope=1.0,
@@ -314,6 +318,7 @@ def recall(c: Counts) -> Parts:
 @_share(
     "Specificity",
     "TN / (TN + FP)",
+    sums=(*COUNTED, "tn"),
     test="mcnemar_midp",
     negatives="truth",
     undefined=Message("undefined.specificity"),
@@ -396,6 +401,7 @@ def f_beta(c: Counts, *, beta: float) -> Array:
 @binary_table(
     "F1",
     "2 TP / (2 TP + FP + FN)",
+    sums=COUNTED,
     test="score_f1",
     monotone_of=("jaccard", lambda j: 2 * j / (1 + j)),
     micro_is_accuracy=True,
@@ -409,13 +415,15 @@ def f1(c: Counts) -> Array:
     return f_beta(c, beta=1.0)
 
 
-@binary_table("F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", undefined=Message("undefined.f_beta"))
+@binary_table(
+    "F0.5", "1.25 TP / (1.25 TP + 0.25 FN + FP)", sums=COUNTED, undefined=Message("undefined.f_beta")
+)
 def f0_5(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which precision counts twice as much."""
     return f_beta(c, beta=0.5)
 
 
-@binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", undefined=Message("undefined.f_beta"))
+@binary_table("F2", "5 TP / (5 TP + 4 FN + FP)", sums=COUNTED, undefined=Message("undefined.f_beta"))
 def f2(c: Counts) -> Array:
     """Weighted harmonic mean of precision and recall in which recall counts twice as much."""
     return f_beta(c, beta=2.0)
@@ -424,6 +432,7 @@ def f2(c: Counts) -> Array:
 @_share(
     "Jaccard index",
     "TP / (TP + FP + FN)",
+    sums=COUNTED,
     test="score_f1",
     intervals=(*TABLE_INTERVALS, *PROPORTION_INTERVALS),
     undefined=Message("undefined.f1"),

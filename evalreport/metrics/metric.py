@@ -12,7 +12,18 @@ from evalreport.texts import Text
 from evalreport.texts.labels import in_sentence
 
 Needs = Literal[
-    "labels", "scores", "probabilities", "values", "outcomes", "passes", "gold", "groups", "training"
+    "labels",
+    "scores",
+    "probabilities",
+    "values",
+    "outcomes",
+    "passes",
+    "gold",
+    "groups",
+    "training",
+    "sums",
+    "intervals",
+    "sets",
 ]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
@@ -483,6 +494,8 @@ class Metric:
         Where it is defined; which output of the model it needs.
     least_classes
         With fewer classes it says nothing, so a run that does not name it leaves it out.
+    sums
+        The sums by unit that it may be computed from, in the task ``sums``.
     computation
         How it is computed: the record of its family.
     scale, inference
@@ -495,6 +508,7 @@ class Metric:
     tasks: tuple[Task, ...]
     needs: Needs
     least_classes: int = 0
+    sums: tuple[str, ...] = ()
     computation: Computation
     scale: Scale
     inference: Inference

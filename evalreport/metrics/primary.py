@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 
 from evalreport.metrics.registry import JUDGED, PRIMARY
+from evalreport.metrics.sums import summed_names
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
+from evalreport.predictions.numbers import ERRORS
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_of
 from evalreport.texts import Message, Text
@@ -65,7 +67,7 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
     share; else accuracy. Where some models give labels only and others none: ROC AUC among those with scores, where
     these are two or more.
     """
-    usual = PRIMARY[predictions.task]
+    usual = _of_numbers(predictions) or PRIMARY[predictions.task]
     if of_series is not None:
         return Primary(of_series, usual, "of_series")
     if predictions.judged:
@@ -91,6 +93,12 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
     if predictions.task == "multiclass" and len(held) and held.min() < RARE / len(shares):
         return Primary("balanced_accuracy", usual, "rare", largest)
     return Primary(usual, usual, "usual", largest)
+
+
+def _of_numbers(predictions: Predictions) -> str | None:
+    """Return the usual metric of sums of errors; None of everything else."""
+    names = {name for model in predictions.models for name in summed_names(model.numbers)}
+    return "error_ratio" if predictions.task == "sums" and set(ERRORS) <= names else None
 
 
 def has_labels(model: ModelOutputs, options: Options) -> bool:

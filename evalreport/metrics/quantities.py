@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from evalreport.errors import UsageError
 from evalreport.metrics.metric import Average, Judgements, Metric, Training
 from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, definition, needs_a_number
+from evalreport.metrics.sums import summed_names
 from evalreport.options import Task
+from evalreport.predictions.arrays import Floats
+from evalreport.predictions.numbers import SUMS
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import closest_names
@@ -28,7 +31,10 @@ def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = 
         "gold": outputs.gold,
         "groups": outputs.y_pred,
     }
-    needs = definition(quantity).needs
+    metric = definition(quantity)
+    if outputs.numbers:
+        return lacks_numbers(outputs.numbers, metric)
+    needs = metric.needs
     if needs not in given or given[needs] is not None:
         return None
     in_sum = needs in ("scores", "probabilities") and summed is not None and outputs.name in summed.models
@@ -47,7 +53,9 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
-        if metric.numbered is not None:
+        if predictions.task == "sums":
+            found += _of_sums(metric, predictions)
+        elif metric.numbered is not None:
             repeated = any(model.attempts is not None for model in predictions.models)
             found += _with_usual_numbers(metric, predictions) if repeated else []
         elif predictions.task == "multiclass" and metric.averages:
@@ -56,6 +64,34 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         else:
             found.append(Quantity(metric.name))
     return tuple(found)
+
+
+def lacks_numbers(numbers: Mapping[str, Floats], metric: Metric) -> Message | None:
+    """Say why a model of sums, intervals or sets cannot have a metric, or return None if it can."""
+    names = summed_names(numbers)
+    if names & set(SUMS):
+        return (
+            None
+            if set(metric.sums) <= names
+            else Message("lacks.sums", names=sorted(set(metric.sums) - names))
+        )
+    return None
+
+
+def averages_in(metric: Metric, task: Task) -> tuple[Average, ...]:
+    """Return the averages of a metric in a task; the first is what the bare name means."""
+    if task == "sums":
+        return ("micro", "macro")
+    return metric.averages if task == "multiclass" else ()
+
+
+def _of_sums(metric: Metric, predictions: Predictions) -> list[Quantity]:
+    """Return the pooled value, and of several labels the mean over them and that of each."""
+    if not any(set(metric.sums) <= summed_names(model.numbers) for model in predictions.models):
+        return []
+    averages: tuple[Average, ...] = ("micro", "macro") if predictions.classes else ("micro",)
+    found = [Quantity(metric.name, average=average) for average in averages]
+    return found + [Quantity(metric.name, label=label) for label in predictions.classes]
 
 
 def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
@@ -155,17 +191,18 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         raise UsageError(
             f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
         )
-    has_class = bool(metric.averages) or metric.by_class
-    if (label is not None and not (task == "multiclass" and has_class)) or (
-        average is not None and (task != "multiclass" or not metric.averages)
-    ):
+    averages = averages_in(metric, task)
+    has_class = bool(averages) or (task == "multiclass" and metric.by_class)
+    if task == "sums" and average == "macro" and not classes:
+        raise UsageError(f"metric {text!r}: the mean over labels needs the column label; write {name!r}")
+    if (label is not None and not has_class) or (average is not None and not averages):
         raise UsageError(
             f"metric {text!r}: {name} has no classes or averages on these {task} data; write {name!r}"
         )
-    if average is not None and average not in metric.averages:
-        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(metric.averages)}")
-    if task == "multiclass" and metric.averages and label is None:
-        return Quantity(name, average or metric.averages[0])
+    if average is not None and average not in averages:
+        raise UsageError(f"metric {text!r}: {name} has the averages {', '.join(averages)}")
+    if averages and label is None:
+        return Quantity(name, average or averages[0])
     return Quantity(name, None, label)
 
 

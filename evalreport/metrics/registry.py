@@ -169,7 +169,7 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
         "inference": _taken(Inference, given),
         "display": _taken(Display, given),
     }
-    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes") if key in given}
+    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes", "sums") if key in given}
     for unknown in given:
         others = " and ".join(other.__name__ for other in FAMILIES if unknown in _names(other))
         if others:
@@ -199,6 +199,8 @@ def _family(family: type[Computation], **usual: Any) -> Callable[..., Decorator]
         given = {**usual, **keywords}
         if "proportion" in given and family in (ClassCounts, Margins):
             given = {**given, "intervals": (*PROPORTION_INTERVALS, *TABLE_INTERVALS), **keywords}
+        if given.get("sums"):
+            given = {**given, "tasks": (*given["tasks"], "sums")}
         return lambda function: register(family, function, **{"label": label, "formula": formula, **given})
 
     return decorator
@@ -362,6 +364,8 @@ def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) 
     return replace(
         base,
         name=name,
+        tasks=tuple(task for task in base.tasks if task != "sums"),
+        sums=(),
         computation=type(base.computation)(**computation),
         scale=replace(
             values,
@@ -383,6 +387,9 @@ PRIMARY: dict[Task, str] = {
     "outcome": "mean_outcome",
     "scores": "mean_value",
     "clustering": "adjusted_rand",
+    "sums": "f1",
+    "intervals": "wis",
+    "sets": "coverage",
 }
 """The primary metric by task, unless one is named."""
 

@@ -165,8 +165,7 @@ def of_units(data: RowData, keys: Sequence[Key], n_resamples: int, *, seed: int)
 
     def of_block(multiplicities: Floats) -> dict[Key, Floats]:
         values = {
-            key: definition(key[1]).computation.function(own.sums(multiplicities)).mean(axis=1)
-            for key, own in columns.items()
+            key: data.function(key[1])(own.sums(multiplicities)).mean(axis=1) for key, own in columns.items()
         }
         return values | (_of_weights(data, by_row, multiplicities) if by_row else {})
 

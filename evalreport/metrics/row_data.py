@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from evalreport.engine.distributions import Columns
 from evalreport.engine.ranks import Order
 from evalreport.metrics.layout import Layout
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.metric import Function
+from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Sampling
 
@@ -29,6 +30,8 @@ class RowData:
         (model, quantity) -> the states of the family ``RowWise``, one for each ranked part.
     orders
         model -> its sorted scores, an order for each ranked part.
+    of_sums
+        Of sums by unit the function of each quantity's columns.
     """
 
     units: Sampling
@@ -36,6 +39,12 @@ class RowData:
     columns: Mapping[Key, Columns]
     states: Mapping[Key, tuple[object, ...]]
     orders: Mapping[str, tuple[Order, ...]]
+    of_sums: Mapping[Quantity, Function] = field(default_factory=dict)
+
+    def function(self, quantity: Quantity) -> Function:
+        """Return the function of the sums of a quantity's columns."""
+        found: Function = self.of_sums.get(quantity) or definition(quantity).computation.function
+        return found
 
 
 def mean_of_parts(values: Floats, layout: Layout) -> Floats:

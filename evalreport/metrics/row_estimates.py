@@ -21,6 +21,7 @@ from evalreport.metrics.evidence import (
     Rows,
     Scores,
     SquaredErrors,
+    SumsByUnit,
 )
 from evalreport.metrics.layout import Layout, Parts, by_seed
 from evalreport.metrics.metric import Chosen, Ranks, RowWise
@@ -112,14 +113,15 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not all_finite(columns):
         return undefined(predictions, key, metric.scale.undefined or TOO_LARGE)
     values, derivative = np.empty(parts.count), np.empty(predictions.n)
+    function = data.function(key[1])
     for j, rows in enumerate(_rows_of(parts)):
         part = columns
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
         sums = column_totals(data.units.weight_of(rows), part)
-        values[j] = metric.computation.function(sums)
+        values[j] = function(sums)
         if metric.inference.smooth:
-            derivative[rows] = combined(part, gradient(metric.computation.function, sums) / parts.count)
+            derivative[rows] = combined(part, gradient(function, sums) / parts.count)
     if not np.isfinite(values).all():
         return undefined(predictions, key, metric.scale.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.inference.smooth else None
@@ -128,9 +130,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
 
 def _of_columns(
     key: Key, columns: Columns, data: RowData
-) -> Proportion | EffectiveProportion | SquaredErrors | Mean | Rows:
+) -> Proportion | EffectiveProportion | SquaredErrors | SumsByUnit | Mean | Rows:
     """Return the evidence of a function of sums: a proportion where it is a mean of zeros and ones."""
     metric, units = definition(key[1]), data.units
+    if key[1] in data.of_sums:
+        return SumsByUnit()
     if metric.from_squares is not None and units.plain and data.layout.pooled.count == 1:
         assert isinstance(columns, tuple)
         return SquaredErrors(columns[1], columns[3] if len(columns) > 3 else None)

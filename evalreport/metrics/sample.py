@@ -26,6 +26,7 @@ from evalreport.metrics.replicates import drawn_in_groups, with_replicates
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.row_estimates import rarest, row_estimates
 from evalreport.metrics.summed import summed_estimates
+from evalreport.metrics.sums import columns_of_sums, function_of_sums
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Average as AverageOverTasks
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -143,7 +144,7 @@ def estimate_all(
         if (m.name, q) not in summed and (reason := lacks(m, q, predictions.scores))
     }
     estimates = {key: undefined(predictions, key, reason) for key, reason in missing.items()}
-    labelled = of_family(quantities, ClassCounts, Margins)
+    labelled = [] if predictions.task == "sums" else of_family(quantities, ClassCounts, Margins)
     tables, labels = label_estimates(
         predictions, units, layout.pooled, labelled, n_resamples, seed, resampled
     )
@@ -174,8 +175,12 @@ def prepare_rows(
     predictions: Predictions, quantities: Sequence[Quantity], units: Sampling, layout: Layout
 ) -> RowData:
     """Compute the per-example columns, states and orders that the quantities need, by model."""
-    rows = RowData(units, layout, {}, {}, {})
-    families = [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
+    summed = predictions.task == "sums"
+    functions = {quantity: function_of_sums(quantity) for quantity in quantities} if summed else {}
+    rows = RowData(units, layout, {}, {}, {}, functions)
+    families = (
+        [quantities] if summed else [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
+    )
     rows_of_parts = layout.ranked.rows()
     wholes = {
         outputs.name: replace(view(predictions, outputs), mean_weight=units.mean_weight)
@@ -215,7 +220,9 @@ def _of_model(
             continue
         # Squares of numbers near the largest double are infinite; the value is then undefined, with that reason.
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(computation, Moments):
+            if predictions.task == "sums":
+                columns[key] = columns_of_sums(view(predictions, outputs), quantity, predictions)
+            elif isinstance(computation, Moments):
                 if computation.columns not in of_columns:
                     of_columns[computation.columns] = computation.columns(view(predictions, outputs))
                 columns[key] = of_columns[computation.columns]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ class ModelView:
     """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
 
     ``passes``: attempts at each question and how many of them passed, (n,) each. ``mean_weight``: that of the examples.
+    ``numbers``: those of sums, intervals or sets, by name.
     """
 
     true: Array | None
@@ -28,13 +30,17 @@ class ModelView:
     score: Floats | None = None
     passes: tuple[Floats, Floats] | None = None
     mean_weight: float = 1.0
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
         given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
         true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
         passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
-        return ModelView(true, y_pred, proba, outcome, self.positive_code, score, passes, self.mean_weight)
+        numbers = {name: values[rows] for name, values in self.numbers.items()}
+        return ModelView(
+            true, y_pred, proba, outcome, self.positive_code, score, passes, self.mean_weight, numbers
+        )
 
     @cached_property
     def order(self) -> Order:
@@ -103,4 +109,4 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         else None
     )
     given = (predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome)
-    return ModelView(*given, code, outputs.score, outputs.passes)
+    return ModelView(*given, code, outputs.score, outputs.passes, numbers=outputs.numbers)

@@ -48,6 +48,8 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
         yield model.name.encode()
         for values in (model.y_pred, model.score, model.proba, model.outcome, model.present):
             yield b"" if values is None else np.ascontiguousarray(values).tobytes()
+        for name, numbers in sorted(model.numbers.items()):
+            yield name.encode() + np.ascontiguousarray(numbers).tobytes()
         if model.attempts is not None:
             yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
         if model.gold is not None:

@@ -175,6 +175,7 @@ def of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:
         gold=taken(model.gold),
         present=taken(model.present),
         columns=_of_columns(model.columns, rows),
+        numbers={name: values[rows] for name, values in model.numbers.items()},
     )
 
 

@@ -147,6 +147,8 @@ class ModelOutputs:
         Key and metadata columns on which the models differ (n_parameters, latency ...): this model's own.
     cut_at_half
         Whether ``y_pred`` are its probabilities cut at 0.5, a threshold that nobody chose.
+    numbers
+        (n,) by name (``predictions/numbers.py``): sums by unit, limits and quantiles, members of prediction sets.
     """
 
     name: str
@@ -160,6 +162,7 @@ class ModelOutputs:
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     cut_at_half: bool = False
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def passes(self) -> tuple[Floats, Floats] | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.counts import freedom, freedom_within
+from evalreport.engine.counts import freedom_within
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.samplings.clusters import of_clusters
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value, by_factors
@@ -18,9 +18,10 @@ PPI = Student(
     drawn="answers that people judged in part",
     label="Prediction-powered (PPI++)",
     interval="What people would have said on average, plus or minus errors of the judge's outcomes and of people's.",
-    test="Difference of what people would have said on average over its error, by z (in clusters and suites by t).",
+    test="Difference of what people would have said on average over its error, by t of the rows that people judged.",
     needs=("gold",),
     source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
+    error_of_limits=lambda value: value.sampling.error_of_limits(value),
 )
 
 LEAST_ROWS = 2
@@ -31,17 +32,22 @@ LEAST_ROWS = 2
 class JudgedAnswers(Sampling):
     """A judge graded all rows, and some of them were drawn for people to judge.
 
-    Student's t where people judged every row, and for clusters: what each row contributes is added up by cluster, the
-    variance has the factor G / (G - 1) and G - 1 degrees of freedom. Of a suite the tasks' variances add (divisors
-    n - 1), each of the rows that people judged and of the others, with Satterthwaite's degrees of freedom. Else z.
+    The variances of the rows that people judged and of the others add, with divisors n - 1; the degrees of freedom are
+    n - 2 of the n that people judged, one of them for the weight of the judge, and n - 1 where they judged all. For
+    clusters what each row contributes is added up by cluster, with the factor G / (G - 1) and G - 1 degrees of freedom.
+    Of a suite the tasks' variances add as well, with Satterthwaite's degrees of freedom.
 
     Attributes
     ----------
     people
         (n,) which rows people judged.
+    made_up
+        Of right and wrong answers the estimate and its error after half a made-up row of each kind, about which the
+        limits of a value lie; else None.
     """
 
     people: Mask = field(kw_only=True)
+    made_up: StudentError | None = field(default=None, kw_only=True)
 
     students = (PPI,)
 
@@ -93,30 +99,30 @@ class JudgedAnswers(Sampling):
         return self.single
 
     def robust(self, value: Value) -> StudentError | None:
-        """Return the error by t: of a suite within tasks, else with divisor n - 1 over rows or clusters."""
-        if self.tasks is None:
-            return by_factors(value, freedom(self.n_units))
+        """Return the error within strata; of single rows with n - 2 degrees of freedom, one for the judge's weight."""
         if value.influence is None:
             return None
         # What people judged or not of a cluster does not make its size: contributions add up by cluster.
-        return by_factors(value, freedom_within(self.tasks, value.influence.values))
+        degrees = freedom_within(self.tasks, value.influence.values)
+        student = by_factors(value, degrees)
+        if student is None or not self.single or self.people.all():
+            return student
+        return StudentError(student.error, float(np.count_nonzero(self.people)) - 2)
 
-    @property
-    def by_normal(self) -> bool:
-        """Whether the error has divisor n: single rows, which people judged in part."""
-        return self.single and not self.people.all()
+    def error_of_limits(self, value: Value) -> StudentError | None:
+        """Return the error after made-up rows; where nothing varies there is none, and others limits lead."""
+        student = self.error(value)
+        return student if student is None or not student.error else self.made_up or student
 
     @cached_property
-    def tasks(self) -> Indices | None:
-        """Strata of a suite's units: of clusters the tasks, else each task with and without people's judgement.
+    def tasks(self) -> Indices:
+        """Strata of the units: of clusters the tasks, else each task with and without people's judgement.
 
         A single row of a task that people did not judge contributes nothing, and is put beside the others.
         """
-        if self.task is None:
-            return None
         if self.cluster is not None:
-            return self.task[np.unique(self.cluster, return_index=True)[1]]
+            return self.stratum[np.unique(self.cluster, return_index=True)[1]]
         rest = ~self.people
-        lonely = np.bincount(self.task, weights=rest)[self.task] < LEAST_ROWS
-        strata = np.unique(2 * self.task + (rest & ~lonely), return_inverse=True)[1]
+        lonely = np.bincount(self.stratum, weights=rest)[self.stratum] < LEAST_ROWS
+        strata = np.unique(2 * self.stratum + (rest & ~lonely), return_inverse=True)[1]
         return np.asarray(strata.ravel(), dtype=np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +19,11 @@ from evalreport.texts import Message
 
 @dataclass(frozen=True, slots=True)
 class StudentError:
-    """A standard error and its degrees of freedom."""
+    """A standard error and its degrees of freedom; ``centre``: what limits lie about where it is not the value."""
 
     error: float
     df: float
+    centre: float | None = None
 
 
 class Value(Protocol):
@@ -74,8 +74,8 @@ class Student:
         Literature.
     beside
         The tests that are shown beside this one.
-    error
-        Standard error and degrees of freedom of a value.
+    error, error_of_limits
+        Standard error and degrees of freedom of a value; those of its limits, where they are others.
     over_fits
         Whether trainings were drawn as well, so that a value may vary where the units do not.
     details
@@ -90,7 +90,8 @@ class Student:
     needs: tuple[str, ...]
     source: str
     beside: tuple[str, ...] = ()
-    error: Callable[[Value], StudentError | None] = lambda value: value.sampling.leading_error(value)
+    error: Callable[[Value], StudentError | None] = lambda value: value.sampling.error(value)
+    error_of_limits: Callable[[Value], StudentError | None] | None = None
     over_fits: bool = False
     details: Callable[[Value], Mapping[str, float]] | None = None
 
@@ -190,11 +191,6 @@ class Sampling:
         """Whether two models have a test set each, drawn independently."""
         return False
 
-    @property
-    def by_normal(self) -> bool:
-        """Whether the leading error has no degrees of freedom: its quantiles are the normal distribution's."""
-        return False
-
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, count) of multiplicities of the units: the only resampling."""
         raise NotImplementedError
@@ -217,12 +213,9 @@ class Sampling:
         """Return the error of Student's t; None where there is none."""
         return self.robust(value)
 
-    def leading_error(self, value: Value) -> StudentError | None:
-        """Return the error that the leading interval and test are made of."""
-        if not self.by_normal:
-            return self.error(value)
-        error = self.standard_error(value)
-        return None if error is None else StudentError(error, math.inf)
+    def error_of_limits(self, value: Value) -> StudentError | None:
+        """Return the error that the limits of the t interval are made of."""
+        return self.error(value)
 
     def standard_error(self, value: Value) -> float | None:
         """Return the standard error that is reported: of examples alike with divisor n, else that of Student's t."""

@@ -81,9 +81,9 @@ class TwoTestSets(Sampling):
         return self.side.limits_if_same
 
     @property
-    def by_normal(self) -> bool:
-        """Whether the errors of both sides have no degrees of freedom."""
-        return self.first.by_normal and self.second.by_normal
+    def as_one(self) -> bool:
+        """Whether both samples may be taken as one: single examples alike, that nobody judged."""
+        return self.alike and "no_gold" in self.meets
 
     @property
     def clusters(self) -> int | None:
@@ -105,14 +105,14 @@ class TwoTestSets(Sampling):
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the error of both samples taken as one, else the root of the added variances by Welch."""
-        if self.alike:
+        if self.as_one:
             return by_factors(value, freedom(self.n_units))
         first, second = value.sides
         return _welch(self.first.robust(first), self.second.robust(second))
 
     def error(self, value: Value) -> StudentError | None:
         """Return the same with each side's leading error."""
-        if self.alike:
+        if self.as_one:
             return self.robust(value)
         first, second = value.sides
         return _welch(self.first.error(first), self.second.error(second))

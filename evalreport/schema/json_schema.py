@@ -20,7 +20,7 @@ PROMISE = (
     "The results of evalreport. While the schema has this name, fields are only added: a reader should ignore those"
     " that it does not know. Numbers that cannot be had are null, with a reason beside them."
 )
-TASKS = ("binary", "multiclass", "regression", "outcome", "scores", "clustering")
+TASKS = ("binary", "multiclass", "regression", "outcome", "scores", "clustering", "sums", "intervals", "sets")
 DESIGNS = (
     "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"
 )  # fmt: skip

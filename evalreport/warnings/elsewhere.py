@@ -21,6 +21,7 @@ looked_for(
 looked_for("class_never_predicted", "label_never_true", needs=("labels",), of_models=True)
 looked_for("constant_model", of_models=True)
 looked_for("fold_sizes_assumed", needs=("scores_of_folds", "folds"))
+looked_for("quantiles_sorted", needs=("intervals",))
 looked_for("missing_left_out", needs=("left_out",))
 looked_for("missing_is_wrong", needs=("taken_as_wrong",))
 looked_for("attempts_left_out", needs=("attempts", "left_out"))

@@ -103,6 +103,8 @@ NEEDS: dict[str, Callable[..., bool]] = {
     "one_scale": lambda sample, model: len(sample.rows.orders.get(model.name, ())) == 1,
     "probabilities": lambda model: model.proba is not None,
     "values": _task("regression"),
+    "intervals": _task("intervals"),
+    "sums": _task("sums"),
     "clustering": _groups,
     "scores_of_folds": _task("scores"),
     "test_set": _design("test-set"),

@@ -11,6 +11,7 @@ from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.sums import labels_without_denominator
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 from evalreport.schema.metrics import BESIDE_MAPE
@@ -28,6 +29,22 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     for label, n in zip(predictions.classes, examples_of_classes(predictions), strict=True):
         if 0 < n < FEW_OF_A_CLASS:
             yield warning("few_of_a_class", about=(label,), n=int(n), label=label)
+
+
+@check("labels_left_out", needs=("sums",))
+def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of labels that a macro average of sums leaves out, since their denominator is 0."""
+    if sample.predictions.task != "sums":
+        return
+    metrics: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for place, model in enumerate(sample.predictions.models):
+        for quantity in sample.quantities:
+            if quantity.average == "macro" and sample.estimates[model.name, quantity].defined:
+                lost = tuple(labels_without_denominator(sample.predictions, quantity, place))
+                if lost:
+                    metrics.setdefault((model.name, lost), []).append(definition(quantity).display.phrase)
+    for (name, lost), phrases in metrics.items():
+        yield warning("labels_left_out", about=(name,), model=name, labels=lost[:6], metrics=phrases)
 
 
 FEW_OF_A_CLASS = 30

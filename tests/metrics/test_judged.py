@@ -19,6 +19,33 @@ from tests.samples.judges import ABILITY, Floats, answers, favoured, of_pair, ru
 Z = float(stats.norm.ppf(0.975))
 
 
+def rectified_error(judge: Floats, gold: Floats, weight: float) -> float:
+    """Return the error with variances of divisor n - 1 of the judged rows' residuals and of the judge's other rows."""
+    given = ~np.isnan(gold)
+    residual, rest = gold[given] - weight * judge[given], judge[~given]
+    return math.sqrt(residual.var(ddof=1) / len(residual) + weight**2 * rest.var(ddof=1) / len(rest))
+
+
+def with_half_rows(judge: Floats, gold: Floats) -> tuple[float, float, int]:
+    """Return PPI++'s estimate and error where 11, 00, 10 and 01 (people, judge) count half a row each, and n - 1.
+
+    Every row is written twice and the four made-up ones once, so that all weights are whole.
+    """
+    given = ~np.isnan(gold)
+    people = np.append(np.repeat(gold[given], 2), [1, 0, 1, 0])
+    said = np.append(np.repeat(judge[given], 2), [1, 0, 0, 1])
+    rest = judge[~given]
+    n, others = len(people) / 2, len(rest)
+    every = np.append(said, np.repeat(rest, 2))
+    spread = every.var() * (n + others) / (n + others - 1)
+    weight = (
+        min(max(np.cov(people, said, ddof=0)[0, 1] / ((1 + n / others) * spread), 0), 1) if spread else 0.0
+    )
+    value = weight * rest.mean() + (people - weight * said).mean()
+    error = math.sqrt((people - weight * said).var() / n + weight**2 * rest.var() / others)
+    return value, error, int(given.sum()) - 1
+
+
 def joined(inputs: Mapping[str, Any]) -> tuple[Floats, Floats]:
     """Return the judge's outcomes and people's of a reference record, those with gold first."""
     judge = np.array([*inputs["judge_on_gold"], *inputs["judge_rest"]], dtype=float)
@@ -38,7 +65,10 @@ def test_the_estimate_is_that_of_ppi_python(record: Mapping[str, Any]) -> None:
 
 @each("ppi")
 def test_a_run_has_its_value_and_limits(record: Mapping[str, Any]) -> None:
-    """The metric stands in a run with the reference's limits, cut to [0, 1]; of fewer than ten rows it does not."""
+    """The metric stands in a run with the reference's value and error; of fewer than ten rows it does not.
+
+    Limits of shares: half a made-up judged row of each kind, t(n - 1), cut to [0, 1] (METHODS 7W.2).
+    """
     judge, gold = joined(record["inputs"])
     results, expected = run({"a": {"outcome": judge, "gold": gold}}), record["value"]
     metric = next(m for m in results.metrics if m.metric == "mean_gold")
@@ -55,8 +85,14 @@ def test_a_run_has_its_value_and_limits(record: Mapping[str, Any]) -> None:
     assert agrees(metric.standard_error, expected["se"])
     assert interval.low is not None
     assert interval.high is not None
-    assert agrees(interval.low, expected["low"])
-    assert agrees(interval.high, min(expected["high"], 1.0) if set(gold[:9]) <= {0, 1} else expected["high"])
+    graded = not np.isin(np.append(judge, gold[: len(record["inputs"]["gold"])]), (0, 1)).all()
+    value, error, df = with_half_rows(judge, gold)
+    if graded:  # marks in between have no made-up rows: t(n - 2), METHODS 7D
+        value, error, df = metric.value, rectified_error(judge, gold, mean_gold(judge, gold).weight), df - 1
+    low, high = (-math.inf, math.inf) if graded else (0, 1)
+    half = stats.t.ppf(0.975, df) * error
+    limits = (max(value - half, low), min(value + half, high))
+    assert (interval.low, interval.high) == pytest.approx(limits, rel=1e-9)
     (estimate,) = results.judge_estimates
     assert estimate.lam is not None
     assert estimate.human is not None
@@ -65,15 +101,20 @@ def test_a_run_has_its_value_and_limits(record: Mapping[str, Any]) -> None:
 
 
 def test_a_difference_is_estimated_from_the_differences() -> None:
-    """Difference, weight, p-value and limits of a pair are those of its rows' differences, with a weight of its own."""
+    """Difference, weight, p-value and limits of a pair are those of its rows' differences, with a weight of its own.
+
+    Student's t with n - 2 degrees of freedom and variances with n - 1 (METHODS 7D).
+    """
     source, results = answers(), favoured()
     row = next(c for c in results.comparisons if c.metric == "mean_gold" and (c.a, c.b) == ("liked", "plain"))
-    found = mean_gold(*(of_pair(source, "liked", "plain", column) for column in ("outcome", "gold")))
-    error = math.sqrt((found.derivative**2).sum())
+    judge, gold = (of_pair(source, "liked", "plain", column) for column in ("outcome", "gold"))
+    found = mean_gold(judge, gold)
+    error, df = rectified_error(judge, gold, found.weight), np.count_nonzero(~np.isnan(gold)) - 2
     assert (row.test, row.interval_method, row.recommended) == ("ppi", "ppi", True)
     assert row.difference == pytest.approx(found.value, rel=1e-12)
-    assert row.p_value == pytest.approx(2 * stats.norm.sf(abs(found.value) / error), rel=1e-9)
-    assert row.high == pytest.approx(found.value + Z * error, rel=1e-9)
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(found.value) / error, df), rel=1e-9)
+    assert row.df == df
+    assert row.high == pytest.approx(found.value + stats.t.ppf(0.975, df) * error, rel=1e-9)
     values = {m.model: m.value for m in results.metrics if m.metric == "mean_gold"}
     assert row.difference != pytest.approx(values["liked"] - values["plain"], abs=1e-6)  # type: ignore[operator]
     pair = next(r for r in results.judge_estimates if (r.a, r.b) == ("liked", "plain"))
@@ -94,6 +135,29 @@ def test_where_people_judged_all_it_is_their_mean() -> None:
     row = next(c for c in results.comparisons if c.metric == "mean_gold" and (c.a, c.b) == ("plain", "weak"))
     tested = stats.ttest_rel(source["plain"]["gold"], gold)
     assert (row.statistic, row.df, row.p_value) == pytest.approx((tested.statistic, 79, tested.pvalue))
+
+
+def test_limits_of_shares_lie_in_their_range_also_where_the_estimate_does_not() -> None:
+    """Estimate and limits beyond 1 are cut, and nothing raises (METHODS 7W.2).
+
+    Of 20 judged answers people accepted 18 and the judge 10 of these, of the 380 others it accepted all: with the
+    weight 1 that is 1 + 0.9 - 0.5, 1.4, whose limits both lay above 1.
+    """
+    judge = np.append(np.arange(20) < 10, np.ones(380)).astype(float)
+    gold = np.where(np.arange(400) < 20, np.arange(400) < 18, np.nan)
+    assert mean_gold(judge, gold).value == pytest.approx(1.4)
+    for graded in (judge, 1 - judge):
+        for people in (gold, 1 - gold):
+            results = run(
+                {"a": {"outcome": graded, "gold": people}, "b": {"outcome": 1 - graded, "gold": people}}
+            )
+            for metric in (m for m in results.metrics if m.metric == "mean_gold"):
+                interval = metric.intervals[0]
+                assert metric.value is not None
+                assert interval.low is not None
+                assert interval.high is not None
+                assert 0 <= interval.low <= metric.value <= interval.high <= 1
+                assert interval.low < interval.high
 
 
 def test_an_estimate_that_does_not_vary_rests_on_the_judged_rows() -> None:
@@ -158,7 +222,11 @@ def test_on_test_sets_of_their_own_variances_add() -> None:
     results = run({name: source[name] for name in ("plain", "weak")}, join="independent", tests=("ppi",))
     row = next(c for c in results.comparisons if c.metric == "mean_gold" and c.test == "ppi")
     plain, weak = (mean_gold(source[name]["outcome"], source[name]["gold"]) for name in ("plain", "weak"))
-    error = math.sqrt((plain.derivative**2).sum() + (weak.derivative**2).sum())
+    errors = [
+        rectified_error(source[name]["outcome"], source[name]["gold"], side.weight)
+        for name, side in (("plain", plain), ("weak", weak))
+    ]
+    error = math.hypot(*errors)
     assert row.statistic == pytest.approx((plain.value - weak.value) / error)
 
 

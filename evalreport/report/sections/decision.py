@@ -158,6 +158,11 @@ def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
+def _unit(view: View, drawn: str) -> str:
+    """Return what is drawn: the examples of sums are units."""
+    return "units" if drawn == "examples" and view.results.task == "sums" else drawn
+
+
 def _n_fits(view: View) -> int:
     return len({(fold.repeat, fold.fold) for fold in view.results.folds})
 
@@ -167,7 +172,8 @@ def about(view: View) -> str:
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
-    parts = [] if scores else [say("decision.examples", n=results.n)]
+    drawn = _unit(view, "examples")
+    parts = [] if scores else [say(f"decision.{drawn}", n=results.n)]
     counts = true_counts(results)
     total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
@@ -214,7 +220,7 @@ def about(view: View) -> str:
         ranked = say("decision.ranked_by", metric=words)
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
-        same = say("decision.same_questions" if attempts else "decision.same_examples")
+        same = say(f"decision.same_{'questions' if attempts else drawn}")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     parts += filter(None, (look_words(view), declared_words(view)))
     return " · ".join(parts)
@@ -275,12 +281,12 @@ def caution_text(view: View, warning: WarningRecord) -> str:
 
 
 def _crossing(view: View) -> list[str]:
-    """Name the pairs of contenders whose curves cross by more than their bands allow."""
+    """Name the pairs of contenders of which each is shown to be ahead somewhere on the curves."""
     contenders = {m.id for m in leading(view)}
     return [
         listed([view.model(m).name for m in (r.a, r.b)])
         for r in view.results.dominance
-        if r.clear and r.beyond_bands and {r.a, r.b} <= contenders
+        if r.decided and {r.a, r.b} <= contenders
     ]
 
 
@@ -382,13 +388,13 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(found.needed),
-            unit=say(f"decision.unit_{found.unit}"),
+            unit=say(f"decision.unit_{_unit(view, found.unit)}"),
             gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, found))))
     if found.needed is not None:
         within = say(
-            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
+            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else _unit(view, found.unit)}",
             **pair,
             needed=numbers.count(found.needed),
             gold="" if found.gold is None else numbers.count(found.gold),
@@ -401,6 +407,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "decision.settle_detectable_questions",
         "decision.settle_detectable_scores",
     )
+    key = "decision.settle_detectable_units" if _unit(view, found.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
     return say(key, **pair, size=numbers.to_digits(found.difference, 2))
 

@@ -181,7 +181,7 @@ def test_curves_of_models_that_are_behind_may_cross_unsaid(simulate: Simulate) -
     def cautions(a: str, b: str) -> tuple[str, ...]:
         crossing = DominanceRecord(
             a=a, b=b, curve="roc", label=None, relation="crosses", crossings=(0.1,), a_most=0.1, a_most_at=0.05,
-            b_most=0.1, b_most_at=0.5, clear=True, text="They cross.", beyond_bands=True,
+            b_most=0.1, b_most_at=0.5, clear=True, text="They cross.", decided=True,
         )  # fmt: skip
         return decision.describe(view_of(dataclasses.replace(tied, dominance=(crossing,)))).cautions
 

@@ -1,0 +1,145 @@
+"""Which columns are sums by unit, prediction intervals, quantiles or prediction sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalreport.errors import InputError
+from evalreport.options import Options, Task
+from evalreport.predictions.numbers import COUNTED, ERRORS, high_of, low_of, quantile_of
+
+LABEL, SET = "label", "y_set"
+_BOUND = re.compile(r"y_(low|high)(?:@(\d+(?:\.\d*)?|\.\d+)%?)?")
+_QUANTILE = re.compile(r"q_?(0?\.\d+)")
+_OTHERS = frozenset(("score", "outcome", "value", "gold"))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundKind:
+    """The columns of one of these tasks.
+
+    Attributes
+    ----------
+    task
+        ``sums``, ``intervals`` or ``sets``.
+    numbers
+        Name in ``ModelOutputs.numbers`` -> header.
+    columns
+        Standard name -> header, of the other columns.
+    """
+
+    task: Task
+    numbers: Mapping[str, str]
+    columns: Mapping[str, str]
+
+
+def kind_of(
+    names: Mapping[str, str], columns: Mapping[str, str], *, graded: bool, file: str, options: Options
+) -> FoundKind | None:
+    """Find the columns of sums, intervals or sets; None: the file is of another task.
+
+    Parameters
+    ----------
+    names
+        Name of each column -> its header.
+    columns
+        The standard columns that were found.
+    graded
+        Whether there are probabilities of classes.
+
+    Raises
+    ------
+    InputError
+        ``y_low`` and ``y_high`` without a level, one limit without the other, or limits beside quantiles.
+    """
+    small = {name.lower(): header for name, header in names.items()}
+    named = options.task in ("sums", "intervals", "sets")
+    if (options.task is not None and not named) or (not named and (graded or _OTHERS & set(columns))):
+        return None
+    found = _sums(small, columns, named=named) if options.task in (None, "sums") else None
+    if found is None and options.task in (None, "intervals"):
+        found = _intervals(small, columns, file, options)
+    return _sets(small, columns) if found is None and options.task in (None, "sets") else found
+
+
+def _sums(names: Mapping[str, str], columns: Mapping[str, str], *, named: bool) -> FoundKind | None:
+    counted = set(names) >= set(COUNTED)
+    if not counted and not set(names) >= set(ERRORS):
+        return None
+    truth = columns.get("y_true")
+    of_label = names.get(LABEL)
+    if not named and ("y_pred" in columns or truth not in (None, of_label)):
+        return None
+    used = (*COUNTED, "tn") if counted else ERRORS
+    left = {"y_true", "y_pred", *_OTHERS}
+    rest = {name: header for name, header in columns.items() if name not in left}
+    if of_label is not None:
+        rest[LABEL] = of_label
+    return FoundKind("sums", {name: names[name] for name in used if name in names}, rest)
+
+
+def _intervals(
+    names: Mapping[str, str], columns: Mapping[str, str], file: str, options: Options
+) -> FoundKind | None:
+    bounds: dict[str, str] = {}
+    quantiles: dict[str, str] = {}
+    for name, header in names.items():
+        bound, quantile = _BOUND.fullmatch(name), _QUANTILE.fullmatch(name)
+        if bound is not None:
+            level = _level(bound[2], header, file, options)
+            bounds[(low_of if bound[1] == "low" else high_of)(level)] = header
+        elif quantile is not None:
+            quantiles[quantile_of(float(quantile[1]))] = header
+    if not bounds and not quantiles:
+        return None
+    if bounds and quantiles:
+        raise InputError.of(
+            "limits_and_quantiles",
+            file=file,
+            line=1,
+            column=next(iter(bounds.values())),
+            quantile=next(iter(quantiles.values())),
+        )
+    for name, header in bounds.items():
+        side, _, level_text = name.partition("@")
+        other = f"{'high' if side == 'low' else 'low'}@{level_text}"
+        if other not in bounds:
+            lacking = header.lower().replace(side, other.partition("@")[0])
+            raise InputError.of("one_limit", file=file, line=1, column=header, lacking=lacking)
+    left = {name: header for name, header in columns.items() if name not in _OTHERS}
+    return FoundKind("intervals", bounds or quantiles, left)
+
+
+def _level(text: str | None, header: str, file: str, options: Options) -> float:
+    """Return the level of an interval by its header, in percent, or by ``--level``."""
+    if text is None:
+        if options.level is None:
+            raise InputError.of("no_level", file=file, line=1, column=header)
+        return options.level
+    number = float(text)
+    level = number / 100 if number >= 1 else number
+    if not 0 < level < 1:
+        raise InputError.of("level_outside", file=file, line=1, column=header)
+    return level
+
+
+def _sets(names: Mapping[str, str], columns: Mapping[str, str]) -> FoundKind | None:
+    if SET not in names:
+        return None
+    left = {name: header for name, header in columns.items() if name not in _OTHERS}
+    return FoundKind("sets", {}, {**left, SET: names[SET]})
+
+
+def refuse_wide(names: Sequence[str], file: str) -> None:
+    """Refuse sums, intervals and sets in a wide table: there a model has one column.
+
+    Raises
+    ------
+    InputError
+        With the remedy.
+    """
+    small = {name.strip().lower() for name in names}
+    if small >= set(COUNTED) or small >= set(ERRORS) or SET in small or any(map(_BOUND.fullmatch, small)):
+        raise InputError.of("wide_with_several_columns", file=file, line=1)

@@ -1,0 +1,272 @@
+"""The numbers of sums by unit, of prediction intervals and of quantiles: read, and checked across models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.loading.alignment import Alignment
+from evalreport.loading.ids import code_ids
+from evalreport.loading.kinds import LABEL, SET
+from evalreport.loading.rows import (
+    Rows,
+    fault,
+    header_of,
+    ids_by_table,
+    location_of,
+    refuse_where,
+    some_rows,
+)
+from evalreport.options import Options, Task
+from evalreport.predictions.arrays import Codes, Floats, Indices
+from evalreport.predictions.cells import (
+    category_column,
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    used_only,
+)
+from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.numbers import NEARLY, member_of, of_label, places
+from evalreport.predictions.slicing import may_be_sliced_by
+from evalreport.predictions.table import Notes
+from evalreport.schema.warnings import warning
+from evalreport.texts import Message
+
+
+def parse_numbers(rows: Rows, task: Task, options: Options) -> tuple[dict[str, Floats], Notes]:
+    """Parse the columns of sums or of intervals, nan where a cell is empty.
+
+    Raises
+    ------
+    InputError
+        A cell is no finite number; a sum is below 0; limits or quantiles are not in order, unless they are sorted.
+    """
+    errors: list[InputError] = []
+    found: dict[str, Floats] = {}
+    for name, array in rows.numbers.items():
+        whole = combined(array)
+        values, given = dictionary_numbers(whole), dictionary_codes(whole) >= 0
+        with together(errors):
+            refuse_where(given & ~np.isfinite(values), rows, name, "no_number")
+            if task == "sums":
+                refuse_where(given & (values < 0), rows, name, "negative_sum")
+        found[name] = values
+    refuse_all(errors)
+    return (found, Notes()) if task == "sums" else _in_order(rows, found, options)
+
+
+def _in_order(rows: Rows, numbers: dict[str, Floats], options: Options) -> tuple[dict[str, Floats], Notes]:
+    """Refuse a row whose limits or quantiles cross, or sort them."""
+    names = list(places(numbers))
+    table = np.column_stack([numbers[name] for name in names])
+    crossing = (np.diff(table, axis=1) < 0).any(axis=1)
+    n = int(crossing.sum())
+    if not n:
+        return numbers, Notes()
+    if not options.sort_quantiles:
+        row = int(np.argmax(crossing))
+        first = int(np.argmax(np.diff(table[row]) < 0))
+        headers = {name: header_of(rows, row, name) for name in names}
+        raise fault(
+            rows,
+            row,
+            names[first],
+            "crossing_quantiles",
+            count=n,
+            id="" if rows.ids is None else rows.quoted_id(row),
+            lower=headers[names[first]],
+            upper=headers[names[first + 1]],
+            low=f"{table[row, first]:.6g}",
+            high=f"{table[row, first + 1]:.6g}",
+        )
+    ordered = np.sort(table[crossing], axis=1)
+    table[crossing] = ordered
+    models = tuple(rows.models[m] for m in np.unique(rows.model[crossing]))
+    note = warning("quantiles_sorted", about=models, n=n, rows=rows.n, models=models)
+    return {name: table[:, k] for k, name in enumerate(names)}, Notes((), (note,))
+
+
+# --- sums: one row a unit ---------------------------------------------------------------------------------------------
+
+
+def labels_of(rows: Rows) -> tuple[Codes, tuple[str, ...]]:
+    """Return the code of each row's label, -1 where it is empty, and the labels in order."""
+    column = category_column(combined(rows.columns[LABEL]))
+    return column.values, column.categories or ()
+
+
+def by_unit(rows: Rows, numbers: Mapping[str, Floats], options: Options) -> tuple[Rows, dict[str, Floats]]:
+    """Return one row for each unit of each model, with the sums of every label: ``tp@0`` is that of the first.
+
+    A label of which a unit has no row has the sums 0.
+
+    Raises
+    ------
+    InputError
+        A unit has two rows of one label, a label is empty, or a column that an option names differs within a unit.
+    """
+    code, labels = labels_of(rows)
+    refuse_where(code < 0, rows, LABEL, "empty_label")
+    unit = _units(rows)
+    _refuse_twice(rows, unit, code)
+    _refuse_differing(rows, unit, options)
+    summed: dict[str, Floats] = {}
+    for name, values in numbers.items():
+        table = np.zeros((int(unit.max()) + 1, len(labels)))
+        table[unit, code] = values
+        summed |= {of_label(name, label): table[:, label] for label in range(len(labels))}
+    # The row with an empty cell speaks for its unit, where there is one: messages name it.
+    empty = np.any([np.isnan(values) for values in numbers.values()], axis=0)
+    order = np.lexsort((np.arange(rows.n), ~empty, unit))
+    speaks = order[np.unique(unit[order], return_index=True)[1]]
+    as_they_came = np.argsort(speaks)
+    columns = {name: column for name, column in rows.columns.items() if name != LABEL}
+    alike = {name: a for name, a in rows.metadata.items() if not len(_differing(rows, name, unit))}
+    left = some_rows(replace(rows, columns=columns, metadata=alike), speaks[as_they_came])
+    return left, {name: values[as_they_came] for name, values in summed.items()}
+
+
+def _units(rows: Rows) -> Indices:
+    """Number the units of each model, by id and by all columns that tell fits apart."""
+    if rows.ids is None:
+        raise InputError.of("no_id", file=rows.tables[0].name, line=1, column="id")
+    coded = rows.coded or code_ids(ids_by_table(rows))
+    telling = [rows.model.astype(np.int64), np.asarray(coded[1], dtype=np.int64)]
+    telling += [
+        dictionary_codes(rows.columns[name]).astype(np.int64) + 1
+        for name in IDENTITY_COLUMNS
+        if name in rows.columns
+    ]
+    found = np.zeros(rows.n, dtype=np.int64)
+    for codes in telling:
+        found = np.unique(found * (int(codes.max()) + 1) + codes, return_inverse=True)[1].ravel()
+    return found.astype(np.int64)
+
+
+def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:
+    pair = unit * (int(code.max()) + 1) + code
+    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[inverse.ravel()] != np.arange(rows.n))
+    if len(again):
+        row = int(again[0])
+        raise fault(
+            rows,
+            row,
+            LABEL,
+            "label_twice",
+            count=len(again),
+            id=rows.quoted_id(row),
+            model=rows.models[rows.model[row]],
+            label=rows.columns[LABEL][row].as_py(),
+            before=location_of(rows, int(first[inverse.ravel()[row]])),
+        )
+
+
+def _differing(rows: Rows, name: str, unit: Indices) -> Indices:
+    """Return the rows whose cell is not that of the first row of their unit."""
+    codes = dictionary_codes(combined(rows.metadata[name]))
+    first = np.unique(unit, return_index=True)[1]
+    return np.flatnonzero(codes != codes[first][unit])
+
+
+def _refuse_differing(rows: Rows, unit: Indices, options: Options) -> None:
+    """Refuse a column that an option names and that is no fact about the unit."""
+    named = {options.cluster, options.weight, options.same_input, options.grade}
+    for name in sorted(rows.metadata):
+        if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
+            continue
+        apart = _differing(rows, name, unit)
+        if len(apart):
+            row = int(apart[0])
+            raise fault(rows, row, name, "differs_within_unit", count=len(apart), id=rows.quoted_id(row))
+
+
+# --- prediction sets --------------------------------------------------------------------------------------------------
+
+EMPTY_SET = "{}"
+"""How an empty prediction set is written: an empty cell is a missing one."""
+
+
+def _members(text: str) -> list[str]:
+    return [] if text.strip() == EMPTY_SET else [part.strip() for part in text.split("|")]
+
+
+def members_of(rows: Rows) -> list[str]:
+    """Return the labels that stand in some prediction set, in any order."""
+    texts = used_only(combined(rows.columns[SET])).dictionary.to_pylist()
+    return list(dict.fromkeys(label for text in texts for label in _members(text)))
+
+
+def parse_sets(rows: Rows, classes: tuple[str, ...], spelling: Mapping[str, str]) -> dict[str, Floats]:
+    """Return for each class whether it is in the prediction set of each row, 1 or 0; nan where the cell is empty.
+
+    Raises
+    ------
+    InputError
+        A set names a label twice, or an empty one.
+    """
+    array = combined(rows.columns[SET])
+    texts, codes = array.dictionary.to_pylist(), dictionary_codes(array)
+    place = {label: code for code, label in enumerate(classes)}
+    table = np.zeros((len(texts) + 1, len(classes)))
+    table[-1] = np.nan
+    wrong = np.zeros(len(texts) + 1, dtype=np.bool_)
+    for number, text in enumerate(texts):
+        labels = [spelling.get(label, label) for label in _members(text)]
+        wrong[number] = len(set(labels)) < len(labels) or not all(labels)
+        for label in labels:
+            if label in place:
+                table[number, place[label]] = 1.0
+    refuse_where(wrong[codes], rows, SET, "no_set", empty=EMPTY_SET)
+    return {member_of(code): table[codes, code] for code in range(len(classes))}
+
+
+# --- models against each other ----------------------------------------------------------------------------------------
+
+_OF_THE_TRUTH = (("tp", "fn"), ("fp", "tn"))
+
+
+def refuse_unlike_truths(
+    rows: Rows, numbers: Mapping[str, Floats], alignment: Alignment, labels: tuple[str, ...]
+) -> None:
+    """Refuse a unit of which two models count other totals of the truth, tp + fn, or with tn also fp + tn.
+
+    Raises
+    ------
+    InputError
+        The first such unit: both rows, and the label.
+    """
+    for label in range(len(labels)) if labels else (None,):
+        for first, second in _OF_THE_TRUTH:
+            names = [n if label is None else of_label(n, label) for n in (first, second)]
+            if not set(names) <= set(numbers):
+                continue
+            totals = numbers[names[0]] + numbers[names[1]]
+            before = np.full(alignment.rows.shape[1], -1, dtype=np.int64)
+            for index in alignment.rows:
+                both = (before >= 0) & (index >= 0)
+                here, there = totals[index[both]], totals[before[both]]
+                unlike = np.abs(here - there) > NEARLY * np.maximum(np.abs(here), np.abs(there))
+                if unlike.any():
+                    k = int(np.argmax(unlike))
+                    row, other = int(index[both][k]), int(before[both][k])
+                    raise fault(
+                        rows,
+                        row,
+                        names[1],
+                        "unlike_sums_of_truth",
+                        count=int(unlike.sum()),
+                        id="" if rows.ids is None else rows.quoted_id(row),
+                        label="" if label is None else Message("found.of_label", label=labels[label]),
+                        sum=f"{first} + {second}",
+                        model=rows.models[rows.model[row]],
+                        here=f"{here[k]:.12g}",
+                        other=rows.models[rows.model[other]],
+                        there=f"{there[k]:.12g}",
+                        before=location_of(rows, other),
+                    )
+                before = np.where(index >= 0, index, before)
