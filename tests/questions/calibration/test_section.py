@@ -68,9 +68,7 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     assert [(r.grade, r.n) for r in deciles] == [(str(k), 300) for k in range(1, 11)]
     section = calibration.describe(view_of(graded))
     assert section.grades[0].title.startswith("By rating: ")
-    assert [table.title.split(":")[1].split()[0] for table in section.grades] == [
-        m.name for m in view_of(graded).models
-    ]
+    assert len(section.grades) == 2
     assert "high predicts too high in " in " ".join(table.title for table in section.grades)
     assert calibration.describe(view_of(plain)).grades == ()
     details = calibration.describe_details(view_of(plain))
@@ -86,7 +84,8 @@ def test_every_model_has_a_row_in_the_order_of_the_board_with_its_curve_and_its_
     fair, high = section.board.rows
     assert [fair.model.name, high.model.name] == list(view_of(results).names.values()) == ["fair", "high"]
     assert (fair.cells[-1].value, high.cells[-1].value) == ("no deviation shown", "too high")
-    assert fair.cells[0].band and fair.cells[0].line and high.cells[0].beyond
+    assert fair.cells[0].band
+    assert high.cells[0].beyond
     ratio = next(r.observed_expected for r in results.calibration if r.model == "high")
     assert high.cells[3].value == f"{ratio:.2f}"
     assert f"observed ÷ predicted {ratio:.2f} [" in section.heading
@@ -99,7 +98,7 @@ def test_one_model_has_its_figure_and_a_constant_one_no_empty_box():
     truth = (random.random(500) < p).astype(int)
     alone = calibration.describe(view_of(evaluated({"fair": rows(truth, p_1=p)}, metrics=("log_loss",))))
     assert len(alone.figures) == 1
-    assert [column.kind for column in alone.board.columns][0] == "number"
+    assert alone.board.columns[0].kind == "number"
     half = evaluated({"half": rows(truth, p_1=np.full(500, 0.2))}, metrics=("log_loss",))
     assert calibration.describe(view_of(half)).figures == ()
 
@@ -197,8 +196,10 @@ def test_the_class_in_the_heading_has_a_curve():
     assert set(sorted(p_values, key=p_values.get)[:4]) == {"c0", "c1", "c2", "c3"}
     section = calibration.describe(view_of(results))
     assert section.heading.startswith("Calibration: off on “c7” is too high: ")
-    assert section.figures[0].title.startswith("off on “c7”")
-    assert len(section.figures) == 3
+    assert section.board.rows[0].label == "off on “c7”"
+    figures = calibration.describe_details(view_of(results)).figures
+    assert figures[0].title.startswith("off on “c7”")
+    assert len(figures) == 3
     with_curve = {c.label for c in results.curves if c.curve == "corp"}
     assert len(with_curve) == 5
     assert {None, "c7"} <= with_curve
