@@ -35,6 +35,14 @@ class RunKeywords(TypedDict, total=False):
     labels : str | Sequence[str]
         Labels that would otherwise be read as missing values, such as NA: separated by commas, quoted
         as in CSV; repeatable.
+    probabilities : ["percent", "log"]
+        How probabilities are written that are no numbers from 0 to 1: percent (0 to 100), or log
+        (natural logarithms, at most 0).
+    encoding : str
+        The encoding of CSV and JSON Lines that are not UTF-8 (the default), such as latin-1 or cp1252.
+    attempts_by : str
+        The column that names the question of each row: rows of one value are attempts at it, where no
+        column attempt numbers them.
     outcome : str
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
@@ -156,6 +164,9 @@ class RunKeywords(TypedDict, total=False):
     average: Literal["tasks", "examples"]
     wide: bool
     labels: str | Sequence[str]
+    probabilities: Literal["percent", "log"] | None
+    encoding: str | None
+    attempts_by: str | None
     outcome: str | None
     value: str | None
     level: float | None

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, replace
 
 from evalreport.audit.past import NewExamples, Past
 from evalreport.audit.run_alarm import Comparison
-from evalreport.audit.run_values import Measured, value_on_new
+from evalreport.audit.run_values import Measured, class_shares, value_on_new
 from evalreport.audit.sequential_test import (
     Spending,
+    accepted_runs,
     accepted_values,
     compare_values,
     fall_on_same,
@@ -94,12 +95,15 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     def within(predictions: Predictions) -> Mask | None:
         return rows_inside(predictions, place, now.options)
 
+    runs = accepted_runs(now, past, new, within)
+    shares = class_shares([(own, rows) for own, _, rows in runs], now.options)
+    inside = within(now.predictions)
     today = value_on_new(
-        now.predictions, row.model, quantity, now.options, new.new, within=within(now.predictions)
+        now.predictions, row.model, quantity, now.options, new.new, within=inside, shares=shares
     )
     if not isinstance(today, Measured):
         return Fall(reason=today)
-    values = accepted_values(now, past, new, row.model, quantity, within=within)
+    values = accepted_values(now, runs, row.model, quantity, shares)
     accepted = [value for value in values if isinstance(value, Measured)]
     if not accepted:
         return Fall(reason=Message("night.none_accepted", why=next(iter(values), Message("night.lost"))))

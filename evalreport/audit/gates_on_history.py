@@ -101,6 +101,8 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     if found.value is not None and found.reference_value is not None:
         then = {"then": found.reference_value, "run": reference.spoken}
         sentences.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
+    if found.sizes and any(row.question == "labels" and row.alarm for row in now.results.audit):
+        sentences.append(Message("gates.as_they_are"))
     return replace(record, text=parts(*sentences, *([found.how] if found.how else [])))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
-from evalreport.predictions.table import Predictions
+from evalreport.predictions.table import Column, Predictions
 from evalreport.schema.audit import EvidenceRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
@@ -32,19 +32,34 @@ LEAST_NEW = 10
 """New examples below which a run has no value of its own."""
 LEAST_ACCEPTED = 5
 """The same of an accepted run: with fewer examples accepted nothing is an alarm."""
+NEGLIGIBLE = 1e-12
+"""A weight this near to 1 is 1."""
 LEVEL = 0.95
 """Level of the interval that the one-run alarm takes a value's standard error from."""
 DIVISIBLE = frozenset({"test-set", "seeds"})
 """Designs whose new examples can be analysed without the others; in other designs a run is new as a whole or not."""
 
+Shares = Mapping[str, float]
+"""The share of each class, by its label."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunValue:
-    """A metric's value on the new examples of one run, its standard error (0: unknown), and their number."""
+    """A metric's value on the new examples of one run, its standard error (0: unknown), and their number.
+
+    ``at_shares``: value and standard error with the classes weighted as they were in the accepted runs; None: no
+    classes, or the same shares.
+    """
 
     value: float
     error: float
     n: int
+    at_shares: tuple[float, float] | None = None
+
+    @property
+    def compared(self) -> tuple[float, float]:
+        """The value and the standard error that alarms compare."""
+        return self.at_shares or (self.value, self.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +92,20 @@ class Measured:
     least_n: int
     scale: Scale
 
+    @property
+    def stretch(self) -> float:
+        """How much larger the standard error is at the accepted shares of the classes."""
+        error, own = self.value.compared[1], self.value.error
+        return error / own if error > 0 and own > 0 else 1.0
+
+    @property
+    def error_now(self) -> float:
+        """The standard error of a run that is compared; 0: it has no interval."""
+        return (self.from_interval or 0.0) * self.stretch
+
     def accepted_error(self, *, rise: bool) -> float:
         """Return the standard error as an accepted value, on the side on which another value lies."""
-        return max(self.value.error, self.above if rise else self.below)
+        return max(self.value.compared[1], (self.above if rise else self.below) * self.stretch)
 
 
 def value_on_new(
@@ -91,6 +117,7 @@ def value_on_new(
     *,
     within: Mask | None = None,
     least: int = LEAST_NEW,
+    shares: Shares | None = None,
 ) -> Measured | Text:
     """Return a model's value on the examples that are new, or the reason why it has none.
 
@@ -102,6 +129,8 @@ def value_on_new(
         (n,) the rows of a slice; None: all rows.
     least
         New examples below which there is no value.
+    shares
+        The shares of the classes at which runs are compared; None: as they are.
     """
     if not new.all() and predictions.design not in DIVISIBLE:
         return Message("night.indivisible", design=predictions.design)
@@ -127,8 +156,9 @@ def value_on_new(
     half = (high - low) / 2 / quantile(LEVEL)
     sides = (estimate.value - low, high - estimate.value)
     below, above = (side / quantile(LEVEL) if side > 0 else half for side in sides)
+    at_shares = None if shares is None else _at_shares(part, model, quantity, options, shares)
     return Measured(
-        value=RunValue(float(estimate.value), estimate.standard_error or 0.0, n),
+        value=RunValue(float(estimate.value), estimate.standard_error or 0.0, n, at_shares),
         from_interval=half or None,
         below=below,
         above=above,
@@ -156,6 +186,68 @@ def _estimate(part: Predictions, model: str, quantity: Quantity, options: Option
         if not INTERVALS[recommended(estimate)].by_resampling:
             break
     return estimate
+
+
+CLASS_WEIGHTS = "weights of the classes at the accepted shares"
+"""The column of the weights, beside those of the run."""
+
+
+def class_shares(runs: Sequence[tuple[Predictions, Mask]], options: Options) -> Shares | None:
+    """Return the share of each class in all rows of some runs, by weight; None: no classes.
+
+    Parameters
+    ----------
+    runs
+        Predictions, and which of their rows count.
+    """
+    totals: dict[str, float] = {}
+    for predictions, rows in runs:
+        if predictions.y_true is None or not predictions.classes:
+            return None
+        inside = rows & (predictions.y_true >= 0)
+        weights = _row_weights(predictions, options)
+        sums = np.bincount(predictions.y_true[inside], None if weights is None else weights[inside])
+        for code in np.flatnonzero(sums):
+            label = predictions.classes[int(code)]
+            totals[label] = totals.get(label, 0.0) + float(sums[code])
+    whole = math.fsum(totals.values())
+    return {label: total / whole for label, total in totals.items()} if whole > 0 else None
+
+
+def _row_weights(predictions: Predictions, options: Options) -> Floats | None:
+    column = None if options.weight is None else predictions.metadata.get(options.weight)
+    return None if column is None else np.asarray(column.values, dtype=np.float64)
+
+
+def _at_shares(
+    part: Predictions, model: str, quantity: Quantity, options: Options, shares: Shares
+) -> tuple[float, float] | None:
+    """Return a value and its standard error with the classes weighted to given shares; None: nothing to weight.
+
+    Classes that the shares don't have are left out; of those that this run doesn't have the others take the place.
+    """
+    own = class_shares([(part, np.ones(part.n, dtype=bool))], options)
+    there = None if own is None else math.fsum(shares.get(label, 0.0) for label in own)
+    if own is None or part.y_true is None or not there:
+        return None
+    factors = {label: shares.get(label, 0.0) / there / share for label, share in own.items()}
+    if all(abs(factor - 1) < NEGLIGIBLE for factor in factors.values()):
+        return None
+    by_code = np.array([factors.get(label, 0.0) for label in part.classes])
+    weights = np.where(part.y_true >= 0, by_code[part.y_true], 0.0)
+    before = _row_weights(part, options)
+    column = Column(weights if before is None else weights * before)
+    weighted = subset(
+        replace(part, metadata={**part.metadata, CLASS_WEIGHTS: column}), np.flatnonzero(weights > 0)
+    )
+    plain = replace(options, weight=CLASS_WEIGHTS, fixed_class_counts=False, resamples=1)
+    try:
+        sample = estimate_table(weighted, [quantity], plain, seed=options.seed)
+    except UsageError:
+        return None
+    estimate = sample.estimates[model, quantity]
+    error = estimate.standard_error
+    return (float(estimate.value), error) if math.isfinite(estimate.value) and error is not None else None
 
 
 def _least_n(part: Predictions, quantity: Quantity, n: int) -> int:
@@ -202,8 +294,13 @@ def _scale(estimate: Estimate, quantity: Quantity, options: Options) -> Scale:
 
 def kept_value(run: Run, model: str, quantity: Quantity) -> RunValue | None:
     """Return the value on new examples that a run kept of a model; None where it had none."""
-    found = evidence_kept(run).get("models", {}).get(model)
-    return None if found is None or found[0] != quantity.spelled else RunValue(*found[1:])
+    evidence = evidence_kept(run)
+    found = evidence.get("models", {}).get(model)
+    if found is None or found[0] != quantity.spelled:
+        return None
+    at_shares = (evidence.get("at_shares") or {}).get(model)
+    _, value, error, n = found
+    return RunValue(value, error, n, None if at_shares is None else (at_shares[0], at_shares[1]))
 
 
 def to_keep(records: Sequence[EvidenceRecord]) -> JsonObject:
@@ -217,6 +314,7 @@ def to_keep(records: Sequence[EvidenceRecord]) -> JsonObject:
         "accepted": list(first.accepted),
         "ids": list(first.id_sample),
         "models": models,
+        "at_shares": {r.model: list(r.at_shares) for r in records if r.at_shares},
         "compared": first.compared,
         "horizon": first.horizon,
         "answers": first.answers,

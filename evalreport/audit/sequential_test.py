@@ -32,7 +32,15 @@ from evalreport.audit.run_alarm import (
     same_rows_between_runs,
     share_of_run,
 )
-from evalreport.audit.run_values import LEAST_ACCEPTED, Measured, RunValue, kept_value, value_on_new
+from evalreport.audit.run_values import (
+    LEAST_ACCEPTED,
+    Measured,
+    RunValue,
+    Shares,
+    class_shares,
+    kept_value,
+    value_on_new,
+)
 from evalreport.engine.distributions import t_quantile
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
@@ -52,6 +60,8 @@ from evalreport.warnings import with_warnings
 LEAST_ROWS = 2
 """Rows (of a metric of classes: of the rarest class) below which a run is compared with nothing."""
 LOOKS_A_YEAR = 365
+SAME = 1e-9
+"""Two values this near are one, but for rounding."""
 
 
 def share_of_look(look: int) -> float:
@@ -422,8 +432,10 @@ def _series(
         return change.reason
     if same:
         return Message("night.same_examples")
+    runs = accepted_runs(now, past, new)
+    shares = class_shares([(own, rows) for own, _, rows in runs], now.options)
     today: Measured | Text = new.reason or value_on_new(
-        now.predictions, change.model, quantity, now.options, new.new
+        now.predictions, change.model, quantity, now.options, new.new, shares=shares
     )
     if not new.new.any() and new.reason is None:
         today = Message("night.all_seen")
@@ -437,7 +449,7 @@ def _series(
         later.append((new.look, today.value))
     elif not later:
         return today
-    found = accepted_values(now, past, new, change.model, quantity)
+    found = accepted_values(now, runs, change.model, quantity, shares)
     accepted = tuple(value for value in found if isinstance(value, Measured))
     if not accepted:
         why = next((value for value in found if not isinstance(value, Measured)), Message("night.lost"))
@@ -452,16 +464,17 @@ def _series(
     )
 
 
-def accepted_values(
+AcceptedRun = tuple[Predictions, Mask, Mask]
+"""An accepted run: its predictions, which examples no run before it held, and which rows count."""
+
+
+def accepted_runs(
     now: Present,
     past: Past,
     new: NewExamples,
-    model: str,
-    quantity: Quantity,
-    *,
     within: Callable[[Predictions], Mask | None] | None = None,
-) -> list[Measured | Text]:
-    """Return a model's value at each accepted run, on the examples that no run before it held, or why it has none.
+) -> list[AcceptedRun]:
+    """Return the accepted runs of the same task whose predictions are kept, with the rows that count.
 
     Parameters
     ----------
@@ -469,16 +482,27 @@ def accepted_values(
         Returns the rows of a slice in an accepted run; None: it has none there.
     """
     alike = (now.predictions.task, now.predictions.positive)
-    found: list[Measured | Text] = []
+    found = []
     for (_, own), mask in zip(past.accepted, new.in_accepted, strict=True):
         if own is None or mask is None or (own.task, own.positive) != alike:
             continue
-        rows = None if within is None else within(own)
-        if within is None or rows is not None:
-            found.append(
-                value_on_new(own, model, quantity, now.options, mask, within=rows, least=LEAST_ACCEPTED)
-            )
+        rows = mask[own.example]
+        inside = rows if within is None else within(own)
+        if inside is not None:
+            found.append((own, mask, rows & inside))
     return found
+
+
+def accepted_values(
+    now: Present, runs: Sequence[AcceptedRun], model: str, quantity: Quantity, shares: Shares | None
+) -> list[Measured | Text]:
+    """Return a model's value at each accepted run, on the examples that no run before it held, or why it has none."""
+    return [
+        value_on_new(
+            own, model, quantity, now.options, mask, within=rows, least=LEAST_ACCEPTED, shares=shares
+        )
+        for own, mask, rows in runs
+    ]
 
 
 def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) -> Comparison | Text:
@@ -489,10 +513,10 @@ def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) 
         return Message("night.no_interval")
     if least_n < LEAST_ROWS:
         return Message("night.too_rare", n=least_n)
-    rise = today.value.value > float(np.mean([value.value.value for value in accepted]))
+    rise = today.value.compared[0] > float(np.mean([v.value.compared[0] for v in accepted]))
     return compare_run(
-        [(v.value.value, v.accepted_error(rise=rise)) for v in accepted],
-        (today.value.value, today.from_interval or 0.0),
+        [(v.value.compared[0], v.accepted_error(rise=rise)) for v in accepted],
+        (today.value.compared[0], today.error_now),
         of=today.scale,
         least_n=least_n,
         between_runs=now.options.between_runs,
@@ -507,7 +531,7 @@ def change_limits(
 
     The distances of the values from their limits are squared and added; a fall has the error of the alarm.
     """
-    change, count = today.value.value - by.reference, len(accepted)
+    change, count = today.value.value - _mean_value(accepted), len(accepted)
     between = by.between**2 * (1 + 1 / count)
     least, greatest = today.scale.least, today.scale.greatest
 
@@ -520,11 +544,22 @@ def change_limits(
     return max(low, least - greatest), min(high, greatest - least)
 
 
+def _mean_value(values: Sequence[Measured]) -> float:
+    return math.fsum(v.value.value for v in values) / len(values)
+
+
+def _moves(value: RunValue) -> bool:
+    """Say whether a value is another one at the accepted shares of the classes."""
+    return abs(value.compared[0] - value.value) > SAME * max(abs(value.value), 1.0)
+
+
 def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> float | None:
     """Return the p-value of a share's change for the worse by Fisher's test; None: another metric."""
     strata, own = [value.strata for value in accepted if value.strata is not None], today.strata
     if own is None or len(strata) < len(accepted):
         return None
+    if len(own) == 1 and any(_moves(value.value) for value in (*accepted, today)):
+        return None  # such as precision: which of the examples count depends on the classes
     if any(other.shape != own.shape for other in strata):
         strata, own = [other.sum(axis=0, keepdims=True) for other in strata], own.sum(axis=0, keepdims=True)
     then, now = np.sum(strata, axis=0), own
@@ -558,7 +593,7 @@ def _against_accepted(
     row = _answer("worse", look, change, test="run_alarm" if by_run else "night_alarm", alarm=alarm)
     unit = "examples" if now.options.cluster is None else "clusters"
     then, since = [v.value for v in series.accepted], list(series.later)
-    correlation = serial_correlation(np.array([value.value for value in then]))
+    correlation = serial_correlation(np.array([value.compared[0] for value in then]))
     return replace(
         row,
         statistic=one.z if by_run and isinstance(one, Comparison) else e,
@@ -571,6 +606,7 @@ def _against_accepted(
         details=_details(series, spending, one, e, start, correlation, confidence=now.options.confidence),
         text=parts(
             _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run, unit=unit),
+            *_about_shares(series, one),
             *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
             promise(now.options.confidence)
             if not isinstance(one, Comparison)
@@ -600,11 +636,13 @@ def _details(
     }
     if isinstance(series.today, Measured):
         details |= {
-            "then": math.fsum(v.value.value for v in series.accepted) / len(series.accepted),
+            "then": _mean_value(series.accepted),
             "now": series.today.value.value,
         }
     if isinstance(one, Comparison) and isinstance(series.today, Measured):
         low, high = change_limits(series.accepted, series.today, one, confidence)
+        if _shares_matter(series, series.today):
+            details["now_at_shares"] = series.today.value.compared[0]
         details |= {
             "change_low": low,
             "change_high": high,
@@ -649,6 +687,22 @@ def _finding(
     return Message(key, now=_mean(recent), nights=nights, look=series.looks[start], **known)
 
 
+def _shares_matter(series: Series, today: Measured) -> bool:
+    """Say whether the comparison with the accepted runs is another one at their shares of the classes."""
+    return _moves(today.value) or any(_moves(value.value) for value in series.accepted)
+
+
+def _about_shares(series: Series, one: Comparison | Text) -> list[Message]:
+    """Return the values that are compared, where the shares of the classes moved the others."""
+    if not isinstance(one, Comparison) or not isinstance(series.today, Measured):
+        return []
+    if not _shares_matter(series, series.today):
+        return []
+    now, then = series.today.value.compared[0], one.reference
+    decimals = decimals_of([one.standard_error])
+    return [Message("alarm.at_shares", now=now, then=then, decimals=decimals)]
+
+
 def _promise_of_runs(spending: Spending, between: float) -> Message:
     """Return the sentence about the error rate of the alarm, and its condition."""
     return Message(
@@ -664,7 +718,7 @@ def promise(confidence: float) -> Message:
 def _evidence_of_change(now: Present, quantity: Quantity, series: Series, horizon: int) -> tuple[float, int]:
     """Return log e of a change for the worse, and the number of later values before its likeliest beginning."""
     every = (*(v.value for v in series.accepted), *series.later)
-    values, later = np.array([v.value for v in every]), [v.error for v in series.later]
+    values, later = np.array([v.compared[0] for v in every]), [v.compared[1] for v in series.later]
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     signs = (1.0, -1.0) if without_direction(quantity) else (1.0,) if better else (-1.0,)
     found = []
@@ -787,6 +841,7 @@ def _evidence(
         n_new=0 if today is None else today.n,
         value=None if today is None else today.value,
         standard_error=None if today is None else today.error,
+        at_shares=() if today is None else today.at_shares or (),
         n_since=sum(value.n for value in series.later),
         value_since=float(since.mean()),
         low=low,

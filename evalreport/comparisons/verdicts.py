@@ -54,7 +54,7 @@ def verdict_records(
     alpha
         The error of all looks together, for which examples are planned (default: that of ``options``).
     """
-    crossing = {frozenset((record.a, record.b)): record for record in dominance if record.clear}
+    crossing = {frozenset((record.a, record.b)): record for record in dominance if record.decided}
     found = []
     for decision in decisions:
         record, notes = verdict(decision, options, alpha), list[Text]()
@@ -66,9 +66,7 @@ def verdict_records(
         curves = crossing.get(frozenset(record.about))
         computation = definition(decision.comparison.quantity).computation
         if curves is not None and isinstance(computation, Ranks) and computation.area:
-            settled = record.verdict in ("better", "worse")
-            if not settled or curves.beyond_bands:
-                notes.append(_crossing(curves, settled=settled))
+            notes.append(_crossing(curves, settled=record.verdict in ("better", "worse")))
         pair = decision.comparison.pair
         once = None if pair is None else trained_once(pair, predictions)
         if once is not None:

@@ -29,6 +29,8 @@ class Evidence:
         Digests of some of its new examples.
     models
         Of each model the metric, its value on the new examples, the standard error and how many there are.
+    at_shares
+        The same value and standard error with the classes weighted as in the accepted runs, where they differ.
     compared, horizon
         How many runs of the series were compared, and how many its year holds.
     answers
@@ -39,6 +41,7 @@ class Evidence:
     accepted: tuple[int, ...] = ()
     ids: tuple[str, ...] = ()
     models: Mapping[str, tuple[str, float, float, int]] | None = None
+    at_shares: Mapping[str, tuple[float, float]] | None = None
     compared: int = 0
     horizon: int | None = None
     answers: str | None = None

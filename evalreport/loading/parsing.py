@@ -8,6 +8,7 @@ import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.numbers import parse_numbers, parse_sets
+from evalreport.loading.probabilities import scale_of
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
@@ -75,7 +76,14 @@ def _parsed(rows: Rows, task: FoundTask) -> Parsed:
 
 def _probability(rows: Rows, label: str) -> Floats:
     values = _finite(rows, f"p_{label}", rows.probabilities[label])
-    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        scale = scale_of(values)
+        if scale == "percent":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_percent")
+        if scale == "log":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_log")
+        refuse_where(outside, rows, f"p_{label}", "probability_outside")
     return values
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.options import Options
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.table import Column, Predictions
 
 BYTES_OF_A_KEY = 8
+FACTS = ("weight", "cluster", "truth", "count", "keys")
+"""What is a fact about an example; the answers are the models'."""
 
 Keys = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Columns = tuple[np.ndarray, ...]
@@ -27,18 +29,21 @@ class Answers:
     keys
         (n,) hashes of the ids (in a suite of task and id); empty where rows are no examples that can be found again:
         of folds, seeds, data sets or counts.
-    examples
-        Columns of the truth, the weights and the clusters.
+    facts
+        Columns of each fact about the examples: the true values, the weights, the clusters, keys such as the time.
     models
         Columns of each model's answers.
     n
         The number of examples, or of clusters where they are clustered.
+    order
+        (n,) the rows of the predictions, in the order of the keys.
     """
 
     keys: Keys
-    examples: Columns
+    facts: Mapping[str, Columns]
     models: Mapping[str, Columns]
     n: int
+    order: Indices
 
     def within(self, keys: Keys) -> Answers | None:
         """Return the rows of some examples; None where one of them is not there."""
@@ -47,14 +52,28 @@ class Answers:
         rows = np.isin(self.keys, keys)
         return self._of(rows) if int(rows.sum()) == len(keys) else None
 
+    def rows_of(self, keys: Keys) -> Mask:
+        """Return which rows of the predictions are of some examples."""
+        found = np.zeros(len(self.keys), bool)
+        found[self.order[np.isin(self.keys, keys)]] = True
+        return found
+
     def _of(self, rows: Mask) -> Answers:
-        models = {name: tuple(c[rows] for c in columns) for name, columns in self.models.items()}
-        return Answers(self.keys[rows], tuple(c[rows] for c in self.examples), models, self.n)
+        facts, models = (
+            {name: tuple(c[rows] for c in columns) for name, columns in part.items()}
+            for part in (self.facts, self.models)
+        )
+        return Answers(self.keys[rows], facts, models, self.n, self.order[rows])
 
     @property
     def examples_digest(self) -> str:
         """SHA-256 of the ids, the truth, the weights and the clusters."""
-        return _sha256((self.keys, *self.examples))
+        return _sha256((self.keys, *(column for name in FACTS for column in self.facts.get(name, ()))))
+
+    @property
+    def fact_digests(self) -> dict[str, str]:
+        """SHA-256 of each fact about the examples."""
+        return {name: _sha256((self.keys, *columns)) for name, columns in self.facts.items()}
 
     @property
     def digests(self) -> dict[str, str]:
@@ -75,17 +94,20 @@ def answers_of(predictions: Predictions, options: Options) -> Answers:
     def sorted_rows(columns: Iterator[np.ndarray]) -> Columns:
         return tuple(column[order] for column in columns)
 
-    named = [name for name in (options.weight, options.cluster) if name is not None]
-    examples = [column for name in named for column in _of_column(predictions.metadata.get(name))]
+    columns = {"weight": options.weight, "cluster": options.cluster}
+    facts: dict[str, list[np.ndarray]] = {
+        what: _of_column(predictions.metadata.get(name)) for what, name in columns.items() if name is not None
+    }
     if predictions.y_true is not None:
-        examples.append(_of_labels(predictions.y_true, predictions.classes))
+        facts["truth"] = [_of_labels(predictions.y_true, predictions.classes)]
     if predictions.multiplicity is not None:
-        examples.append(predictions.multiplicity)
-    examples += [part for name in sorted(predictions.keys) for part in _of_column(predictions.keys[name])]
+        facts["count"] = [predictions.multiplicity]
+    keyed = [part for name in sorted(predictions.keys) for part in _of_column(predictions.keys[name])]
+    facts |= {"keys": keyed} if keyed else {}
     models = {m.name: sorted_rows(_outputs(predictions, place)) for place, m in enumerate(predictions.models)}
     clusters = predictions.metadata.get(options.cluster) if options.cluster is not None else None
     n = predictions.n_examples if clusters is None else len(np.unique(clusters.values))
-    return Answers(keys, sorted_rows(iter(examples)), models, n)
+    return Answers(keys, {what: sorted_rows(iter(c)) for what, c in facts.items()}, models, n, order)
 
 
 def _keys(predictions: Predictions) -> tuple[Keys, np.ndarray]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -16,38 +17,58 @@ from msgspec import Struct, structs, to_builtins
 
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import change_whole, content_of, strict_json
-from evalreport.looks.answers import BYTES_OF_A_KEY, Answers, Keys, answers_of
+from evalreport.looks.answers import BYTES_OF_A_KEY, FACTS, Answers, Keys, answers_of
+from evalreport.looks.decided_again import decided_so
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from evalreport.questions.looks.options import MOST_LOOKS, SPENT
+from evalreport.provenance import plain_options
+from evalreport.questions.looks.options import MOST_EXAMPLES, MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
+from evalreport.texts import Message
+
+Pair = tuple[str, str]
 
 SCHEMA = "evalreport/looks/1"
 SAME_ALWAYS = ("looks", "n_max", "pushes", "confidence", "correction", "margin", "baseline")
 """Options that one series of looks has from its first look on."""
+NOT_ASKED = frozenset(
+    {
+        *("looks_file", "look", "criteria", "metrics", "slices", "gates", "truth", "between_runs"),
+        *("costs", "grade", "thresholds", "cost_ratio", "what_if_threshold", "noise", "kohavi_wolpert"),
+    }
+)
+"""Options that change nothing in the pairs of the primary metric; every other one is a part of the hypothesis."""
 SAME_LEVEL = 1e-9
 """Levels are computed again when the file is read; they may differ by rounding."""
 
 
 class TakenLook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A look in the file; ``decided`` holds what this and earlier looks decided."""
+    """A look in the file; ``decided`` holds what this and earlier looks decided.
+
+    ``before`` is the digest of the look before it, of the first one that of what was declared.
+    """
 
     n: int
     rule: Rule
     level: float
     spent: float
     examples: str
+    facts: Mapping[str, str]
     digests: Mapping[str, str]
+    before: str
     decided: tuple[KeptVerdict, ...] = ()
 
 
 class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The content of a looks file; ``ids`` are the hashed ids of the last look."""
+    """The content of a looks file.
+
+    ``ids`` are the hashed ids of the last look, and ``since`` the look since which each has always been there.
+    """
 
     schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
     looks: int
@@ -58,13 +79,39 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     margin: float | None
     baseline: str | None
     metric: str
+    hypothesis: Mapping[str, Any]
     taken: tuple[TakenLook, ...] = ()
     ids: str = ""
+    since: str = ""
 
     @property
     def declared(self) -> Declared:
         """How the error is spent."""
         return Declared(looks=self.looks, n_max=self.n_max, pushes=self.pushes, alpha=1 - self.confidence)
+
+    @property
+    def head(self) -> str:
+        """The digest that the next look names: of the last look, before the first one of what was declared."""
+        if self.taken:
+            return digest_of(self.taken[-1])
+        return digest_of(structs.replace(self, taken=(), ids="", since=""))
+
+    def ids_of(self, look: int) -> Keys:
+        """Return the hashed ids that have been there since a look, or an earlier one."""
+        return _keys_of(self)[_since_of(self) <= look]
+
+
+def digest_of(record: Struct) -> str:
+    """Return the SHA-256 of a record as JSON, sorted, without spaces."""
+    text = json.dumps(to_builtins(record), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hypothesis_of(predictions: Predictions, options: Options) -> dict[str, Any]:
+    """Return what a series of looks is about: the task, the positive class, and every option that pairs depend on."""
+    asked = {name: value for name, value in plain_options(options).items() if name not in NOT_ASKED}
+    facts = {"task": predictions.task, "positive": predictions.positive, "design": predictions.design}
+    return {name: value for name, value in (asked | facts).items() if name not in SAME_ALWAYS}
 
 
 class Counted:
@@ -81,7 +128,7 @@ class Counted:
         equal = (1 - options.confidence) / options.looks
         record = LookRecord(
             look=options.look, looks=options.looks, rule="other", level=equal, spent=options.look * equal,
-            n=answers.n, digests=answers.digests, examples=answers.examples_digest,
+            n=answers.n, digests=answers.digests, examples=answers.examples_digest, facts=answers.fact_digests,
         )  # fmt: skip
         return Look(record=record)
 
@@ -105,6 +152,8 @@ class Remembered:
     series: Series | None = None
     answers: Answers | None = field(default=None, repr=False)
     same: bool = False
+    again: bool = False
+    """Whether all examples of the last look are there."""
 
     def look(self, predictions: Predictions, metric: str) -> Look:
         """Return this look: the last one again where examples and answers are the same, else the next.
@@ -112,12 +161,12 @@ class Remembered:
         Raises
         ------
         UsageError
-            All looks are spent, or the series was begun with other options.
+            All looks are spent, or the series was begun with other options, or about other facts.
         InputError
-            The file is no looks file, or its levels do not follow from its looks.
+            The file is no looks file, or a look does not follow from those before it, or from its examples.
         """
         self.before = _content(self.path)
-        series = self._series(metric)
+        series = self._series(metric, hypothesis_of(predictions, self.options))
         answers = answers_of(predictions, self.options)
         self.series, self.answers = series, answers
         taken = series.taken
@@ -132,21 +181,74 @@ class Remembered:
             if are_spent(_levels(taken), series.declared):
                 raise UsageError(SPENT.format(looks=f"{self.path}: {len(taken)} of {series.looks} looks"))
             within = answers.within(_keys_of(series)) if taken else None
+            if within is not None:
+                self._require_same_facts(within, taken[-1], len(taken))
+            self.again = within is not None
             old = within.digests if within is not None else {}
             unchanged = {name for name in old if taken and old[name] == taken[-1].digests.get(name)}
             added = not taken or (
                 within is not None
-                and within.examples_digest == taken[-1].examples
                 and unchanged == set(answers.models) == set(taken[-1].digests)
                 and answers.n > taken[-1].n
             )
             level = next_level(_levels(taken), answers.n, series.declared, added=added)
-            this = TakenLook(**asdict(level), examples=answers.examples_digest, digests=answers.digests)
+            this = TakenLook(
+                **asdict(level), examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
+                before=series.head,
+            )  # fmt: skip
             before = taken
             kept = tuple(one for one in taken[-1].decided if set(one.about) <= unchanged) if taken else ()
+        self._require_examples(series, answers, predictions, kept)
         return Look(record=_record(series, before, this), kept=kept)
 
-    def _series(self, metric: str) -> Series:
+    def _require_same_facts(self, within: Answers, last: TakenLook, look: int) -> None:
+        """Refuse other true values, weights or clusters of the examples of the last look.
+
+        Raises
+        ------
+        UsageError
+            With the names of what changed.
+        """
+        now = within.fact_digests
+        changed = [
+            str(Message(f"looks.fact.{name}")) for name in FACTS if now.get(name) != last.facts.get(name)
+        ]
+        if changed:
+            raise UsageError(
+                f"{self.path}: of the examples of look {look} {' and '.join(changed)} have changed since: that is"
+                " another comparison; restore them, or declare a new series in another file before new examples"
+            )
+
+    def _require_examples(
+        self, series: Series, answers: Answers, predictions: Predictions, kept: Sequence[KeptVerdict]
+    ) -> None:
+        """Refuse looks that their own examples, where they are all there, contradict.
+
+        Raises
+        ------
+        InputError
+            A look has other examples or answers, or decided a pair otherwise, than the file says.
+        """
+        if not (self.same or self.again):
+            return
+        for look, taken in enumerate(series.taken, 1):
+            ids = series.ids_of(look)
+            within = answers.within(ids)
+            if within is None or (len(ids) != taken.n and self.options.cluster is None):
+                continue  # examples of this look were taken away since
+            if within.examples_digest != taken.examples:
+                raise _refused(str(self.path), f"look {look} was not at the examples that it names")
+            for verdict in kept:
+                if verdict.decided_at == look and not decided_so(
+                    verdict, taken.level, predictions, answers.rows_of(ids), series.metric, self.options
+                ):
+                    raise _refused(
+                        str(self.path),
+                        f"look {look} did not decide {verdict.about[0]} against {verdict.about[1]} as it says: its"
+                        " examples give something else",
+                    )
+
+    def _series(self, metric: str, hypothesis: Mapping[str, Any]) -> Series:
         """Return the series of the file; a new one where there is none.
 
         Raises
@@ -158,10 +260,12 @@ class Remembered:
             "metric": metric
         }
         if self.before is None:
-            return Series(**wanted)
+            return Series(**wanted, hypothesis=hypothesis)
         series = series_of(self.before, str(self.path))
-        for name, value in wanted.items():
-            found = getattr(series, name)
+        then = {name: getattr(series, name) for name in wanted} | dict(series.hypothesis)
+        now = wanted | dict(hypothesis)
+        for name in sorted({*then, *now}):
+            found, value = then.get(name), now.get(name)
             if found != value:
                 raise UsageError(
                     f"{self.path}: the looks were begun with {name} {_shown(found)}, not {_shown(value)}: keep it, or"
@@ -181,14 +285,19 @@ class Remembered:
         assert series is not None
         assert answers is not None
         assert record is not None
-        this = TakenLook(
-            n=record.n, rule=record.rule, level=record.level, spent=record.spent,
-            examples=answers.examples_digest, digests=answers.digests, decided=decided_in(results),
-        )  # fmt: skip
         if self.same:
             return
+        this = TakenLook(
+            n=record.n, rule=record.rule, level=record.level, spent=record.spent,
+            examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
+            before=series.head, decided=decided_in(results),
+        )  # fmt: skip
         ids = base64.b64encode(answers.keys.astype("<u8").tobytes()).decode()
-        written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids))
+        here = np.full(len(answers.keys), len(series.taken) + 1, np.uint8)
+        if self.again:
+            here[np.isin(answers.keys, _keys_of(series))] = _since_of(series)
+        since = base64.b64encode(here.tobytes()).decode()
+        written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids, since=since))
 
         def change(found: bytes | None) -> bytes | None:
             if found != self.before:
@@ -215,12 +324,66 @@ def session_of(options: Options) -> Session | None:
     return Remembered(Path(options.looks_file), options)
 
 
-def recorded_look(results: Results) -> Look | None:
-    """Return the look that results record, with the verdicts of earlier looks that they keep."""
-    if results.looks is None:
+def recorded_look(results: Results, options: Options) -> Callable[[Predictions, str], Look] | None:
+    """Return a function that takes the look of recorded results again; None: they have none.
+
+    It is told to ``evaluate``, and computes from the inputs what follows from them: the number of examples and the
+    digests. The level follows from the looks before, as the results name them.
+    """
+    record = results.looks
+    if record is None:
         return None
-    kept = tuple(one for one in decided_in(results) if one.decided_at < results.looks.look)
-    return Look(record=results.looks, kept=kept)
+    if options.look is not None:
+        return Counted(options).look
+    carried = {v.about for v in results.verdicts if v.decided_at is not None and v.decided_at < record.look}
+    return partial(_look_again, record, options, carried)
+
+
+def _look_again(
+    record: LookRecord, options: Options, carried: Set[Pair], predictions: Predictions, metric: str
+) -> Look:
+    series = _recorded_series(record, options, metric, hypothesis_of(predictions, options))
+    answers = answers_of(predictions, options)
+    taken = series.taken
+    level = next_level(_levels(taken), answers.n, series.declared, added=_may_be_added(record, taken))
+    this = TakenLook(
+        **asdict(level), examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
+        before=series.head,
+    )  # fmt: skip
+    kept = (
+        ()
+        if not taken
+        else tuple(v for v in taken[-1].decided if record.rule == "added" or v.about in carried)
+    )
+    return Look(record=_record(series, taken, this), kept=kept)
+
+
+def _recorded_series(
+    record: LookRecord, options: Options, metric: str, hypothesis: Mapping[str, Any]
+) -> Series:
+    """Return the looks before a recorded one, each with the level and the digest that follow from those before it."""
+    fields: dict[str, Any] = {name: getattr(options, name) for name in SAME_ALWAYS}
+    series = Series(**fields, metric=metric, hypothesis=hypothesis)
+    for recorded in record.earlier[: series.looks - 1]:
+        one = replace(recorded, n=min(max(recorded.n, 1), MOST_EXAMPLES))
+        level = next_level(
+            _levels(series.taken), one.n, series.declared, added=_may_be_added(one, series.taken)
+        )
+        earlier = series.taken[-1].decided if series.taken else ()
+        entry = TakenLook(
+            **asdict(level), examples=one.examples, facts=one.facts, digests=one.digests, before=series.head,
+        )  # fmt: skip
+        for verdict in one.verdicts:
+            more = structs.replace(entry, decided=(*entry.decided, verdict))
+            if _contradiction(more, len(series.taken) + 1, earlier, series) is None:
+                entry = more
+        series = structs.replace(series, taken=(*series.taken, entry))
+    return series
+
+
+def _may_be_added(one: EarlierLook | LookRecord, taken: Sequence[TakenLook]) -> bool:
+    """Say whether a look may be one at which examples were added, as it says."""
+    return one.rule == "added" and one.n >= 1 and (not taken or one.n > taken[-1].n)
 
 
 def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
@@ -260,23 +423,48 @@ def series_of(content: bytes, name: str) -> Series:
     InputError
         It is no such file, or its levels do not follow from its looks.
     """
-
-    def refused(why: str) -> InputError:
-        return InputError(
-            why,
-            file=name,
-            expected=f"a file that `evalreport run --looks-file` wrote ({SCHEMA})",
-            remedy="restore it from a copy, or begin a new series in another file before new examples",
-        )
-
+    refused = partial(_refused, name)
     try:
         series = converted(strict_json(content), Series)
     except ValueError as error:
         raise refused(f"is no looks file ({str(error)[:160]})") from None
     many = len(series.taken) > series.looks
-    if many or not (1 <= series.looks <= MOST_LOOKS and 0 < series.confidence < 1):
-        raise refused("is no looks file: its looks or its confidence are out of range")
+    sizes = [one.n for one in series.taken] + ([] if series.n_max is None else [series.n_max])
+    in_range = all(1 <= n <= MOST_EXAMPLES for n in sizes)
+    if many or not (in_range and 1 <= series.looks <= MOST_LOOKS and 0 < series.confidence < 1):
+        raise refused(
+            "is no looks file: its looks, its numbers of examples or its confidence are out of range"
+        )
+    follow(series, refused)
+    try:
+        since, keys = _since_of(series), _keys_of(series)
+    except ValueError:
+        raise refused("its ids are damaged") from None
+    if len(since) != len(keys) or bool((keys[1:] <= keys[:-1]).any()):
+        raise refused("its ids are damaged")
+    return series
+
+
+def _refused(name: str, why: str) -> InputError:
+    return InputError(
+        why,
+        file=name,
+        expected=f"a file that `evalreport run --looks-file` wrote ({SCHEMA})",
+        remedy="restore it from a copy, or begin a new series in another file before new examples",
+    )
+
+
+def follow(series: Series, refused: Callable[[str], InputError]) -> None:
+    """Check that each look follows from those before it: its level, its place in the chain, what it carries on.
+
+    Raises
+    ------
+    InputError
+        A look does not.
+    """
     levels: list[Level] = []
+    head = digest_of(structs.replace(series, taken=(), ids="", since=""))
+    decided: tuple[KeptVerdict, ...] = ()
     for one in series.taken:
         grown = not levels or one.n > levels[-1].n
         follows = one.n >= 1 and (one.rule == "other" or grown) and not are_spent(levels, series.declared)
@@ -289,11 +477,50 @@ def series_of(content: bytes, name: str) -> Series:
         ):
             raise refused(f"look {len(levels) + 1} does not follow from the looks before it")
         levels.append(level)
-    try:
-        _keys_of(series)
-    except ValueError:
-        raise refused("its ids are damaged") from None
-    return series
+        if one.before != head:
+            raise refused(
+                f"look {len(levels)} does not follow from the look before it: another one stood there"
+            )
+        why = _contradiction(one, len(levels), decided, series)
+        if why is not None:
+            raise refused(f"look {len(levels)} does not follow from the looks before it: {why}")
+        head, decided = digest_of(one), one.decided
+
+
+def _contradiction(one: TakenLook, look: int, earlier: Sequence[KeptVerdict], series: Series) -> str | None:
+    """Return what is wrong with the decisions that a look names; None: nothing."""
+    pairs = [frozenset(verdict.about) for verdict in one.decided]
+    if len(set(pairs)) != len(pairs):
+        return "a pair is decided twice"
+    most = max(len(one.digests) * (len(one.digests) - 1) / 2, 1)
+    for verdict in one.decided:
+        shown = " and ".join(verdict.about)
+        if not 1 <= verdict.decided_at <= look or len(set(verdict.about)) < 2:
+            return f"{shown} are decided at look {verdict.decided_at}"
+        if verdict.decided_at < look:
+            if verdict not in earlier:
+                return f"what it carries on of {shown} is not what was decided"
+            continue
+        if not set(verdict.about) <= set(one.digests):
+            return f"it has no answers of {shown}"
+        alpha = 1 - verdict.level
+        if not one.level / most - SAME_LEVEL <= alpha <= one.level + SAME_LEVEL:
+            return f"{shown} are decided at another level than its own"
+        if verdict.n < one.n or not _is_decision(verdict, series.margin):
+            return f"{shown} are not decided by what it says of them"
+    return None
+
+
+def _is_decision(verdict: KeptVerdict, margin: float | None) -> bool:
+    """Say whether limits and difference allow the verdict."""
+    low, high, d = verdict.low, verdict.high, verdict.difference
+    if low is not None and high is not None and not low - SAME_LEVEL <= d <= high + SAME_LEVEL:
+        return False
+    if verdict.verdict in ("better", "worse"):
+        return d != 0 and not (low is not None and high is not None and low < 0 < high)
+    if margin is None or verdict.verdict == "undecided":
+        return False
+    return verdict.verdict != "equivalent" or low is None or high is None or -margin < low <= high < margin
 
 
 def _keys_of(series: Series) -> Keys:
@@ -306,6 +533,14 @@ def _keys_of(series: Series) -> Keys:
     return np.frombuffer(found, "<u8").astype(np.uint64)
 
 
+def _since_of(series: Series) -> np.ndarray:
+    try:
+        found = base64.b64decode(series.since, validate=True)
+    except binascii.Error as error:
+        raise ValueError(str(error)) from None
+    return np.frombuffer(found, np.uint8)
+
+
 def _levels(taken: Sequence[TakenLook]) -> list[Level]:
     return [Level(n=one.n, rule=one.rule, level=one.level, spent=one.spent) for one in taken]
 
@@ -314,9 +549,14 @@ def _record(series: Series, before: Sequence[TakenLook], this: TakenLook) -> Loo
     planned = planned_levels(_levels([*before, this]), series.declared)
     return LookRecord(
         look=len(before) + 1, looks=series.looks, rule=this.rule, level=this.level, spent=this.spent, n=this.n,
-        digests=dict(this.digests), examples=this.examples, n_max=series.n_max, pushes=series.pushes,
+        digests=dict(this.digests), examples=this.examples, facts=dict(this.facts), before=this.before,
+        hypothesis=dict(series.hypothesis), n_max=series.n_max, pushes=series.pushes,
         earlier=tuple(
-            EarlierLook(look=k, rule=one.rule, n=one.n, level=one.level, spent=one.spent, decided=len(one.decided))
+            EarlierLook(
+                look=k, rule=one.rule, n=one.n, level=one.level, spent=one.spent, decided=len(one.decided),
+                examples=one.examples, facts=dict(one.facts), digests=dict(one.digests), verdicts=one.decided,
+                before=one.before,
+            )
             for k, one in enumerate(before, 1)
         ),
         planned=tuple(

@@ -83,7 +83,8 @@ class AuditRecord:
     ``then``, on other examples the mean of the accepted runs, and ``change_low`` and ``change_high``, limits of
     now - then (with what runs differ by themselves); of ``worse`` on other examples also ``accepted_nights`` and
     ``nights`` (how many runs are compared), ``change_look`` (the look at which a drop most likely began), ``t`` and
-    ``horizon`` (the number of this comparison, and of runs a year), ``reference``, ``z``, ``df``, ``p_run``,
+    ``horizon`` (the number of this comparison, and of runs a year), ``reference``, ``z``, ``df``, ``p_run`` (with
+    ``now_at_shares`` against ``reference``, where the classes' shares changed and the values with them),
     ``between_runs`` (the standard deviation between runs that is allowed for), ``least_between_runs``,
     ``estimated_between_runs``, ``evidence``, ``lag1_correlation`` and ``lag1_p_value``."""
 
@@ -93,9 +94,10 @@ class EvidenceRecord:
     """A model's value on the new examples of one run, and the evidence since the accepted runs.
 
     ``value`` and ``standard_error`` are the metric on the ``n_new`` units (examples or clusters) of this run that
-    no earlier one held. ``value_since`` is the mean of the runs since the ``accepted`` ones, ``n_since`` their
+    no earlier one held, ``at_shares`` both again with the classes weighted as in the accepted runs, where they differ:
+    these are compared. ``value_since`` is the mean of the runs since the ``accepted`` ones, ``n_since`` their
     units, ``low`` and ``high`` limits that hold over all looks at once for independent normal runs;
-    ``values_accepted`` and ``values_since`` are the values that the alarm compares, in order. With the first model
+    ``values_accepted`` and ``values_since`` are the values of these runs as they are, in order. With the first model
     of a run, for all: ``id_sample``, digests of some new ids, by which later runs know them; ``compared``, how many
     runs of the series were compared so far; ``horizon``, how many runs a year has (365, 52 or 12; null where
     nothing was compared); ``answers``, a digest of all answers where the examples are those of the accepted run.
@@ -114,6 +116,7 @@ class EvidenceRecord:
     low: float | None
     high: float | None
     standard_error: float | None = None
+    at_shares: tuple[float, ...] = ()
     accepted: tuple[int, ...] = ()
     values_accepted: tuple[float, ...] = ()
     values_since: tuple[float, ...] = ()

@@ -277,10 +277,19 @@ def verify(
 
 
 def _other_criteria(content: JsonObject, path: AnyPath) -> tuple[Leaf, ...]:
-    """Return the difference between the criteria of a file and those that results followed."""
+    """Return how results differ from the criteria of a file: in their digest, and in each thing that was changed.
+
+    That the changes are all of them follows from the options and the inputs, which are compared elsewhere.
+    """
     wanted = load_extension("digest of criteria")(path)
-    followed = (content.get("declared") or {}).get("digest")
-    return () if followed == wanted else (Leaf("declared.digest", False, "differs", followed, wanted),)
+    declared = content.get("declared") or {}
+    followed = declared.get("digest")
+    if followed != wanted:
+        return (Leaf("declared.digest", False, "differs", followed, wanted),)
+    return tuple(
+        Leaf(f"declared.changed[{place}]", False, "differs", change, "as declared")
+        for place, change in enumerate(declared.get("changed", ()))
+    )
 
 
 def _verified(
@@ -321,6 +330,7 @@ def _verified(
     if counted is False:
         counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
         compared = (counts, *compared)
+    on_word = _earlier_looks(content)
     not_compared: tuple[Message, ...] = ()
     if listed is None and says_so:
         not_compared = (Message("verify.scope.at_address"),)
@@ -332,7 +342,25 @@ def _verified(
         of_counts=of_counts,
         counted=counted,
         not_compared=not_compared,
+        on_word=on_word,
     )
+
+
+def _earlier_looks(content: JsonObject) -> tuple[Message, ...]:
+    """Say of which looks, and of whose decisions, there is only the word of the results."""
+    looks = content.get("looks") or {}
+    n = len(looks.get("earlier", ()))
+    carried = [
+        row["about"]
+        for row in content.get("verdicts", ())
+        if row.get("decided_at") is not None and row["decided_at"] < looks.get("look", 0)
+    ]
+    if n == 0:
+        return ()
+    if not carried:
+        return (Message("verify.earlier_looks", n=n),)
+    pairs = [" / ".join(about) for about in carried]
+    return (Message("verify.earlier_decisions", n=n, pairs=pairs),)
 
 
 def _ignored_files(folder: Path, options: Options) -> tuple[WarningRecord, ...]:
@@ -377,14 +405,14 @@ def _recomputed(
     of_series = content.get("primary_because") == str(Message("primary.of_series"))
     kept = content["primary_metric"] if of_series else None
     recorded_results = results_of(content)
-    look = load_extension("look of results")(recorded_results)
+    look = load_extension("look of results")(recorded_results, options)
     results = evaluate(
         loaded,
         options=options,
         jobs=jobs,
         progress=progress,
         primary_of_series=kept,
-        look_of=None if look is None else lambda _predictions, _metric: look,
+        look_of=look,
     )
     earlier = _about_earlier(recorded.content)
     if not earlier:

@@ -56,7 +56,11 @@ STUDIES: Mapping[str, Table] = {
     "audits": Table("audits", "audit-alarms.csv", OF_AUDITS, 1000, 20269),
     "audits-small": Table("small_accepted", "audit-alarms-small.csv", OF_SMALL, 4000, 4127),
     "audited-metrics": Table("audited_metrics", "audit-alarms-metrics.csv", ("metric", "n", "sizes"), 150, 31),
+    "audited-seasons": Table(
+        "audited_seasons", "audit-alarms-seasons.csv", ("metric", "season", "fall"), 100, 5501
+    ),
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
+    "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),
 }  # fmt: skip
 

@@ -5,17 +5,23 @@ Each cell is a population without a difference; ``counted`` says whether the sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evalreport.loading.load import load
+from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
+from evalreport.questions.slices.group_ratios import ratio_records
+from evalreport.questions.slices.group_spread import Shares, spread_records
+from evalreport.questions.slices.records import IN_HEADINGS
+from evalreport.questions.thresholds.decision_curves import ahead_of
+from evalreport.questions.thresholds.dominance import decided_both_ways
 from research.studies.harness import Cell, Study, limits
 
 LIMIT = 0.06
@@ -67,11 +73,75 @@ def as_good_as_the_rule(
     ]
 
 
+def names_a_group(sizes: Sequence[int], share: float) -> Draw:
+    """Say whether any of some groups that are all selected equally often is named in the heading of the segments."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        found = [of_groups(metric, sizes, share, generator) for metric in IN_HEADINGS]
+        return any(r.differs for r in ratio_records(found, 0.95) if r.metric == IN_HEADINGS[0])
+
+    return printed
+
+
+def gaps_beyond_noise(sizes: Sequence[int]) -> Draw:
+    """Say whether any of three metrics is said to differ more between groups than noise gives."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        shares = {"selection_rate": 0.3, "recall": 0.6, "accuracy": 0.85}
+        found = [of_groups(metric, sizes, share, generator) for metric, share in shares.items()]
+        return any(r.beyond for r in spread_records(found, 0.95, 0))
+
+    return printed
+
+
+def of_groups(metric: str, sizes: Sequence[int], share: float, generator: np.random.Generator) -> Shares:
+    """Draw groups of one column that all have the same share."""
+    names = tuple(f"g{k:02d}" for k in range(len(sizes)))
+    successes = generator.binomial(sizes, share).astype(np.float64)
+    return Shares("m", metric, "group", names, successes, np.array(sizes, dtype=np.float64))
+
+
+def curves_cross(n: int, correlation: float) -> Draw:
+    """Say whether each of two models with the same true ROC curve is shown to be ahead somewhere."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        positive = np.repeat([1.0, 0.0], n // 2)
+        shared, *own = (generator.normal(size=n) for _ in range(3))
+        scores = (correlation**0.5 * shared + (1 - correlation) ** 0.5 * each + positive for each in own)
+        return decided_both_ways(*(Scored(score, positive) for score in scores))
+
+    return printed
+
+
+def highest_benefit(n: int) -> Draw:
+    """Say whether one of two models with equal net benefits is shown to have more at some of 41 thresholds."""
+    thresholds = [k / 100 for k in range(10, 51)]
+
+    def printed(generator: np.random.Generator) -> bool:
+        x, noise = generator.normal(size=n), generator.normal(size=(2, n))
+        positive = generator.random(n) < 1 / (1 + np.exp(1 - x))
+        p, q = (1 / (1 + np.exp(1 - x - 0.5 * each)) for each in noise)
+        return any(ahead_of(p >= t, q >= t, positive, t, 0.95, len(thresholds)) for t in thresholds)
+
+    return printed
+
+
 CELLS = (
     Heading("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
     Heading("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
     Heading("beats always the mean, n = 200", beats_the_rule("rmse", 200, 1)),
     Heading("one of five ranks better than guessing, n = 200", beats_the_rule("roc_auc", 200, 5)),
+    Heading("segments name one of 5 groups of 60", names_a_group([60] * 5, 0.3)),
+    Heading("segments name one of 30 groups of 60", names_a_group([60] * 30, 0.3)),
+    Heading(
+        "segments name one of 10 groups, one of 1,000 and nine of 40", names_a_group([1000] + [40] * 9, 0.05)
+    ),
+    Heading(
+        "segments: gaps larger than noise gives, three metrics, 5 groups of 60", gaps_beyond_noise([60] * 5)
+    ),
+    Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
+    Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
+    Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
 )
 
 

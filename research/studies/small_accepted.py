@@ -72,7 +72,7 @@ def rates() -> list[dict[str, str]]:
         widest = {
             row["accuracy"]: tables.percent(row["alarm"]) for row in cells
         }  # the last, with the larger spread
-        times = "" if accepted == "1" else f"{accepted} runs of "
+        times = "" if accepted == "1" else f"{accepted} runs (sd 0) of "
         found.append(
             {
                 "runs": {"52": "weekly", "365": "daily"}[horizon],

@@ -246,5 +246,22 @@ def test_the_program_declares_runs_and_verifies(
     assert program(*verify) == 0
     assert program(*verify, "--criteria", "one.toml") == 0
     assert program(*verify, "--criteria", "two.toml") == 1
+    changed = (
+        "run",
+        "models",
+        "--criteria",
+        "two.toml",
+        "-f",
+        "json",
+        "-q",
+        "--resamples",
+        "50",
+        "-o",
+        "changed",
+    )
+    for flags in (("-m", "f1"), ("--margin", "0.2"), ("--gate", "n >= 1")):
+        assert program(*changed, *flags) == 0
+        assert program("verify", "changed", "--inputs", "models", "-q") == 0
+        assert program("verify", "changed", "--inputs", "models", "-q", "--criteria", "two.toml") == 1, flags
     assert program("audit", "models", "--criteria", "one.toml", "--history", "sqlite:///h.db") == 2
     assert program("audit", "models", "--looks", "2", "--look", "1", "--history", "sqlite:///h.db") == 2

@@ -52,10 +52,12 @@ class LookOptions:
             raise UsageError(
                 "n_max and pushes contradict each other: with pushes the models change, and every look counts alike"
             )
-        if self.n_max is not None and self.n_max < 1:
-            raise UsageError(f"n_max must be a whole number of at least 1, not {self.n_max}")
+        if self.n_max is not None and not 1 <= self.n_max <= MOST_EXAMPLES:
+            raise UsageError(f"n_max must be a whole number from 1 to {MOST_EXAMPLES}, not {self.n_max}")
 
 
+MOST_EXAMPLES = 10**15
+"""The most examples that can be planned."""
 MOST_LOOKS = 100
 """The most looks that can be declared."""
 

@@ -153,6 +153,8 @@ def reversals(
 ) -> Iterator[WarningRecord]:
     """Warn of pairs of models whose order in every slice, or in most, is opposite to that of the whole.
 
+    At least one slice must decide it, at alpha over the slices of all pairs (Bonferroni).
+
     Parameters
     ----------
     rows
@@ -162,18 +164,27 @@ def reversals(
     judged
         Slices that are large enough for every model.
     """
-    by_pair: dict[tuple[str, str | None, str], list[float]] = {}
+    by_pair: dict[tuple[str, str | None, str], list[ComparisonRecord]] = {}
     for row in within:
         if row.slice is not None and row.slice in judged and row.difference is not None:
-            by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row.difference)
+            by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row)
     if not within:
         return
+    alpha = (1 - options.confidence) / max(sum(map(len, by_pair.values())), 1)
     for row in rows:
         if not row.recommended or Quantity.of(row) != primary or not row.difference:
             continue
-        for (a, b, column), differences in by_pair.items():
-            if (a, b) == (row.a, row.b):
+        for (a, b, column), slices in by_pair.items():
+            if (a, b) == (row.a, row.b) and any(_opposite(row, one, alpha) for one in slices):
+                differences = [one.difference or 0.0 for one in slices]
                 yield from _turned(row, column, differences, primary, options)
+
+
+def _opposite(whole: ComparisonRecord, within: ComparisonRecord, alpha: float) -> bool:
+    """Say whether a slice decides its pair the other way than the difference of the whole."""
+    if whole.difference is None or within.difference is None or within.p_value is None:
+        return False
+    return within.difference * whole.difference < 0 and within.p_value <= alpha
 
 
 def _turned(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from evalreport.engine.distributions import Floats
 from evalreport.engine.draws import stream
-from evalreport.questions.slices.records import GroupSpreadRecord
+from evalreport.questions.slices.records import LEAST_TRIALS, GroupSpreadRecord
 from evalreport.texts import Message
 
-LEAST_TRIALS, LEAST_GROUPS = 2, 2
+LEAST_COUNTED, LEAST_GROUPS = 2, 2
+TIE = 1e-9
+"""Two gaps that differ by less are the same: shares are quotients of whole numbers."""
 MOST_EXACT, DRAWS = 1_000_000, 2000
 """Above so many examples the gap by noise is drawn, so often."""
 FEW = 30
@@ -102,20 +106,22 @@ def _at_most(x: float, df: float, noncentrality: float) -> float:
     return float(step * (weights * special.gammainc(df / 2 + i, x / 2)).sum())
 
 
-def gaps_by_noise(successes: Floats, trials: Floats, *, seed: int) -> tuple[float, float]:
-    """Return mean and 95 % point of the largest gap between groups that all have the pooled share."""
+def gaps_by_noise(
+    successes: Floats, trials: Floats, *, seed: int, points: Sequence[float] = (0.95,)
+) -> tuple[float, ...]:
+    """Return mean and points (by default 95 %) of the largest gap between groups that all have the pooled share."""
     share = float(successes.sum() / trials.sum())
     if share in (0.0, 1.0):
-        return 0.0, 0.0
+        return (0.0,) * (1 + len(points))
     if trials.sum() > MOST_EXACT:
         generator = stream(seed, "gaps by noise", 0)
         drawn = generator.binomial(trials.astype(np.int64), share, size=(DRAWS, len(trials))) / trials
         gaps = np.sort(drawn.max(axis=1) - drawn.min(axis=1))
-        return float(gaps.mean()), float(gaps[math.ceil(0.95 * DRAWS) - 1])
-    return _exact_gaps(trials, share)
+        return float(gaps.mean()), *(float(gaps[math.ceil(point * DRAWS) - 1]) for point in points)
+    return _exact_gaps(trials, share, points)
 
 
-def _exact_gaps(trials: Floats, share: float) -> tuple[float, float]:
+def _exact_gaps(trials: Floats, share: float, points: Sequence[float]) -> tuple[float, ...]:
     supports, tables = [], []
     for n in trials:
         k = np.arange(int(n) + 1, dtype=np.float64)
@@ -142,17 +148,21 @@ def _exact_gaps(trials: Floats, share: float) -> tuple[float, float]:
     all_below, all_above = _product(upto[:, :-1]), _product(1 - upto[:, :-1])
     mean = float((steps * (1 - all_below - all_above)).sum())
 
-    def reached(r: float) -> bool:
+    def within(r: float) -> float:
+        """Return the probability that the largest gap is at most r."""
         top = below(values + r, strictly=False)
-        return float((_product(top - under) - _product(top - upto)).sum()) >= 0.95
+        return float((_product(top - under) - _product(top - upto)).sum())
 
-    low, high = 0.0, 1.0
-    if reached(0.0):
-        return mean, 0.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return mean, high
+    def point_of(share_below: float) -> float:
+        low, high = 0.0, 1.0
+        if within(0.0) >= share_below:
+            return 0.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (low, middle) if within(middle) >= share_below else (middle, high)
+        return high
+
+    return mean, *(point_of(point) for point in points)
 
 
 def _product(table: Floats) -> Floats:
@@ -177,36 +187,49 @@ class Shares:
     trials: Floats
 
 
-def spread_records(found: Iterable[Shares], level: float, seed: int) -> tuple[GroupSpreadRecord, ...]:
+def spread_records(found: Sequence[Shares], level: float, seed: int) -> tuple[GroupSpreadRecord, ...]:
     """Return how far the groups of each column differ, of each model and metric."""
-    return tuple(_record(one, level, seed) for one in found)
+    of_model = Counter(shares.model for shares in found if _reason(shares) is None)
+    return tuple(_record(shares, level, seed, of_model[shares.model]) for shares in found)
 
 
-def _record(one: Shares, level: float, seed: int) -> GroupSpreadRecord:
-    def without(reason: Message) -> GroupSpreadRecord:
-        return GroupSpreadRecord(model=one.model, metric=one.metric, column=one.column, reason=reason)
+def _counted(shares: Shares) -> npt.NDArray[np.bool_]:
+    return np.asarray(shares.trials >= LEAST_COUNTED)
 
-    if np.isnan(one.trials).any():
-        return without(Message("group_spread.no_share"))
-    kept = one.trials >= LEAST_TRIALS
-    if int(kept.sum()) < LEAST_GROUPS:
-        return without(Message("group_spread.one_group"))
-    successes, trials = one.successes[kept], one.trials[kept]
-    own = spread(successes, trials, level)
-    shares = successes / trials
-    mean, point = gaps_by_noise(successes, trials, seed=seed)
-    left_out = tuple(name for name, held in zip(one.names, kept, strict=True) if not held)
+
+def _reason(shares: Shares) -> Message | None:
+    """Say why the spread of a column is not described."""
+    if np.isnan(shares.trials).any():
+        return Message("group_spread.no_share")
+    return Message("group_spread.one_group") if int(_counted(shares).sum()) < LEAST_GROUPS else None
+
+
+def _record(shares: Shares, level: float, seed: int, comparisons: int) -> GroupSpreadRecord:
+    reason = _reason(shares)
+    if reason is not None:
+        return GroupSpreadRecord(
+            model=shares.model, metric=shares.metric, column=shares.column, reason=reason
+        )
+    counted = _counted(shares)
+    successes, trials = shares.successes[counted], shares.trials[counted]
+    between, each = spread(successes, trials, level), successes / trials
+    points = (0.95, 1 - 0.05 / comparisons)
+    mean, point, of_all = gaps_by_noise(successes, trials, seed=seed, points=points)
+    left_out = tuple(name for name, held in zip(shares.names, counted, strict=True) if not held)
+    gap = float(each.max() - each.min())
     return GroupSpreadRecord(
-        model=one.model,
-        metric=one.metric,
-        column=one.column,
-        sd=own.sd,
-        sd_low=own.low,
-        sd_high=own.high,
-        largest_gap=float(shares.max() - shares.min()),
+        model=shares.model,
+        metric=shares.metric,
+        column=shares.column,
+        sd=between.sd,
+        sd_low=between.low,
+        sd_high=between.high,
+        largest_gap=gap,
         gap_by_noise=mean,
         gap_by_noise_95=point,
-        groups=int(kept.sum()),
+        gap_by_noise_all=of_all,
+        beyond=gap > of_all + TIE and int((trials >= LEAST_TRIALS).sum()) >= LEAST_GROUPS,
+        groups=int(counted.sum()),
         small_groups=int((trials < FEW).sum()),
         left_out=left_out,
         reason=Message("group_spread.left_out", names=left_out) if left_out else None,

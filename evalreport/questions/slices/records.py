@@ -47,6 +47,12 @@ class DisparityRecord:
     text: Message | None = None
 
 
+IN_HEADINGS = ("selection_rate", "recall")
+"""The metrics of which the heading of the segments speaks."""
+
+LEAST_TRIALS = 10
+"""A group with fewer trials is named in no heading."""
+
 _PERIOD = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|W\d{2}|Q[1-4]))?([T ]\d{2}:.*)?")
 _BIN = re.compile(r"under \S+|\S+ to (under )?\S+|\S+ or over")
 
@@ -98,8 +104,10 @@ class GroupSpreadRecord:
 
     ``sd``: the standard deviation of the groups' shares less what sampling gives, with limits. ``largest_gap``: the
     largest difference of two groups; ``gap_by_noise`` is its mean, ``gap_by_noise_95`` its 95 % point if all groups
-    were alike. ``groups``: those counted; ``small_groups``: those with fewer than 30 trials, which count as much as
-    the others; ``left_out``: groups with fewer than two trials.
+    were alike, ``gap_by_noise_all`` that of all columns and metrics of the model together (Bonferroni). ``beyond``: the
+    largest gap is above the latter, and at least two groups have ten trials or more. ``groups``: those counted;
+    ``small_groups``: those with fewer than 30 trials, which count as much as the others; ``left_out``: groups with
+    fewer than two trials.
     """
 
     model: str
@@ -111,6 +119,8 @@ class GroupSpreadRecord:
     largest_gap: float | None = None
     gap_by_noise: float | None = None
     gap_by_noise_95: float | None = None
+    gap_by_noise_all: float | None = None
+    beyond: bool = False
     groups: int | None = None
     small_groups: int | None = None
     left_out: tuple[str, ...] = ()
@@ -121,7 +131,9 @@ class GroupSpreadRecord:
 class GroupRatioRecord:
     """The ratio of one group's share to that of the largest group of its column (``reference``), with limits.
 
-    ``high`` null: no ratio is ruled out from above.
+    ``high`` null: no ratio is ruled out from above. ``simultaneous_low`` and ``simultaneous_high`` hold for all
+    ``comparisons`` that a heading may speak of; null where either group has fewer than ten trials. ``differs``: they
+    leave 1 out, and so does Fisher's test (mid-p) at that level.
     """
 
     model: str
@@ -133,6 +145,10 @@ class GroupRatioRecord:
     low: float | None
     high: float | None
     level: float
+    simultaneous_low: float | None = None
+    simultaneous_high: float | None = None
+    comparisons: int | None = None
+    differs: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

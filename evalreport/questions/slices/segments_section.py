@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.questions.slices.records import GroupRatioRecord, GroupSpreadRecord, stand_in_order
+from evalreport.questions.slices.records import (
+    IN_HEADINGS,
+    LEAST_TRIALS,
+    GroupRatioRecord,
+    GroupSpreadRecord,
+    stand_in_order,
+)
 from evalreport.report.table import Cell, Column, Row, Scale, Table, plain_cell, scale_of, stroke
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import with_limits
@@ -15,11 +21,11 @@ from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
 
-RATE, RECALL = "selection_rate", "recall"
+RATE, RECALL = IN_HEADINGS
 RATIOS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 SHARES = tuple(i / 20 for i in range(21))
 FINE = tuple(i / 100 for i in range(101))
-MOST_ROWS, LONGEST, LEAST_TRIALS = 30, 24, 10
+MOST_ROWS, LONGEST = 30, 24
 BAND = (0.8, 1.25)
 """The four-fifths rule, drawn where a gate asks for it."""
 
@@ -77,16 +83,17 @@ def _heading(
 ) -> str:
     """Say the largest ratio that is shown, with its reference and recall; or the largest, and that none is shown."""
     known = [
-        r for r in ratios if r.ratio is not None and r.ratio > 0 and r.low is not None and r.high is not None
-    ]
+        r for r in ratios
+        if r.ratio is not None and r.ratio > 0 and r.simultaneous_low is not None and r.simultaneous_high is not None
+    ]  # fmt: skip
     if not known:
         return say("segments.plain")
-    differing = [r for r in known if _differs(r)]
+    differing = [r for r in known if r.differs]
     first = max(differing or known, key=lambda r: abs(math.log(r.ratio or 1.0)))
     said = {
         "column": shorten(visible(first.column), LONGEST), "value": shorten(visible(first.value), LONGEST),
-        "reference": shorten(visible(first.reference), LONGEST), "ratio": first.ratio, "low": first.low,
-        "high": first.high,
+        "reference": shorten(visible(first.reference), LONGEST), "ratio": first.ratio, "n": first.comparisons,
+        "low": first.simultaneous_low, "high": first.simultaneous_high,
     }  # fmt: skip
     if not differing:
         return say("segments.none_differs", **said)
@@ -236,10 +243,10 @@ def _spread(view: View, model: Model) -> Table | None:
     found = [r for r in view.results.group_spread if r.model == model.id and r.sd is not None]
     if not found:
         return None
-    top = max(max(r.largest_gap or 0.0, r.gap_by_noise_95 or 0.0) for r in found)
+    top = max(max(r.largest_gap or 0.0, r.gap_by_noise_all or 0.0) for r in found)
     scale = scale_of([0.0, top], FINE if top < 0.2 else SHARES, texts=lambda t: f"{t:g}")
     rows = [_spread_row(r, scale) for r in found]
-    seen = [r for r in found if _beyond(r)]
+    seen = [r for r in found if r.beyond]
     title = (
         say("segments.spread_none")
         if not seen
@@ -256,16 +263,12 @@ def _spread(view: View, model: Model) -> Table | None:
     return Table(title, heads, tuple(rows), note, look="lined", first=say("segments.column_metric"))
 
 
-def _beyond(record: GroupSpreadRecord) -> bool:
-    return (record.largest_gap or 0.0) > (record.gap_by_noise_95 or 0.0)
-
-
 def _spread_row(record: GroupSpreadRecord, scale: Scale) -> Row:
-    gap, beyond = numbers.number(record.largest_gap, 3), _beyond(record)
+    gap, beyond = numbers.number(record.largest_gap, 3), record.beyond
     cells = (
         Cell(gap, strong=beyond),
         say("segments.noise", mean=record.gap_by_noise, most=record.gap_by_noise_95),
-        stroke(scale, record.largest_gap, box=record.gap_by_noise_95, full=beyond, title=gap),
+        stroke(scale, record.largest_gap, box=record.gap_by_noise_all, full=beyond, title=gap),
         plain_cell(record.sd, record.sd_low, record.sd_high, 3),
     )
     return Row(None, cells, f"{shorten(visible(record.column), LONGEST)}, {say(f'segments.{record.metric}')}")

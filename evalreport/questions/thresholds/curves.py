@@ -30,19 +30,11 @@ from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message, plain
 
 
-@dataclass(frozen=True, slots=True)
-class RocCurve:
-    """One model's ROC curve with its pointwise band: false positive rates (T,) and limits (T,); None without one."""
-
-    counts: ThresholdCounts
-    band: tuple[Floats, Floats, Floats] | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
-    """The curves of one sample: ROC curves with their bands, and the records made of all curves."""
+    """The curves of one sample: ROC curves, and the records made of all curves."""
 
-    roc: tuple[RocCurve, ...]
+    roc: tuple[ThresholdCounts, ...]
     records: tuple[CurveRecord, ...]
     summaries: tuple[CurveSummaryRecord, ...]
     operating_points: tuple[OperatingPointRecord, ...]
@@ -51,7 +43,7 @@ class Curves:
 def curve_records(sample: Sample, options: Options) -> Curves:
     """Return a sample's curves; with one model a sample the replicates of each are its own."""
     chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
-    roc: list[RocCurve] = []
+    roc: list[ThresholdCounts] = []
     records: list[CurveRecord] = []
     summaries: list[CurveSummaryRecord] = []
     points: list[OperatingPointRecord] = []
@@ -63,7 +55,7 @@ def curve_records(sample: Sample, options: Options) -> Curves:
         seed=options.seed,
     ):
         limits = band(resampled, sample.units, options.confidence)
-        roc.append(RocCurve(resampled.counts, None if limits is None else (resampled.grid, *limits)))
+        roc.append(resampled.counts)
         records += _of_ranking(resampled, limits, sample)
         summaries += ranking_summaries(resampled.counts)
         if resampled.counts.label is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
 from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
+from evalreport.intervals.proportions import wilson_limits
 from evalreport.intervals.student import half_width
 from evalreport.metrics.at_rates import rows_of_benefit
 from evalreport.metrics.sample import Sample
@@ -45,9 +47,13 @@ def decision_curves(samples: Sequence[Sample], options: Options) -> DecisionCurv
     for sample in samples:
         given = dict(_probabilities(sample))
         for name, (p, positive) in given.items():
-            curves += [_point(name, p, positive, sample.units, at, options) for at in thresholds]
+            curves += [
+                _point(name, p, positive, sample.units, at, options, len(thresholds)) for at in thresholds
+            ]
         for a, b in model_pairs([*given], options.baseline if options.baseline in given else None):
-            differences += [_difference((a, b), given, sample.units, at, options) for at in thresholds]
+            differences += [
+                _difference((a, b), given, sample.units, at, options, len(thresholds)) for at in thresholds
+            ]
     return DecisionCurves(tuple(curves), tuple(differences))
 
 
@@ -60,10 +66,40 @@ def _probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
         yield outputs.name, (seen.proba[:, seen.positive_code], np.asarray(seen.true == seen.positive_code))
 
 
+MOST_SEPARATE = 11
+"""Neighbouring thresholds are nearly the same comparison: so many count at most, as of ROC curves."""
+
+
+def level_of_highest(level: float, thresholds: int) -> float:
+    """Return the level of the limits by which a curve is called the highest somewhere in a range of thresholds."""
+    return 1 - (1 - level) / min(thresholds, MOST_SEPARATE)
+
+
+def ahead_of(
+    first: Mask, second: Mask, positive: Mask, at: float, level: float, thresholds: int
+) -> Literal[-1, 0, 1]:
+    """Say which of two models' decisions is shown to have the larger net benefit, independent examples: 1 the first."""
+    kinds = [
+        (float((first & ~second & of).sum()), float((second & ~first & of).sum()))
+        for of in (positive, ~positive)
+    ]
+    each = level_of_highest(level, thresholds)
+    return side_of(benefit_difference_limits(kinds[0], kinds[1], len(first), at, each))
+
+
+def side_of(limits: Limits) -> Literal[-1, 0, 1]:
+    """Return 1 where limits lie above 0, -1 below, 0 where they hold it or are not known."""
+    low, high = limits
+    if low is None or high is None:
+        return 0
+    return 1 if low > 0 else -1 if high < 0 else 0
+
+
 def _point(
-    name: str, p: Floats, positive: Mask, units: Sampling, at: float, options: Options
+    name: str, p: Floats, positive: Mask, units: Sampling, at: float, options: Options, thresholds: int
 ) -> DecisionCurveRecord:
     odds, level, w = at / (1 - at), options.confidence, units.base
+    each = level_of_highest(level, thresholds)
     n, flagged, y = float(w.sum()), p >= at, positive.astype(np.float64)
     prevalence = float((w * y).sum()) / n
     added, of_all = rows_of_benefit(p, y, at), y - odds * (1 - y)
@@ -85,14 +121,22 @@ def _point(
         )
         low, high = benefit_limits(tp, fp, n, at, level)
         over_all, over_low, over_high = benefit_over_all(tn, fn, n, at, level)
+        above_none = side_of(benefit_limits(tp, fp, n, at, each))
+        above_all = side_of(benefit_over_all(tn, fn, n, at, each)[1:])
+        events = wilson_limits(prevalence * n, n, each)
+        all_above_none = side_of((events[0] - at, events[1] - at))
     else:
         low, high = _by_influence(added, units, level)
         over_low, over_high = _by_influence(added - of_all, units, level)
+        above_none, above_all, all_above_none = (
+            side_of(_by_influence(values, units, each)) for values in (added, added - of_all, of_all)
+        )
     return DecisionCurveRecord(
         model=name, threshold=at, net_benefit=value, low=low, high=high, treat_all=everyone, minus_all=over_all,
         minus_all_low=over_low, minus_all_high=over_high, standardised=value / prevalence if prevalence else None,
         avoided=over_all / odds, avoided_low=None if over_low is None else over_low / odds,
         avoided_high=None if over_high is None else over_high / odds, prevalence=prevalence,
+        above_none=above_none, above_all=above_all, all_above_none=all_above_none,
     )  # fmt: skip
 
 
@@ -106,7 +150,12 @@ def _by_influence(values: Floats, units: Sampling, level: float) -> Limits:
 
 
 def _difference(
-    pair: tuple[str, str], given: dict[str, tuple[Floats, Mask]], units: Sampling, at: float, options: Options
+    pair: tuple[str, str],
+    given: dict[str, tuple[Floats, Mask]],
+    units: Sampling,
+    at: float,
+    options: Options,
+    thresholds: int,
 ) -> DecisionCurveDifferenceRecord:
     (p, positive), (q, _) = given[pair[0]], given[pair[1]]
     a, b = p >= at, q >= at
@@ -118,8 +167,10 @@ def _difference(
     if units.plain:
         kinds = [(float((a & ~b & of).sum()), float((b & ~a & of).sum())) for of in (positive, ~positive)]
         low, high = benefit_difference_limits(kinds[0], kinds[1], len(a), at, options.confidence)
+        above = ahead_of(a, b, positive, at, options.confidence, thresholds)
     else:
         low, high = _by_influence(added, units, options.confidence)
+        above = side_of(_by_influence(added, units, level_of_highest(options.confidence, thresholds)))
     return DecisionCurveDifferenceRecord(
-        a=pair[0], b=pair[1], threshold=at, difference=value, low=low, high=high
+        a=pair[0], b=pair[1], threshold=at, difference=value, low=low, high=high, above=above
     )

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 4.4, 3.6
 LEAST_STEPS, MOST_ROWS, MOST_MODELS = 3, 6, 4
-ALL, NONE = "", "0"
-"""Stand for treating all and treating none among the names of models."""
+ALL, NONE, OPEN = "", "0", "?"
+"""Stand for treating all, treating none and no curve that is shown to be the highest, among the names of models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def describe(view: View) -> DecisionCurves | None:
         by_model.setdefault(record.model, []).append(record)
     order = [m.id for m in view.models if m.id in by_model]
     thresholds = [r.threshold for r in by_model[order[0]]]
-    highest = _highest(by_model, order)
+    seen, highest = _highest(by_model, order), _shown_highest(view, by_model, order)
     middle = len(thresholds) // 2
-    told = sorted(order, key=lambda m: -sum(one == m for one in highest))[:2]
+    told = sorted(order, key=lambda m: -sum(name == m for name in seen))[:2]
     leader = told[0]
     at = by_model[leader][middle]
     runs = _runs(view, highest, thresholds)
@@ -86,29 +86,62 @@ def _highest(by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str
     return found
 
 
+def _shown_highest(
+    view: View, by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]
+) -> list[str]:
+    """Return the curve that is shown to be above every other one at each threshold; ``OPEN`` where none is."""
+    sides = {
+        (r.a, r.b, r.threshold): r.above for r in view.results.decision_curve_differences
+    }  # fmt: skip
+
+    def above(a: str, b: str, at: float) -> bool:
+        return sides.get((a, b, at), 0) > 0 or sides.get((b, a, at), 0) < 0
+
+    found = []
+    for points in zip(*(by_model[m] for m in order), strict=True):
+        at, name = points[0].threshold, OPEN
+        for point in points:
+            others = (p.model for p in points if p is not point)
+            if (
+                point.above_none > 0
+                and point.above_all > 0
+                and all(above(point.model, m, at) for m in others)
+            ):
+                name = point.model
+        if all(p.above_all < 0 for p in points) and points[0].all_above_none > 0:
+            name = ALL
+        if all(p.above_none < 0 for p in points) and points[0].all_above_none < 0:
+            name = NONE
+        found.append(name)
+    return found
+
+
 def _runs(view: View, highest: Sequence[str], thresholds: Sequence[float]) -> str:
-    """Say over which part of the range each curve is the highest; parts of fewer than three steps are not named."""
+    """Say over which part of the range a curve is shown to be the highest; short parts are not named."""
     runs: list[tuple[str, float, float, int]] = []
     for name, threshold in zip(highest, thresholds, strict=True):
         if runs and runs[-1][0] == name:
             runs[-1] = (name, runs[-1][1], threshold, runs[-1][3] + 1)
         else:
             runs.append((name, threshold, threshold, 1))
-    kept = [run for run in runs if run[3] >= min(LEAST_STEPS, len(thresholds))] or [
-        max(runs, key=lambda r: r[3])
-    ]
-    mostly = len(kept) < len(runs)
-    if len({run[0] for run in kept}) == 1:
-        key = "decision_curve.mostly" if mostly else "decision_curve.throughout"
-        return say(key, name=_name(view, kept[0][0]), low=kept[0][1], high=kept[-1][2])
+    least = min(LEAST_STEPS, len(thresholds))
+    named = [run for run in runs if run[0] != OPEN and run[3] >= least]
+    if not named:
+        return say("decision_curve.none_highest")
+    if len(runs) == 1:
+        return say(
+            "decision_curve.throughout", name=_name(view, named[0][0]), low=named[0][1], high=named[0][2]
+        )
     texts = [
         say("decision_curve.from_to", name=_name(view, name), low=low, high=high)
-        for name, low, high, _ in kept
+        for name, low, high, _ in named
     ]
     return say("decision_curve.parts", parts="; ".join(texts))
 
 
 def _name(view: View, name: str) -> str:
+    if name == OPEN:
+        return say("decision_curve.open")
     if name == ALL:
         return say("decision_curve.treat_all")
     return say("decision_curve.treat_none") if name == NONE else view.model(name).name

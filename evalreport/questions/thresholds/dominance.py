@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
 from evalreport.engine.parallel import mapped
+from evalreport.intervals.at_rates import FEWEST_ALARMS, at_fpr_difference
+from evalreport.metrics.at_rates import Scored, cumulative_groups
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
 from evalreport.predictions.arrays import Floats
-from evalreport.questions.thresholds.curves import Curves, RocCurve
+from evalreport.questions.thresholds.curves import Curves
 from evalreport.questions.thresholds.records import DominanceRecord, Relation
 from evalreport.texts import Message, Value, plain, sentences, shortened
 
@@ -29,6 +32,17 @@ MOST_NAMED = 3
 
 ZERO = 1e-12
 
+AT = (0.02, 0.05, *(k / 10 for k in range(1, 10)))
+"""False positive rates at which two curves are compared by a test."""
+
+ALPHA = 0.05
+"""How often a model may be called ahead somewhere, in either direction, where it is not."""
+
+MOST_EXACT, MOST_GROUPS = 20_000, 4096
+"""Scores of more examples are compared in groups, so many."""
+
+NO_SCORES: Mapping[str, Scored] = MappingProxyType({})
+
 
 def dominance_records(
     curves: Sequence[Curves], samples: Sequence[Sample], baseline: str | None
@@ -42,28 +56,45 @@ def dominance_records(
     """
     points = [
         record
-        for one, sample in zip(curves, samples, strict=True)
-        for record in point_dominance(sample, [curve.counts for curve in one.roc])
+        for of_sample, sample in zip(curves, samples, strict=True)
+        for record in point_dominance(sample, of_sample.roc)
     ]
-    return (*dominance([curve for one in curves for curve in one.roc], baseline=baseline), *points)
+    drawn = [curve for of_sample in curves for curve in of_sample.roc]
+    scores = scores_of(samples[0]) if len(samples) == 1 else {}
+    return (*dominance(drawn, scores, baseline=baseline), *points)
 
 
-def dominance(drawn: Sequence[RocCurve], *, baseline: str | None = None) -> tuple[DominanceRecord, ...]:
+def scores_of(sample: Sample) -> dict[str, Scored]:
+    """Return the models' scores where examples are independent and weigh the same; nothing elsewhere."""
+    predictions = sample.predictions
+    if predictions.task != "binary" or predictions.design != "test-set" or not sample.units.plain:
+        return {}
+    if predictions.scores is not None or predictions.multiplicity is not None:
+        return {}
+    positive = np.asarray(predictions.y_true == predictions.positive_code, dtype=np.float64)
+    return {m.name: Scored(m.score, positive) for m in predictions.models if m.score is not None}
+
+
+def dominance(
+    drawn: Sequence[ThresholdCounts], scores: Mapping[str, Scored] = NO_SCORES, *, baseline: str | None = None
+) -> tuple[DominanceRecord, ...]:
     """Compare the ROC curves of every pair of models; those of single classes are left out."""
-    pairs = list(combinations([one for one in drawn if one.counts.label is None], 2))
+    pairs = list(combinations([one for one in drawn if one.label is None], 2))
     if baseline is not None:
-        pairs = [pair for pair in pairs if baseline in (pair[0].counts.model, pair[1].counts.model)]
+        pairs = [pair for pair in pairs if baseline in (pair[0].model, pair[1].model)]
     most = MOST_POINTS if len(pairs) <= 200 else MOST_POINTS // 10
-    return tuple(mapped(lambda pair: _of_pair(*pair, most), pairs))
+    return tuple(mapped(lambda pair: _of_pair(*pair, most, scores), pairs))
 
 
-def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
-    rates, gap = _gaps(a.counts, b.counts, most)
+def _of_pair(
+    a: ThresholdCounts, b: ThresholdCounts, most: int, scores: Mapping[str, Scored]
+) -> DominanceRecord:
+    rates, gap = _gaps(a, b, most)
     up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
     record = DominanceRecord(
-        a=a.counts.model,
-        b=b.counts.model,
+        a=a.model,
+        b=b.model,
         curve="roc",
         relation=relation,
         crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]),
@@ -75,23 +106,62 @@ def _of_pair(a: RocCurve, b: RocCurve, most: int) -> DominanceRecord:
         text=plain(""),
     )
     if record.clear:
-        beyond = [_beyond(one, other, rates, side) for one, other, side in ((a, b, gap), (b, a, -gap))]
+        both = [scores[m] for m in (record.a, record.b) if m in scores]
         record = replace(
             record,
             clear_crossings=tuple(_clear_crossings(rates, gap)[:MOST_CROSSINGS]),
-            beyond_bands=None if None in beyond else all(beyond),
+            decided=decided_both_ways(*both) if len(both) == 2 else None,
         )
     return replace(record, text=_text(record))
 
 
-def _beyond(upper: RocCurve, lower: RocCurve, rates: Floats, gap: Floats) -> bool | None:
-    """Return whether one curve is clearly higher somewhere, with each curve outside the other's band."""
-    if upper.band is None or lower.band is None:
-        return None
-    high = np.interp(rates, lower.band[0], lower.band[2])
-    low = np.interp(rates, upper.band[0], upper.band[1])
-    tpr_upper, tpr_lower = (_upper(one.counts.fpr, one.counts.tpr, rates) for one in (upper, lower))
-    return bool(((gap >= CLEAR) & (tpr_upper > high) & (tpr_lower < low)).any())
+def decided_both_ways(first: Scored, second: Scored) -> bool:
+    """Say whether each of two models is shown to find more than the other at some rate of false alarms.
+
+    The pointwise differences of recall at ``AT`` have limits by ``at_fpr_mover``; each side errs at ``ALPHA`` over
+    the number of rates. Of many examples scores are pooled into ``MOST_GROUPS`` quantiles.
+
+    Examples
+    --------
+    One model finds half of the positives without a false alarm, and no more; the second has them in the middle.
+
+    >>> positive = np.repeat([1.0, 0.0], 400)
+    >>> half = np.r_[np.linspace(9, 8, 200), np.linspace(-8, -9, 200), np.linspace(1, -1, 400)]
+    >>> middle = np.r_[np.linspace(1.2, 0.2, 400), np.linspace(2, -2, 400)]
+    >>> decided_both_ways(Scored(half, positive), Scored(middle, positive))
+    True
+    >>> decided_both_ways(Scored(half, positive), Scored(half + 1e-3 * np.sin(np.arange(800)), positive))
+    False
+    """
+    level, negatives = 1 - 2 * ALPHA / len(AT), float((1 - first.y).sum())
+    if not 0 < negatives < len(first.y):
+        return False
+    a, b = pooled(first.score), pooled(second.score)
+    rates = [rate for rate in AT if negatives * rate >= FEWEST_ALARMS]
+    gaps = recalls_at(first.y, a, rates) - recalls_at(first.y, b, rates)
+    sides = sorted(
+        ([rate for rate, gap in zip(rates, side * gaps, strict=True) if gap > 0], side) for side in (1, -1)
+    )
+
+    def ahead(at: Sequence[float], side: int) -> bool:
+        limits = (at_fpr_difference(first.y, a, b, rate, level) for rate in at)
+        return any(low > 0 if side > 0 else high < 0 for low, high, *_ in limits)
+
+    return all(ahead(at, side) for at, side in sides)
+
+
+def recalls_at(y: Floats, score: Floats, rates: Sequence[float]) -> Floats:
+    """Return the recall at the last threshold whose false positive rate is within each rate."""
+    tp, fp = cumulative_groups(score, y, np.ones(len(y)))
+    return np.asarray(tp[np.searchsorted(fp, np.array(rates) * fp[-1] + 1e-9, side="right") - 1] / tp[-1])
+
+
+def pooled(score: Floats) -> Floats:
+    """Return scores, or their quantile groups where there are many."""
+    if len(score) <= MOST_EXACT:
+        return score
+    edges = np.unique(np.quantile(score, np.arange(1, MOST_GROUPS) / MOST_GROUPS))
+    return np.searchsorted(edges, score, side="right").astype(np.float64)
 
 
 def _gaps(a: ThresholdCounts, b: ThresholdCounts, most: int) -> tuple[Floats, Floats]:
@@ -169,7 +239,7 @@ def _text(record: DominanceRecord) -> Message:
         )
     rates = _rates(record.clear_crossings)
     text = Message("roc_curves.cross", a=a, b=b, rates=rates, lead_of_a=_lead(up), lead_of_b=_lead(down))
-    return text if record.beyond_bands else sentences(text, Message("roc_curves.within_bands"))
+    return text if record.decided else sentences(text, Message("roc_curves.not_decided"))
 
 
 def _lead(most: tuple[float, float | None]) -> Message:

@@ -90,7 +90,8 @@ class DominanceRecord:
 
     ``a_most`` and ``b_most`` are the largest distances by which each is higher, at ``..._at``. ``clear``: each is
     higher by a distance that matters; ``clear_crossings`` are then those between such stretches, wiggles left out,
-    and ``beyond_bands`` whether each leaves the other's pointwise band somewhere (null without bands).
+    and ``decided`` whether each is shown to have the larger recall at some false positive rate (null where that is not
+    tested: clusters, weights, examples of their own).
     """
 
     a: str
@@ -106,7 +107,7 @@ class DominanceRecord:
     clear: bool = False
     text: Message
     clear_crossings: tuple[float, ...] = ()
-    beyond_bands: bool | None = None
+    decided: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +157,8 @@ class DecisionCurveRecord:
 
     ``treat_all``: the net benefit of flagging everybody; of nobody it is 0. ``minus_all``: the model's less that.
     ``standardised``: the net benefit over the prevalence. ``avoided``: interventions avoided for each example, compared
-    with treating all, at the same net number of cases found.
+    with treating all, at the same net number of cases found. ``above_none``, ``above_all`` and ``all_above_none``
+    (treat all above treat none): 1 where it is shown over the whole range of thresholds, -1 where the reverse is.
     """
 
     model: str
@@ -173,11 +175,17 @@ class DecisionCurveRecord:
     avoided_low: float | None = None
     avoided_high: float | None = None
     prevalence: float
+    above_none: Literal[-1, 0, 1] = 0
+    above_all: Literal[-1, 0, 1] = 0
+    all_above_none: Literal[-1, 0, 1] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionCurveDifferenceRecord:
-    """The difference a - b of two models' net benefits at one threshold, with pointwise limits; no test, no verdict."""
+    """The difference a - b of two models' net benefits at one threshold, with pointwise limits; no test, no verdict.
+
+    ``above``: 1 where a is shown to have the larger one, over the whole range of thresholds, -1 where b is, else 0.
+    """
 
     a: str
     b: str
@@ -185,6 +193,7 @@ class DecisionCurveDifferenceRecord:
     difference: float
     low: float | None = None
     high: float | None = None
+    above: Literal[-1, 0, 1] = 0
 
 
 @dataclass(frozen=True, kw_only=True)

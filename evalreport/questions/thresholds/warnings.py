@@ -29,16 +29,16 @@ FEW_SCORES = 20
 
 @check("curves_cross", needs=("models", "curves"))
 def curves_cross(thresholds: Thresholds) -> Iterator[WarningRecord]:
-    """Warn of ROC curves that cross clearly; information only where their bands allow for it."""
+    """Warn of ROC curves that cross, where it is decided; information only where they seem to cross clearly."""
     clear = [record for record in thresholds.dominance if record.clear]
-    beyond = [record for record in clear if record.beyond_bands]
-    pairs = [Message("list.and", names=record.a, last=record.b) for record in beyond or clear]
+    decided = [record for record in clear if record.decided]
+    pairs = [Message("list.and", names=record.a, last=record.b) for record in decided or clear]
     if len(pairs) > MOST_NAMED:
         pairs[MOST_NAMED:] = [Message("list.more_pairs", n=len(pairs) - MOST_NAMED)]
-    if beyond:
+    if decided:
         yield warning("curves_cross", "clearly", pairs=tuple(pairs))
     elif pairs:
-        yield warning("curves_cross", "within_bands", level="info", pairs=tuple(pairs))
+        yield warning("curves_cross", "not_decided", level="info", pairs=tuple(pairs))
 
 
 @check("threshold_chosen_here", needs=("points_on_curves",))

@@ -281,12 +281,12 @@ def caution_text(view: View, warning: WarningRecord) -> str:
 
 
 def _crossing(view: View) -> list[str]:
-    """Name the pairs of contenders whose curves cross by more than their bands allow."""
+    """Name the pairs of contenders of which each is shown to be ahead somewhere on the curves."""
     contenders = {m.id for m in leading(view)}
     return [
         listed([view.model(m).name for m in (r.a, r.b)])
         for r in view.results.dominance
-        if r.clear and r.beyond_bands and {r.a, r.b} <= contenders
+        if r.decided and {r.a, r.b} <= contenders
     ]
 
 

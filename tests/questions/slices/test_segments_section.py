@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 
 import evalreport
 from evalreport.questions.slices import section as slices
 from evalreport.questions.slices import segments_section as segments
+from evalreport.questions.slices.group_ratios import ratio_records
+from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
@@ -52,3 +55,68 @@ def test_periods_stand_in_their_order():
 def test_without_slices_there_is_no_section():
     """Nothing to compare."""
     assert segments.describe(view_of(applicants())) is None
+
+
+def shares(successes: list[int], trials: list[int], metric: str = "selection_rate") -> Shares:
+    """Return groups of one column."""
+    names = tuple(f"g{k}" for k in range(len(trials)))
+    return Shares("m", metric, "group", names, np.array(successes, float), np.array(trials, float))
+
+
+def test_a_group_is_named_by_limits_that_hold_for_all_groups_and_metrics():
+    """Newcombe's limits of the difference at 1 - 0.05 / 8 leave 0 out just where those of the ratio leave 1 out."""
+    found = [shares([18, 18, 18, 18, 30], [60] * 5), shares([12] * 5, [20] * 5, "recall")]
+    records = {r.value: r for r in ratio_records(found, 0.95) if r.metric == "selection_rate"}
+    assert {r.comparisons for r in records.values()} == {8}
+    assert {r.reference for r in records.values()} == {"g0"}
+    assert [r.value for r in records.values() if r.differs] == []
+    plain = records["g4"]
+    assert plain.low > 1  # each by itself the interval leaves 1 out: in a heading it would be one of eight
+    z = stats.norm.ppf(1 - 0.05 / 16)
+    (low, high), (low0, high0) = (wilson(x, 60, z) for x in (30, 18))
+    difference = 12 / 60
+    assert (difference - np.hypot(30 / 60 - low, high0 - 18 / 60) > 0) == (plain.simultaneous_low > 1)
+    assert high > low
+    assert low0 < high0
+    odd = {r.value: r for r in ratio_records([shares([18, 18, 18, 18, 40], [60] * 5)], 0.95)}
+    assert [name for name, r in odd.items() if r.differs] == ["g4"]
+
+
+def wilson(x: int, n: int, z: float) -> tuple[float, float]:
+    """Return Wilson's limits by his formula."""
+    p, d = x / n, 1 + z * z / n
+    middle, half = (p + z * z / (2 * n)) / d, z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / d
+    return middle - half, middle + half
+
+
+def test_a_group_of_nine_is_neither_judged_nor_named():
+    """Nine of nine against 50 of 1,000 is no heading; ten of ten is."""
+    nine, ten = (ratio_records([shares([50, n], [1000, n])], 0.95)[0] for n in (9, 10))
+    assert (nine.differs, nine.simultaneous_low, nine.comparisons) == (False, None, None)
+    assert (ten.differs, ten.comparisons) == (True, 1)
+
+
+def test_equal_groups_have_a_heading_that_names_none():
+    """Thirty groups of sixty that are selected alike: no group in 20 data sets."""
+    random = np.random.default_rng(8)
+    for _ in range(20):
+        found = [shares(random.binomial(60, 0.3, 30).tolist(), [60] * 30)]
+        assert not any(r.differs for r in ratio_records(found, 0.95))
+
+
+def test_a_gap_that_noise_gives_exactly_is_not_beyond_it():
+    """Shares are quotients: a tie within 1e-9 is no larger gap; nor is one of groups with fewer than ten examples."""
+    for trials in ([20, 20, 20], [12, 30, 30]):
+        found = shares([0] * 3, trials)
+        for top in range(trials[0] + 1):
+            record = spread_records([replace_first(found, top)], 0.95, 1)[0]
+            larger = record.largest_gap - record.gap_by_noise_all
+            assert record.beyond == (larger > 1e-9)
+    small = spread_records([shares([0, 9, 5], [9, 9, 9])], 0.95, 1)[0]
+    assert small.largest_gap > small.gap_by_noise_all
+    assert not small.beyond
+
+
+def replace_first(found: Shares, successes: int) -> Shares:
+    """Return groups of which the first has so many successes."""
+    return shares([successes, *found.successes[1:].astype(int).tolist()], found.trials.astype(int).tolist())

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.questions.thresholds.decision_curves_section import describe
+from evalreport.report.view import view_of
 
 P = {"a": [0.05, 0.15, 0.3, 0.6, 0.8, 0.1], "b": [0.2, 0.05, 0.4, 0.5, 0.9, 0.3]}
 Y = [0, 0, 1, 1, 1, 0]
@@ -51,3 +53,32 @@ def test_no_thresholds_and_no_probabilities_have_no_curve() -> None:
     """Nothing is guessed."""
     source = {"a": {"id": list("uvwxyz"), "y_true": Y, "y_pred": Y}}
     assert er.evaluate(source, resamples=20, thresholds="0.1:0.5").decision_curves == ()
+
+
+def noisy(n: int, seed: int, spreads: tuple[float, float]) -> dict[str, dict]:
+    """Return two models of the same events: their log odds with noise of two spreads."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=n)
+    truth = (random.random(n) < 1 / (1 + np.exp(1 - x))).astype(int)
+    ids = [f"{i:05d}" for i in range(n)]
+    return {
+        name: {"id": ids, "y_true": truth, "p_1": 1 / (1 + np.exp(1 - x - s * random.normal(size=n)))}
+        for name, s in zip("ab", spreads, strict=True)
+    }
+
+
+def heading(source: dict[str, dict]) -> str:
+    """Return the heading of the decision curves."""
+    found = describe(view_of(er.evaluate(source, resamples=20, thresholds="0.1:0.5", metrics=["brier"])))
+    assert found is not None
+    return found.heading
+
+
+def test_the_heading_names_a_curve_only_where_its_lead_is_shown() -> None:
+    """Of two equal models no curve is the highest; of one with much more noise the other one is."""
+    assert heading(noisy(400, 3, (0.5, 0.5))).startswith(
+        "Decision curves: no curve is shown to have the highest net benefit; at 30 %"
+    )
+    assert heading(noisy(3000, 4, (0.0, 3.0))).startswith(
+        "Decision curves: a is shown to have the highest net benefit from 10 % to 50 %; at 30 %"
+    )
