@@ -120,6 +120,10 @@ class RunKeywords(TypedDict, total=False):
     gold_sampled : bool
         The answers that people judged (column gold) were drawn at random: do not withhold the verdict
         where they look selected.
+    judge_scale : str
+        The judge's scale, then people's, such as 1:10,1:5: the judge's outcomes are mapped onto
+        people's scale; one alone is that of both (default: compared by their ranges, and nothing is
+        said of a bias where they differ).
     slices : str | Sequence[str]
         Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
         city:10 keeps the ten most frequent values, sex*region takes two columns at once.
@@ -200,6 +204,7 @@ class RunKeywords(TypedDict, total=False):
     same_input: str | None
     kohavi_wolpert: bool
     gold_sampled: bool
+    judge_scale: str | None
     slices: str | Sequence[str]
     costs: str | Sequence[str]
     looks: int | None
