@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
-from evalreport.comparisons.study_design import Measure, answers
+from evalreport.comparisons.study_design import Measure, answers, leads_of
 from evalreport.errors import UsageError
 
 
