@@ -31,7 +31,7 @@ from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
 from evalreport.loading.numbers import by_unit, refuse_unlike_truths
 from evalreport.loading.outputs import model_outputs
-from evalreport.loading.parsing import Parsed, parse_outputs
+from evalreport.loading.parsing import Parsed, on_scale_of_people, parse_outputs
 from evalreport.loading.probabilities import name_probabilities
 from evalreport.loading.rows import Rows, fault, gather, headers_of, with_coded_ids
 from evalreport.loading.suites import divide_by_task
@@ -410,7 +410,7 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         if task.task == "sums" and task.classes:
             rows, numbers = by_unit(rows, parsed.numbers, options)
             parsed = replace(parsed, numbers=numbers)
-        answers = Answers(rows, parsed, notes=of_cells)
+        answers = Answers(rows, on_scale_of_people(rows, parsed, options), notes=of_cells)
     with together(errors):
         costs = parse_costs(rows, options)
     if not errors:

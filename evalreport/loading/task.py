@@ -17,7 +17,7 @@ from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
-from evalreport.predictions.numbers import SUMS
+from evalreport.predictions.numbers import SUMS, levels, quantile_of
 from evalreport.predictions.spelling import (
     TRUTHS,
     alikes,
@@ -187,7 +187,13 @@ def _of_kind(rows: Rows, options: Options) -> FoundTask:
     if not len(_distinct(rows, "y_true", "truth")):
         raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
     if task == "intervals":
-        return FoundTask(task=task, notes=notes)
+        without = len(levels(rows.numbers)) > 1 and quantile_of(0.5) not in rows.numbers
+        what = FoundRecord(
+            what="weighted interval score",
+            value=Message("found.no_median.value"),
+            why=Message("found.no_median.why"),
+        )
+        return FoundTask(task=task, notes=notes + Notes((what,) if without else ()))
     spelling = one_spelling([*_distinct(rows, "y_true", "truth", "y_pred").to_pylist(), *members_of(rows)])
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
