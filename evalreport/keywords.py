@@ -104,6 +104,11 @@ class RunKeywords(TypedDict, total=False):
         Cost of a false negative over that of a false positive; also finds the cheapest threshold.
     what_if_threshold : float
         Say how many cases would change sides at this threshold.
+    finds : str
+        Shares of the positives found, such as 0.95,0.8: columns of the table of thresholds in place of
+        60 and 90 %.
+    alarms : str
+        Shares of false alarms, such as 0.05: columns of the table of thresholds in place of 1 and 10 %.
     grade : str
         Rating grades for the calibration table; without it deciles of risk.
     noise : float
@@ -115,6 +120,10 @@ class RunKeywords(TypedDict, total=False):
     gold_sampled : bool
         The answers that people judged (column gold) were drawn at random: do not withhold the verdict
         where they look selected.
+    judge_scale : str
+        The judge's scale, then people's, such as 1:10,1:5: the judge's outcomes are mapped onto
+        people's scale; one alone is that of both (default: compared by their ranges, and nothing is
+        said of a bias where they differ).
     slices : str | Sequence[str]
         Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
         city:10 keeps the ten most frequent values, sex*region takes two columns at once.
@@ -188,11 +197,14 @@ class RunKeywords(TypedDict, total=False):
     thresholds: str | None
     cost_ratio: float | None
     what_if_threshold: float | None
+    finds: str | None
+    alarms: str | None
     grade: str | None
     noise: float | None
     same_input: str | None
     kohavi_wolpert: bool
     gold_sampled: bool
+    judge_scale: str | None
     slices: str | Sequence[str]
     costs: str | Sequence[str]
     looks: int | None
