@@ -458,10 +458,10 @@ def check_ranges(options: Options) -> None:
     if options.level is not None and not 0 < options.level < 1:
         hint = f" ({options.level:g} % is {options.level / 100:g})" if 1 < options.level < 100 else ""
         raise UsageError(f"level must be a number between 0 and 1, not {options.level:g}{hint}")
-    if not 1 <= options.resamples <= MOST_RESAMPLES:
-        raise UsageError(
-            f"resamples must be a whole number from 1 to {MOST_RESAMPLES:,}, not {options.resamples}"
-        )
+    if options.resamples < 1:
+        raise UsageError(f"resamples must be a whole number of at least 1, not {options.resamples}")
+    if options.resamples > MOST_RESAMPLES:
+        raise UsageError(f"resamples must be at most {MOST_RESAMPLES:,}, not {options.resamples}")
     if options.seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
     if options.horizon is not None and options.horizon < 1:
