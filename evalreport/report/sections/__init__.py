@@ -93,6 +93,7 @@ SECTIONS = (
     Section("segments", InRoom("slices", "segments_section")),
     Section("curves", InRoom("thresholds", "curves_section")),
     Section("calibration", InRoom("calibration")),
+    Section("coverage", InRoom("coverage")),
     Section("decision_curves", InRoom("thresholds", "decision_curves_section")),
     Section("distributions", InRoom("thresholds", "curves_section", "describe_distributions")),
     Section("pairs", pairs.describe),
@@ -110,6 +111,12 @@ SECTIONS = (
     Section("ranks", InRoom("ranks"), brief=False, appendix=True),
     Section("differences", differences.describe_differences, brief=False, appendix=True),
     Section("omnibus", InRoom("ranks", "omnibus_section"), brief=False, appendix=True),
+    Section(
+        "calibration_details",
+        InRoom("calibration", "section", "describe_details"),
+        brief=False,
+        appendix=True,
+    ),
     Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),
     Section(
