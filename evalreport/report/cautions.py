@@ -44,7 +44,7 @@ def one_of_a_code(
     >>> from evalreport.schema.warnings import warning
     >>> flat = [warning("constant_scores", about=(m,), model=m) for m in ("a", "b", "c")]
     >>> [str(w.text) for w in one_of_a_code(flat)]
-    ['a gives every example the same score. So it is with b and c.']
+    ['a gives every example the same score. The same goes for b and c.']
     """
     groups: dict[tuple[str, str], list[WarningRecord]] = {}
     for warning in warnings:
