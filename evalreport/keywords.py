@@ -35,6 +35,14 @@ class RunKeywords(TypedDict, total=False):
     labels : str | Sequence[str]
         Labels that would otherwise be read as missing values, such as NA: separated by commas, quoted
         as in CSV; repeatable.
+    probabilities : ["percent", "log"]
+        How probabilities are written that are no numbers from 0 to 1: percent (0 to 100), or log
+        (natural logarithms, at most 0).
+    encoding : str
+        The encoding of CSV and JSON Lines that are not UTF-8 (the default), such as latin-1 or cp1252.
+    attempts_by : str
+        The column that names the question of each row: rows of one value are attempts at it, where no
+        column attempt numbers them.
     outcome : str
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
@@ -107,6 +115,10 @@ class RunKeywords(TypedDict, total=False):
     gold_sampled : bool
         The answers that people judged (column gold) were drawn at random: do not withhold the verdict
         where they look selected.
+    judge_scale : str
+        The judge's scale, then people's, such as 1:10,1:5: the judge's outcomes are mapped onto
+        people's scale; one alone is that of both (default: compared by their ranges, and nothing is
+        said of a bias where they differ).
     slices : str | Sequence[str]
         Every metric by the values of this column; age:4 or age:18,40,65 makes bins, date:month periods,
         city:10 keeps the ten most frequent values, sex*region takes two columns at once.
@@ -152,6 +164,9 @@ class RunKeywords(TypedDict, total=False):
     average: Literal["tasks", "examples"]
     wide: bool
     labels: str | Sequence[str]
+    probabilities: Literal["percent", "log"] | None
+    encoding: str | None
+    attempts_by: str | None
     outcome: str | None
     value: str | None
     level: float | None
@@ -182,6 +197,7 @@ class RunKeywords(TypedDict, total=False):
     same_input: str | None
     kohavi_wolpert: bool
     gold_sampled: bool
+    judge_scale: str | None
     slices: str | Sequence[str]
     costs: str | Sequence[str]
     looks: int | None

@@ -343,25 +343,29 @@ def headline_decimals(half: float | None, values: Iterable[float] = ()) -> int:
     return two_digits if half < 0.0005 else min(two_digits, 3)
 
 
-def amount(value: float, half: float | None = None, *, signed: bool = False) -> str:
+def amount(
+    value: float, half: float | None = None, *, signed: bool = False, beside_others: bool = False
+) -> str:
     """Write a number of any size as a sentence does, with the digits that its uncertainty allows.
 
     Parameters
     ----------
     half
         Half the width of its interval, in the same units.
+    beside_others
+        It stands in a list, whose numbers have the same decimals; alone one that ends in a half has one decimal more.
 
     Examples
     --------
     >>> amount(0.8604, 0.017), amount(10.13, 0.6), amount(15_210_414, 3.8e6), amount(9.23e-9, 2e-9)
     ('0.860', '10.13', '15.2 million', '9.2×10⁻⁹')
     """
-    size = max(abs(value), half or 0.0)
+    unit, name, decimals = _scale(value, half)
+    decimals = headline_decimals(half, (value,)) if beside_others and not name else decimals
     mark = MINUS if value < 0 else "+" if signed and value > 0 else ""
-    for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if size >= unit and size < 1e15:
-            scaled = None if half is None else half / unit
-            return f"{mark}{abs(value) / unit:,.{headline_decimals(scaled, (value / unit,))}f} {name}"
+    if name:
+        return f"{mark}{abs(value) / unit:,.{decimals}f} {name}"
+    size = max(abs(value), half or 0.0)
     if size and (size < 1e-4 or size >= 1e15):
         if value == 0:
             return "0"
@@ -369,7 +373,42 @@ def amount(value: float, half: float | None = None, *, signed: bool = False) -> 
         if half:
             digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1)
         return _power_of_ten(value, signed, min(digits, 4))
-    return number(value, headline_decimals(half, (value,)), signed=signed)
+    return number(value, decimals, signed=signed)
+
+
+def _scale(value: float, half: float | None) -> tuple[float, str, int]:
+    """Return the unit in which a number is written, its name, and the decimals; one more where a half would be cut."""
+    size = max(abs(value), half or 0.0)
+    for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if size >= unit and size < 1e15:
+            scaled = None if half is None else half / unit
+            return unit, name, headline_decimals(scaled, (value / unit,))
+    decimals = headline_decimals(half, (value,))
+    return 1.0, "", decimals + _ends_in_half(value, decimals)
+
+
+def _ends_in_half(value: float, decimals: int) -> bool:
+    """Say whether a number lies halfway between two of that many decimals, so that rounding would go either way.
+
+    Examples
+    --------
+    >>> _ends_in_half(0.0075, 3), _ends_in_half(0.0375, 3), _ends_in_half(0.0374, 3), _ends_in_half(12.5, 1)
+    (True, True, False, False)
+    """
+    halves = abs(value) * 10.0 ** (decimals + 1)
+    return decimals > 0 and halves < 1e9 and abs(halves - round(halves)) < 1e-6 and round(halves) % 10 == 5
+
+
+def shown(value: float, half: float | None) -> tuple[float, float]:
+    """Return the number that ``amount`` writes, and the size of its last digit.
+
+    Examples
+    --------
+    >>> shown(0.91449, 0.05), shown(0.0075, 0.05), shown(15_210_414, 3.8e6)
+    ((0.914, 0.001), (0.0075, 0.0001), (15200000.0, 100000.0))
+    """
+    unit, _, decimals = _scale(value, half)
+    return round(value / unit, decimals) * unit, unit * 10.0**-decimals
 
 
 def amounts(limits: tuple[float, float], half: float | None, *, signed: bool = False) -> str:

@@ -53,6 +53,8 @@ Join = Literal["error", "intersect", "independent"]
 Average = Literal["tasks", "examples"]
 Order = Literal["time"]
 Missing = Literal["refuse", "drop", "wrong"]
+Scale = Literal["percent", "log"]
+"""How probabilities are written that are no shares of 1."""
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 Format = Literal["html", "pdf", "json", "md", "csv", "tex", "card"]
 FigureKind = Literal["svg", "png"]
@@ -106,6 +108,11 @@ class Options(RoomOptions):
     )
     wide: bool = option(False, "flag", "", "false", loading=True, group="Input")
     labels: tuple[str, ...] = option((), "list", "LIST", '["NA"]', loading=True, group="Input")
+    probabilities: Scale | None = option(
+        None, "choice", "HOW", '"percent"', choices=get_args(Scale), loading=True, group="Input"
+    )
+    encoding: str | None = option(None, "text", "NAME", '"latin-1"', loading=True, group="Input")
+    attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
     level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")

@@ -26,6 +26,8 @@ PATH, KEYWORDS_PATH = ROOT / "docs" / "reference.md", ROOT / "evalreport" / "key
 LONGEST = 110
 """Characters of a line of code."""
 ROOMS_PATH = ROOT / "evalreport" / "questions"
+COLUMNS_PATH = ROOT / "docs" / "columns.md"
+BEGIN_PLATFORMS, END_PLATFORMS = "<!-- platforms -->", "<!-- end of platforms -->"
 READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
@@ -377,6 +379,26 @@ def _joined_class(name: str, bases: list[str], about: str) -> str:
     return f'@dataclass(frozen=True, kw_only=True)\nclass {name}(\n{listed}):\n    """{about}"""\n\n'
 
 
+def columns_page() -> str:
+    """Return the page of columns with the names that platforms use."""
+    from evalreport.predictions.platforms import PLATFORMS
+
+    def cell(names: tuple[str, ...]) -> str:
+        return ", ".join(f"`{name}`" for name in names)
+
+    rows = [
+        f"| {one.name} | {cell(one.labels)} | {cell((*one.probabilities, *one.scores))} | {cell(one.ids)}"
+        f" | {cell(one.truth)} | {cell((*one.folds, *one.weights))} |"
+        for one in PLATFORMS
+    ]
+    head = "| platform | predictions | probabilities, scores | ids | truth | folds, weights |"
+    page = COLUMNS_PATH.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN_PLATFORMS)
+    after = rest.split(END_PLATFORMS)[1]
+    table = "\n".join([head, "|" + "---|" * 6, *rows])
+    return f"{before}{BEGIN_PLATFORMS}\n{table}\n{END_PLATFORMS}{after}"
+
+
 def main() -> int:
     """Write or check the files; return the exit code."""
     sys.path.insert(0, str(ROOT))  # for the neighbour below, also where only the package is installed
@@ -394,6 +416,7 @@ def main() -> int:
         KEYWORDS_PATH: keywords,
         ROOT / "docs" / "reference" / "commands.md": commands,
         ROOT / "docs" / "reference" / "results.md": results,
+        COLUMNS_PATH: columns_page,
         SCHEMA_PATH: json_schema,
     }
     for path, content in written.items():

@@ -299,7 +299,8 @@ def kept_value(run: Run, model: str, quantity: Quantity) -> RunValue | None:
     if found is None or found[0] != quantity.spelled:
         return None
     at_shares = (evidence.get("at_shares") or {}).get(model)
-    return RunValue(*found[1:], at_shares=None if at_shares is None else (at_shares[0], at_shares[1]))
+    _, value, error, n = found
+    return RunValue(value, error, n, None if at_shares is None else (at_shares[0], at_shares[1]))
 
 
 def to_keep(records: Sequence[EvidenceRecord]) -> JsonObject:

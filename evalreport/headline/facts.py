@@ -115,6 +115,25 @@ class Facts:
             text = str(Message("headline.over_tasks", metric=text, number=tasks))
         return text
 
+    def spelled(self, name: str) -> Quantity | None:
+        """Return the quantity over all examples that ``-m`` names."""
+        return next((q for _, q in self._records if q.spelled == name), None) or self.overall(name)
+
+    @cached_property
+    def at_attempts(self) -> list[Quantity]:
+        """The metrics of passing at several attempts."""
+        return sorted(
+            {q for _, q in self._records if METRICS[q.metric].needs == "passes"}, key=lambda q: q.spelled
+        )
+
+    def is_of_squares(self, quantity: Quantity) -> bool:
+        """Whether a metric is the mean of squared errors, or its root."""
+        return self.metric(quantity).from_squares is not None
+
+    def needs(self, name: str) -> str:
+        """Say which output of a model a metric is computed from."""
+        return METRICS[name].needs
+
     @cached_property
     def primary(self) -> Quantity | None:
         """The primary metric."""
@@ -259,6 +278,23 @@ class Facts:
     def baseline(self) -> str | None:
         """The model that the others are compared with."""
         return self.results.baseline
+
+    def wins(self, first: str, second: str) -> tuple[int, int]:
+        """Count on how many data sets the first of two models has the better value, and all of them."""
+        primary = self.primary
+        assert primary is not None
+        values: dict[str, dict[tuple[object, object], float]] = {first: {}, second: {}}
+        for fold in self.results.folds:
+            if (
+                fold.model in values
+                and fold.metric == primary.metric
+                and fold.label is None
+                and fold.value is not None
+            ):
+                values[fold.model][fold.repeat, fold.fold] = fold.value
+        shared = values[first].keys() & values[second].keys()
+        sign = self.sign(primary)
+        return sum(sign * (values[first][k] - values[second][k]) > 0 for k in shared), len(shared)
 
     # --- rules that need no model ------------------------------------------------------------------------------------
 
@@ -429,21 +465,22 @@ def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict
     return {"a": first, "b": second, "by": difference}
 
 
-def adds_up(a: float, b: float, by: float, half: float | None) -> bool:
+def add_up(a: float, b: float, by: Limited) -> bool:
     """Say whether a difference is that of the two values, to the digits that are shown."""
-    return _missing_units(a, b, by, half) <= 1
+    return _off(a, b, by.value, exact_half(a, b, by)) == 0
 
 
 def exact_half(a: float, b: float, by: Limited) -> float | None:
     """Return the half width by whose digits the difference shown is that of the two values shown, 10 - 7 = 3."""
-    finer = by.half is not None and _missing_units(a, b, by.value, by.half) > 0
+    finer = by.half is not None and _off(a, b, by.value, by.half) > 0
     return by.half / 10 if finer and by.half is not None else by.half
 
 
-def _missing_units(a: float, b: float, by: float, half: float | None) -> int:
-    """Return by how many units of the last digit shown the difference is not that of the two values."""
-    unit = 10.0 ** -numbers.headline_decimals(half, (a, b, by))
-    return abs(abs(round(a / unit) - round(b / unit)) - abs(round(by / unit)))
+def _off(a: float, b: float, by: float, half: float | None) -> float:
+    """Return by how much the difference that is shown is not that of the two values that are shown, to their digits."""
+    (first, step), (second, other), (difference, third) = (numbers.shown(v, half) for v in (a, b, by))
+    off = abs(abs(first - second) - abs(difference))
+    return 0.0 if off < max(step, other, third) / 2 else off
 
 
 def all_equal(values: Sequence[float | None]) -> bool:

@@ -7,63 +7,46 @@ that holds is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalreport.extensions import file_of_room
 from evalreport.gates.conditions import BEST, as_ratio, parse
 from evalreport.gates.outcomes import leader_of
-from evalreport.headline.facts import (
-    Facts,
-    Limited,
-    Pair,
-    adds_up,
-    all_equal,
-    amount,
-    at_shares,
-    mentions,
-    number_of,
-    oriented,
-    rows_on,
-    values_beside,
+from evalreport.headline.clauses import (
+    asked,
+    biased,
+    left_out,
+    never_found,
+    one_example,
+    opposite_attempts,
+    otherwise,
+    turns_round,
 )
-from evalreport.metrics.registry import JUDGED, Quantity
-from evalreport.questions.baselines.records import AgainstRuleRecord
+from evalreport.headline.degenerate import all_wrong, blocked, one_answer, reversed_scores, same_answers
+from evalreport.headline.facts import Facts, Limited, amount, at_shares, mentions, number_of
+from evalreport.headline.lead import MOST_NAMES, Lead
+from evalreport.headline.models import (
+    against_baseline,
+    fallback,
+    no_skill,
+    several_models,
+    single,
+    two_models,
+)
+from evalreport.metrics.registry import Quantity
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.results import Results
-from evalreport.texts import PLAIN, Message, Text, coded, in_words, joined
-from evalreport.texts.labels import sentence_start
+from evalreport.texts import PLAIN, Message
 from evalreport.texts.visible import visible
 
-OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
-"""Designs whose verdict is about training again."""
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
-LARGE_BIAS = 0.25
-"""A bias of this share of the RMSE is worth a clause."""
-MOST_NAMES = 3
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """What leads: its code, its text without a full stop, and whom it is about.
-
-    ``first`` and ``second`` are the models of the sentence, the better one first; ``tone`` None: neutral, or good where
-    gates were asked and all pass.
-    """
-
-    code: str
-    text: Message
-    first: str | None = None
-    second: str | None = None
-    tone: Tone | None = None
-    about: tuple[str, ...] = ()
-    more: Mapping[str, object] = field(default_factory=dict)
 
 
 def headline(results: Results, *, first_of_series: bool = False) -> HeadlineRecord:
@@ -82,12 +65,18 @@ def headline(results: Results, *, first_of_series: bool = False) -> HeadlineReco
         None if lead.code == "blocked" else next((c for rule in CLAUSES if (c := rule(facts, lead))), None)
     )
     sentence = lead.text if clause is None else Message("headline.clause", lead=lead.text, clause=clause)
-    code, more = lead.code, dict(lead.more)
+    code, more, tone = lead.code, dict(lead.more), _tone(facts, lead)
     if first_of_series and lead.tone is None:
         sentence = Message("headline.first_run", rest=sentence)
         code, more = "first_run", more | {"then": lead.code}
+    if code in ("gate_failed", "gate_undecided") and not facts.is_audit:
+        of_models = next(found for rule in OF_MODELS if (found := rule(facts)) is not None)
+        sentence = Message("headline.two", first=sentence, second=of_models.text)
+    if tone == "good":
+        n = len(facts.results.gates)
+        sentence = Message("headline.gates_pass", n=n, number=n, rest=sentence)
     text = Message("headline.sentence", text=sentence)
-    return HeadlineRecord(text=text, code=code, params=params_of(text) | more, tone=_tone(facts, lead))
+    return HeadlineRecord(text=text, code=code, params=params_of(text) | more, tone=tone)
 
 
 def with_headline(results: Results, *, first_of_series: bool = False) -> Results:
@@ -126,48 +115,6 @@ def params_of(message: Message) -> dict[str, Any]:
 # --- what leads -------------------------------------------------------------------------------------------------------
 
 
-def blocked(facts: Facts) -> Lead | None:
-    """Say that there is no verdict, and why: a blocker, or a primary metric that no test decides."""
-    results = facts.results
-    blockers = [w for w in results.warnings if w.level == "blocker"]
-    if blockers:
-        first = blockers[0]
-        reason = _why_blocked(facts, first.code, first.text)
-        return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
-    primary = facts.primary
-    if primary is None:
-        return Lead(
-            "blocked", Message("headline.no_verdict", reason=Message("headline.no_primary")), tone="undecided"
-        )
-    if not facts.ranked:
-        reason = Message("headline.no_value", metric=facts.words(primary))
-        return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
-    untested = all(pair.by.low is None for pair in facts.pairs)
-    if len(facts.ranked) > 1 and (untested or facts.without_a_test):
-        values = tuple(
-            Message(
-                "headline.model_value",
-                model=facts.name(m),
-                value=amount(facts.value(m, primary) or Limited(0.0)),
-            )
-            for m in facts.ranked[:MOST_NAMES]
-        )
-        key = "no_test"
-        reason = Message(f"headline.{key}", metric=sentence_start(facts.words(primary)), values=values)
-        return Lead("blocked", Message("headline.no_verdict", reason=reason), tone="undecided")
-    return None
-
-
-def _why_blocked(facts: Facts, code: str, text: Text) -> Text:
-    if code == "trained_on_test":
-        n = coded(joined(text)[0])[1].get("n")
-        models = facts.names(facts.results.models)
-        return Message("headline.trained_on_test", n=n, of=facts.results.n, models=models)
-    if code == "gold_not_random":
-        return Message("headline.gold_not_random")
-    return Message("headline.because", text=str(text).rstrip("."))
-
-
 def gate_failed(facts: Facts) -> Lead | None:
     """Name the worst failed gate: those about now before those about then."""
     return _gates(facts, "fail", "gate_failed", "bad")
@@ -182,8 +129,11 @@ def _gates(facts: Facts, outcome: str, code: str, tone: Tone) -> Lead | None:
     gates = worst_first([g for g in facts.results.gates if g.outcome == outcome])
     if not gates:
         return None
+    total, open_ = len(facts.results.gates), sum(g.outcome == "undecided" for g in facts.results.gates)
     key = f"headline.{code}" if len(gates) == 1 else f"headline.{code}_of"
-    text = Message(key, n=len(gates), total=len(facts.results.gates), gate=gate_text(facts, gates[0]))
+    if outcome == "fail" and open_:
+        key = "headline.gate_failed_open"
+    text = Message(key, n=len(gates), total=total, open=open_, gate=gate_text(facts, gates[0]))
     models = [m for m in facts.results.models if mentions(gates[0].gate, m)]
     first = models[0] if models else None
     return Lead(
@@ -464,401 +414,9 @@ def no_alarm(facts: Facts) -> Lead | None:
 # --- runs
 
 
-def same_answers(facts: Facts) -> Lead | None:
-    """Say that all models give the same answers."""
-    models, primary = facts.ranked, facts.primary
-    if len(models) < 2 or primary is None or facts.results.design == "datasets":
-        return None
-    if facts.results.options.get("join") == "independent":
-        return None
-    compared = [r for r in facts.results.comparisons if r.recommended and r.slice is None and r.b is not None]
-    differing = [r for r in compared if r.difference not in (None, 0.0)]
-    apart = [r for r in facts.results.agreement if r.only_a or r.only_b]
-    own = facts.value(models[0], primary)
-    known = {
-        "names": facts.names(models),
-        "n": facts.results.n,
-        "metric": facts.words(primary),
-        "value": amount(own or Limited(0.0)),
-    }
-    same = compared and not differing and not apart
-    if same and all_equal(
-        [r.value for r in facts.results.metrics if r.slice is None and Quantity.of(r) == primary]
-    ):
-        key = "same_answers" if len(models) <= MOST_NAMES else "all_same_answers"
-        return Lead(
-            "same_answers", Message(f"headline.{key}", number=len(models), **known), models[0], models[1]
-        )
-    if len(models) == 2 and facts.results.agreement and not apart and not _differ(facts, primary):
-        return Lead("same_answers", Message("headline.same_labels", **known), models[0], models[1])
-    return None
-
-
-def _differ(facts: Facts, quantity: Quantity) -> bool:
-    return any(r.difference != 0 for r in rows_on(facts.results, quantity))
-
-
-def reversed_scores(facts: Facts) -> Lead | None:
-    """Name a model that ranks the wrong way round."""
-    auc = facts.overall("roc_auc")
-    if auc is None:
-        return None
-    found = []
-    for model in facts.results.models:
-        value, pair = facts.value(model, auc), facts.against_rule(model, auc)
-        if value is not None and pair is not None and pair.verdict == "worse":
-            found.append((value.value, model, value))
-    if not found:
-        return None
-    _, model, value = min(found)
-    others = [m for m in facts.results.models if m != model]
-    rest = [(v.value, m, v) for m in others if (v := facts.value(m, auc)) is not None]
-    known = {"model": facts.name(model), "metric": facts.words(auc), "value": amount(value)}
-    if not rest:
-        return Lead("reversed", Message("headline.reversed", **known), model)
-    _, best, own = max(rest)
-    text = Message(
-        "headline.reversed_beside", other=facts.name(best), best=number_of(own.value, own), **known
-    )
-    return Lead("reversed", text, model, best)
-
-
-def no_skill(facts: Facts) -> Lead | None:
-    """Say that no model is shown to beat the rule that needs none."""
-    primary = facts.primary
-    assert primary is not None
-    pairs = [facts.against_rule(m, primary) for m in facts.ranked]
-    best, first = facts.ranked[0], pairs[0]
-    if first is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
-        return None
-    # On test sets of their own the rule answers otherwise to each.
-    if any(
-        p is None or p.verdict == "better" or (p.answer, p.value) != (first.answer, first.value)
-        for p in pairs
-    ):
-        return None
-    own = facts.value(best, primary) or Limited(0.0)
-    key = "no_skill_alone" if len(pairs) == 1 else "no_skill"
-    text = Message(
-        f"headline.{key}",
-        rule=_words_of_rule(first),
-        bar=number_of(first.value, own),
-        metric=facts.words(primary),
-        model=facts.name(best),
-        value=amount(own),
-    )
-    return Lead("no_skill", text, best, facts.ranked[1] if len(pairs) > 1 else None)
-
-
-def _rule(facts: Facts, model: str, quantity: Quantity) -> tuple[Message, float] | None:
-    """Return the words for the rule that needs none on a metric, and its value."""
-    pair = facts.against_rule(model, quantity)
-    if pair is not None:
-        return _words_of_rule(pair), pair.value
-    uninformed = facts.metric(quantity).scale.uninformed
-    return None if uninformed is None else (Message("headline.rule.chance"), uninformed)
-
-
-def _words_of_rule(pair: AgainstRuleRecord) -> Message:
-    answer = {} if pair.answer is None else {"label": visible(pair.answer)}
-    return Message(f"headline.rule.{pair.rule}", **answer)
-
-
-def single(facts: Facts) -> Lead | None:
-    """Say how good the only model is, and how the rule that needs none does."""
-    primary = facts.primary
-    if len(facts.ranked) != 1 or primary is None:
-        return None
-    model = facts.ranked[0]
-    own = facts.value(model, primary) or Limited(0.0)
-    rule = _rule(facts, model, primary)
-    known = {"model": facts.name(model), "metric": facts.words(primary), "value": amount(own)}
-    if rule is None:
-        text = Message("headline.single", **known)
-    else:
-        text = Message("headline.single_beside", rule=rule[0], bar=number_of(rule[1], own), **known)
-    return Lead("single", text, model)
-
-
-def against_baseline(facts: Facts) -> Lead | None:
-    """Say how the models stand to the baseline: those ahead of it, and those behind it."""
-    baseline = facts.baseline
-    others = [m for m in facts.ranked if m != baseline]
-    if baseline is None or baseline not in facts.ranked or not others:
-        return None
-    pairs = {m: p for m in others if (p := facts.pair(m, baseline)) is not None}
-    if len(pairs) == 1:
-        (pair,) = pairs.values()
-        return _pair(facts, pair)
-    better = [m for m, p in pairs.items() if p.decided and p.ahead]
-    worse = [m for m, p in pairs.items() if p.decided and not p.ahead]
-    primary = facts.primary
-    assert primary is not None
-    known: dict[str, object] = {
-        "baseline": facts.name(baseline),
-        "metric": facts.words(primary),
-        "number": len(pairs),
-    }
-    loss = facts.loss(primary)
-    behind = _behind_baseline(facts, worse, pairs) if worse else None
-    if better:
-        sizes = tuple(_by(pairs[m]) for m in better[:MOST_NAMES])
-        key = ("beat_baseline" if len(better) <= MOST_NAMES else "many_beat_baseline") + loss
-        if len(better) == 1:
-            text = Message(
-                f"headline.beats_baseline{loss}", model=facts.name(better[0]), by=sizes[0], **known
-            )
-        else:
-            text = Message(
-                f"headline.{key}", models=facts.names(better[:MOST_NAMES]), n=len(better), by=sizes, **known
-            )
-        code, first = "ahead", better[0]
-    elif len(worse) == len(pairs):
-        text = Message(
-            f"headline.all_behind_baseline{loss}",
-            model=facts.name(worse[0]),
-            by=_by(pairs[worse[0]], turn=True),
-            **known,
-        )
-        return Lead("ahead", text, baseline, worse[0])
-    else:
-        best = next(m for m in others if m in pairs and m not in worse)
-        kinds = {p.verdict for p in pairs.values()}
-        if kinds == {"equivalent"}:
-            widest = max(pairs.values(), key=lambda p: abs(p.by.value))
-            text = Message(
-                "headline.all_equivalent_to_baseline", margin=_margin(facts), by=amount(widest.by), **known
-            )
-            return Lead("equivalent", text, best, baseline)
-        text = Message(
-            "headline.none_beats_baseline",
-            model=facts.name(best),
-            units=_units(facts),
-            by=amount(pairs[best].by),
-            **known,
-        )
-        code, first = "undecided", best
-    if behind is not None:
-        text = Message("headline.and_behind", text=text, behind=behind)
-    return Lead(code, text, first, baseline)
-
-
-def _behind_baseline(facts: Facts, worse: Sequence[str], pairs: Mapping[str, Pair]) -> Message:
-    assert facts.primary is not None
-    loss = facts.loss(facts.primary)
-    if len(worse) == 1:
-        model = facts.name(worse[0])
-        return Message(f"headline.one_behind{loss}", model=model, by=_by(pairs[worse[0]], turn=True))
-    nearest = min(worse, key=lambda m: abs(pairs[m].by.value))
-    by = _by(pairs[nearest], turn=True)
-    if len(worse) > MOST_NAMES:
-        return Message(f"headline.many_behind{loss}", number=len(worse), by=by)
-    return Message(f"headline.some_behind{loss}", models=facts.names(worse), by=by)
-
-
-def two_models(facts: Facts) -> Lead | None:
-    """Say how the first of two models stands to the second."""
-    if len(facts.ranked) != 2:
-        return None
-    pair = facts.pair(facts.ranked[0], facts.ranked[1])
-    return None if pair is None else _pair(facts, pair)
-
-
-def several_models(facts: Facts) -> Lead | None:
-    """Say who is ahead of whom among several models, and between which it is open."""
-    models, primary = facts.ranked, facts.primary
-    if len(models) < 3 or primary is None:
-        return None
-    leader, loss = models[0], facts.loss(primary)
-    pairs = {m: p for m in models[1:] if (p := facts.pair(leader, m)) is not None}
-    if not pairs:
-        return None
-    behind = [m for m, p in pairs.items() if p.decided and p.ahead]
-    open_ = [m for m in pairs if m not in behind]
-    known = {"leader": facts.name(leader), "metric": facts.words(primary), "number": len(models)}
-    kinds = {p.verdict for p in facts.pairs}
-    if not behind and kinds == {"equivalent"}:
-        widest = max(facts.pairs, key=lambda p: abs(p.by.value))
-        text = Message("headline.all_equivalent", margin=_margin(facts), by=amount(widest.by), **known)
-        return Lead("equivalent", text, leader, models[1])
-    if not behind:
-        second = open_[0]
-        a, b = (facts.value(m, primary) or Limited(0.0) for m in (leader, second))
-        by = pairs[second].by
-        text = Message(
-            "headline.several_undecided", units=_units(facts), first=facts.name(leader), second=facts.name(second),
-            **values_beside(a.value, b.value, by), **known,
-        )  # fmt: skip
-        return Lead("undecided", text, leader, second)
-    nearest = min(behind, key=lambda m: pairs[m].by.value)
-    if not open_:
-        text = Message(
-            f"headline.ahead_of_all{loss}", second=facts.name(nearest), by=_by(pairs[nearest]), **known
-        )
-        return Lead("ahead", text, leader, nearest)
-    group = [leader, *open_]
-    alike = [p for p in facts.pairs if p.first in group and p.second in group]
-    among = "equivalent" if all(p.verdict == "equivalent" for p in alike) else "open"
-    first = {
-        "n": len(group),
-        "names": facts.names(group),
-        "units": _units(facts, within=True),
-        "margin": facts.margin,
-    }
-    across = [facts.pair(m, other) for m in group for other in behind]
-    if len(group) <= MOST_NAMES and all(p is not None and p.decided and p.ahead for p in across):
-        least = min((p for p in across if p is not None), key=lambda p: p.by.value)
-        several = len(behind) > 1
-        others = {"rest": len(behind)} if several else {"other": facts.name(behind[0])}
-        text = Message(
-            f"headline.group_ahead{'' if several else '_of_one'}{loss}",
-            names=facts.names(group), by=_by(least), among=Message(f"headline.group_{among}", **first), **others,
-            **known,
-        )  # fmt: skip
-    else:
-        text = Message(
-            f"headline.behind_leader{loss}", n=len(behind), other=facts.name(behind[0]), by=_by(pairs[nearest]),
-            start=sentence_start(in_words(len(behind))), among=Message(f"headline.others_{among}", **first), **known,
-        )  # fmt: skip
-    return Lead("ahead", text, leader, nearest, about=tuple(open_))
-
-
-def _margin(facts: Facts) -> float:
-    assert facts.margin is not None
-    return facts.margin
-
-
-def _by(pair: Pair, *, turn: bool = False) -> Message:
-    """Return by how much a pair differs, with its interval, unless that was cut at 0."""
-    by = pair.by
-    if turn:
-        by = oriented(by.value, by.low, by.high, -1)
-    if by.low is None or by.high is None:
-        return Message("headline.value", value=abs(by.value), half=None)
-    if pair.cut:
-        return Message("headline.value", value=by.value, half=by.half)
-    return Message("headline.limited", value=by.value, limits=(by.low, by.high), half=by.half)
-
-
-def _pair(facts: Facts, pair: Pair) -> Lead:
-    """Say how two models stand to each other: decided, equivalent, not worse, or not decided."""
-    quantity = pair.quantity
-    if (pair.decided and not pair.ahead) or pair.verdict == "not-better":
-        turned = facts.pair(pair.second, pair.first)
-        assert turned is not None
-        pair = turned
-    first, second = pair.first, pair.second
-    a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
-    named = {m: facts.name(m) for m in (first, second)}
-    if facts.baseline in named and facts.baseline is not None:
-        named[facts.baseline] = str(Message("headline.the_baseline", model=named[facts.baseline]))
-    known: dict[str, object] = {
-        "first": named[first], "second": named[second], "metric": facts.words(quantity),
-        "units": _units(facts),
-    }  # fmt: skip
-    shown = _values_are_shown(facts, pair, a, b)
-    with_values = "" if shown else "_by"
-    if shown:
-        sizes = values_beside(a.value, b.value, pair.by, cut=pair.cut and pair.decided)
-    else:
-        sizes = {"by": _by(pair) if pair.decided else amount(pair.by)}
-    if facts.results.design == "datasets":
-        sizes |= {"a": number_of(a.value, pair.by), "b": number_of(b.value, pair.by)}
-    known |= sizes
-    if pair.decided:
-        if facts.results.design == "datasets":
-            wins, n = _wins(facts, first, second)
-            if n:
-                return Lead(
-                    "ahead", Message("headline.ahead_datasets", wins=wins, n=n, **known), first, second
-                )
-        key = "ahead" if facts.sign(quantity) > 0 else "smaller"
-        again = "_again" if facts.results.design in OF_ALGORITHMS else ""
-        return Lead("ahead", Message(f"headline.{key}{again}{with_values}", **known), first, second)
-    if facts.results.design == "datasets" and facts.sign(quantity) * (a.value - b.value) > 0:
-        wins, n = _wins(facts, second, first)
-        if 2 * wins > n:
-            text = Message("headline.undecided_datasets", wins=wins, n=n, **known)
-            return Lead("undecided", text, first, second)
-    if pair.verdict in ("equivalent", "non-inferior"):
-        key = pair.verdict.replace("-", "_")
-        text = Message(f"headline.{key}{with_values}", margin=_margin(facts), **known)
-        return Lead(key, text, first, second)
-    key = "undecided_baseline" if facts.baseline == second else "undecided"
-    again = "_again" if facts.results.design in OF_ALGORITHMS and key == "undecided" else ""
-    return Lead("undecided", Message(f"headline.{key}{again}{with_values}", **known), first, second)
-
-
-def _values_are_shown(facts: Facts, pair: Pair, a: Limited, b: Limited) -> bool:
-    """Say whether the two values stand beside the difference: where it is theirs, to the digits shown."""
-    sign = facts.sign(pair.quantity)
-    same = (sign * (a.value - b.value) >= 0) == (pair.by.value >= 0) or pair.by.value == 0
-    return same and adds_up(a.value, b.value, pair.by.value, pair.by.half)
-
-
-def _wins(facts: Facts, first: str, second: str) -> tuple[int, int]:
-    """Count on how many data sets the first of two models has the better value, and all of them."""
-    primary = facts.primary
-    assert primary is not None
-    values: dict[str, dict[tuple[object, object], float]] = {first: {}, second: {}}
-    for fold in facts.results.folds:
-        if (
-            fold.model in values
-            and fold.metric == primary.metric
-            and fold.label is None
-            and fold.value is not None
-        ):
-            values[fold.model][fold.repeat, fold.fold] = fold.value
-    shared = values[first].keys() & values[second].keys()
-    sign = facts.sign(primary)
-    return sum(sign * (values[first][k] - values[second][k]) > 0 for k in shared), len(shared)
-
-
-def _units(facts: Facts, *, within: bool = False) -> Message:
-    """Name what was drawn, and how many: examples, questions, clusters, folds, seeds, data sets."""
-    results = facts.results
-    column = results.options.get("cluster")
-    found = next((r.clusters for r in results.metrics if r.slice is None and r.clusters), None)
-    if column and found:
-        return Message("headline.units.clusters", n=found, column=visible(str(column)))
-    judged = [r.n_gold for r in results.judge_agreement if r.model is not None]
-    if judged and facts.primary is not None and facts.primary.metric == JUDGED:
-        return Message("headline.units.judged_within" if within else "headline.units.judged", n=max(judged))
-    fits = len({(f.repeat, f.fold) for f in results.folds})
-    if results.design == "datasets":
-        return Message("headline.units.datasets", n=fits or results.n)
-    if results.design == "seeds" and fits:
-        return Message("headline.units.seeds", n=fits)
-    if results.design in OF_ALGORITHMS and fits:
-        return Message("headline.units.folds", n=fits)
-    if any(m.metric.startswith(("pass@", "pass^")) for m in results.metrics):
-        return Message("headline.units.questions", n=results.n)
-    return Message(f"headline.units.{'units' if results.task == 'sums' else 'examples'}", n=results.n)
-
-
-def fallback(facts: Facts) -> Lead:
-    """Say what there is, where no other rule holds."""
-    primary = facts.primary
-    assert primary is not None
-    best = facts.ranked[0]
-    text = Message(
-        "headline.single",
-        model=facts.name(best),
-        metric=facts.words(primary),
-        value=amount(facts.value(best, primary) or Limited(0.0)),
-    )
-    return Lead("single", text, best)
-
-
-LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
-    blocked,
-    gate_failed,
-    alarm,
-    gate_undecided,
-    lower,
-    data_changed,
-    higher,
-    no_alarm,
+OF_MODELS: tuple[Callable[[Facts], Lead | None], ...] = (
+    one_answer,
+    all_wrong,
     same_answers,
     reversed_scores,
     no_skill,
@@ -868,235 +426,24 @@ LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
     several_models,
     fallback,
 )
+"""What leads of the models: the first that holds. It also stands second, behind a gate that fails or is undecided."""
+LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
+    blocked,
+    gate_failed,
+    alarm,
+    gate_undecided,
+    lower,
+    data_changed,
+    higher,
+    no_alarm,
+    *OF_MODELS,
+)
 """What leads: the first that holds."""
 
 
 # --- the clause -------------------------------------------------------------------------------------------------------
 
-OF_RUNS = frozenset(
-    {"same_answers", "reversed", "no_skill", "equivalent", "non_inferior", "ahead", "undecided", "single"}
-)
-"""Leads that are about the models of one run."""
 OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "data_changed"})
-
-
-def left_out(facts: Facts, lead: Lead) -> Message | None:
-    """Say that a part of the data is left out, weighted, or another one for each model."""
-    if lead.code not in OF_RUNS:
-        return None
-    results = facts.results
-    for warning in results.warnings:
-        if warning.code == "missing_left_out":
-            params = coded(joined(warning.text)[0])[1]
-            return Message("headline.missing_left_out", n=params.get("n"), total=params.get("total"))
-    if results.options.get("join") == "independent":
-        return Message("headline.own_examples")
-    for found in results.found:
-        if found.what == "tasks left out":
-            return Message("headline.tasks_left_out", why=found.value)
-        if found.what == "rows left out":
-            return Message("headline.rows_left_out", why=found.value)
-    column = results.options.get("weight")
-    if column:
-        return Message("headline.weighted", column=visible(str(column)))
-    missing = facts.without_value
-    if missing and lead.code != "single":
-        primary = facts.primary
-        assert primary is not None
-        return Message(
-            "headline.no_value_of",
-            models=facts.names(missing[:MOST_NAMES]),
-            n=len(missing),
-            metric=facts.words(primary),
-        )
-    return None
-
-
-def turns_round(facts: Facts, lead: Lead) -> Message | None:
-    """Name a task, slice or class in which the order of the two models turns round, or that is never found."""
-    first, second = lead.first, lead.second
-    if lead.code not in OF_RUNS or first is None:
-        return None
-    if second is not None:
-        tasks = [v for v in facts.results.task_verdicts if {first, second} == set(v.about)]
-        turned = [v for v in tasks if v.verdict == ("worse" if v.about[0] == first else "better")]
-        if turned and lead.code in ("ahead", "equivalent", "non_inferior"):
-            return Message(
-                "headline.task_turns",
-                model=facts.name(first),
-                tasks=tuple(visible(v.task) for v in turned[:MOST_NAMES]),
-            )
-        found = _slice_turns(facts, first, second)
-        if found is not None:
-            return found
-    return _never_found(facts, first)
-
-
-def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
-    primary = facts.primary
-    assert primary is not None
-    sign, found = facts.sign(primary), []
-    rows = [
-        r for r in facts.results.comparisons
-        if r.slice is not None and r.recommended and Quantity.of(r) == primary and {r.a, r.b} == {first, second}
-    ]  # fmt: skip
-    for row in rows:
-        if row.difference is None or row.p_value is None:
-            continue
-        by = sign * (row.difference if row.a == first else -row.difference)
-        if by < 0 and row.p_value * len(rows) <= facts.alpha:
-            assert row.slice is not None
-            found.append((by, row.slice))
-    if not found:
-        return None
-    by, place = min(found, key=lambda each: each[0])
-    values = {
-        r.model: r
-        for r in facts.results.metrics
-        if r.slice == place and Quantity.of(r) == primary and r.value is not None
-    }
-    known = {"model": facts.name(first), "place": f"{visible(place.column)} {visible(place.value)}"}
-    if first not in values or second not in values:
-        return Message("headline.slice_turns_by", by=Message("headline.value", value=-by, half=None), **known)
-    a, b = (Message("headline.value", value=values[m].value, half=None) for m in (first, second))
-    return Message("headline.slice_turns", a=a, b=b, other=facts.name(second), n=values[first].n, **known)
-
-
-def _never_found(facts: Facts, model: str) -> Message | None:
-    results = facts.results
-    if results.task not in ("binary", "multiclass") or not results.confusion:
-        return None
-    own = [c for c in results.confusion if c.model == model]
-    truth: dict[str, float] = {}
-    found: dict[str, float] = {}
-    for cell in own:
-        truth[cell.true] = truth.get(cell.true, 0.0) + cell.count
-        if cell.true == cell.predicted:
-            found[cell.true] = found.get(cell.true, 0.0) + cell.count
-    missed = [c for c, n in truth.items() if n >= 5 and not found.get(c)]
-    if not missed or not labels_are_given(facts, model):
-        return None
-    label = max(missed, key=lambda c: (truth[c], c))
-    return Message("headline.never_found", model=facts.name(model), label=visible(label), n=int(truth[label]))
-
-
-def labels_are_given(facts: Facts, model: str) -> bool:
-    """Say whether a model's labels are its own, or those of a threshold that was named."""
-    return facts.results.options.get("threshold") is not None or model not in facts.results.labels_at_half
-
-
-BESIDE: Mapping[str, tuple[str, ...]] = {
-    "binary": ("accuracy", "roc_auc", "balanced_accuracy", "log_loss"),
-    "multiclass": ("accuracy", "balanced_accuracy", "log_loss"),
-    "regression": ("rmse", "mae"),
-    "outcome": ("pass_hat_k",),
-}
-"""Metrics that may decide a pair the other way, by task."""
-
-
-def otherwise(facts: Facts, lead: Lead) -> Message | None:
-    """Name another metric on which the pair is decided the other way, or at all where the primary one is open."""
-    first, second = lead.first, lead.second
-    if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
-        return None
-    names = [
-        n for n in BESIDE.get(facts.results.task, ()) if facts.primary is None or n != facts.primary.metric
-    ]
-    usual = facts.results.usual_metric
-    if usual in names:
-        names = [usual, *(n for n in names if n != usual)]
-    found: list[tuple[Pair, str]] = []
-    for name in names:
-        quantity = facts.overall(name)
-        if quantity is None:
-            continue
-        of_labels = facts.metric(quantity).needs == "labels"
-        if of_labels and not all(labels_are_given(facts, m) for m in (first, second)):
-            continue
-        pair = facts.pair(first, second, quantity)
-        if pair is not None and pair.decided and pair.by.low is not None:
-            found.append((pair, name))
-    alike = _same_ranking(facts, lead)
-    if alike is not None:
-        return alike
-    against = [p for p, _ in found if not p.ahead]
-    if against:
-        return _on_metric(facts, against[0])
-    if usual and lead.code == "ahead":
-        unlike = _not_on_the_usual(facts, first, second, usual)
-        if unlike is not None:
-            return unlike
-    if lead.code in ("undecided", "same_answers", "equivalent", "no_skill") and found:
-        return _on_metric(facts, found[0][0])
-    return None
-
-
-def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Message | None:
-    """Say that the metric which the run would have had by itself does not show the difference."""
-    quantity = facts.overall(usual)
-    pair = None if quantity is None else facts.pair(first, second, quantity)
-    if pair is None or quantity is None or not pair.by.holds(0.0):
-        return None
-    if facts.metric(quantity).needs == "labels" and not all(
-        labels_are_given(facts, m) for m in (first, second)
-    ):
-        return None
-    a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
-    key = "not_on" if _values_are_shown(facts, pair, a, b) else "not_on_by"
-    return Message(
-        f"headline.{key}",
-        metric=facts.words(quantity),
-        first=facts.name(first),
-        second=facts.name(second),
-        **values_beside(a.value, b.value, pair.by),
-    )
-
-
-def _on_metric(facts: Facts, pair: Pair) -> Message:
-    if not pair.ahead:
-        turned = facts.pair(pair.second, pair.first, pair.quantity)
-        assert turned is not None
-        pair = turned
-    a, b = (facts.value(m, pair.quantity) or Limited(0.0) for m in (pair.first, pair.second))
-    key = "on_metric" if facts.sign(pair.quantity) > 0 else "on_smaller"
-    return Message(
-        f"headline.{key}", metric=facts.words(pair.quantity), first=facts.name(pair.first),
-        second=facts.name(pair.second), **values_beside(a.value, b.value, pair.by),
-    )  # fmt: skip
-
-
-def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
-    """Say that two models rank alike, and differ by their thresholds alone."""
-    auc = facts.overall("roc_auc")
-    if (
-        lead.code != "ahead"
-        or auc is None
-        or auc == facts.primary
-        or lead.first is None
-        or lead.second is None
-    ):
-        return None
-    row = next((r for r in rows_on(facts.results, auc) if {r.a, r.b} == {lead.first, lead.second}), None)
-    loss = facts.overall("log_loss")
-    same_loss = loss is None or not _differ(facts, loss)
-    if row is None or row.difference != 0 or not same_loss:
-        return None
-    return Message("headline.same_ranking", first=facts.name(lead.first), second=facts.name(lead.second))
-
-
-def biased(facts: Facts, lead: Lead) -> Message | None:
-    """Say that the first model predicts too high or too low."""
-    bias, rmse, first = facts.overall("bias_error"), facts.overall("rmse"), lead.first
-    if lead.code not in OF_RUNS or bias is None or rmse is None or first is None:
-        return None
-    own, size = facts.value(first, bias), facts.value(first, rmse)
-    if own is None or size is None or own.low is None or own.high is None or own.low <= 0 <= own.high:
-        return None
-    if abs(own.value) < LARGE_BIAS * size.value:
-        return None
-    key = "too_high" if own.value > 0 else "too_low"
-    shown = Message("headline.value", value=abs(own.value), half=own.half)
-    return Message(f"headline.{key}", model=facts.name(first), by=shown)
 
 
 def further(facts: Facts, lead: Lead) -> Message | None:
@@ -1169,13 +516,18 @@ class InRoom:
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
     InRoom("looks"),
+    asked,
+    InRoom("costs"),
     turns_round,
+    never_found,
     otherwise,
+    opposite_attempts,
+    InRoom("algorithms"),
     InRoom("baselines"),
     biased,
+    one_example,
     InRoom("judges"),
     further,
     data_too,
-    InRoom("costs"),
 )
 """The one clause: the first that holds."""

@@ -149,9 +149,6 @@ def _written(table: Imported, output: Path, *, quiet: bool) -> int:
     if not quiet:
         for sentence in table.notes:
             say(sentence)
-        say(
-            Message(
-                "imported.written", file=str(output), command=shlex.join(["evalreport", "check", str(output)])
-            )
-        )
+        command = shlex.join(["evalreport", "run" if table.options else "check", str(output), *table.options])
+        say(Message("imported.written", file=str(output), command=command))
     return 0

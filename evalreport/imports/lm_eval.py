@@ -15,11 +15,13 @@ from evalreport.imports.table import (
     LONGEST_TEXT,
     Found,
     Imported,
+    Json,
     Record,
     Row,
     as_table,
     judgement_of,
     named,
+    number_of,
     parsed,
     part_of,
     read_from,
@@ -122,13 +124,29 @@ def import_lm_eval(
         for sample, example in zip(samples, examples, strict=True):
             _check_question(questions, sample, example, prompts_differ=prompts_differ)
             name = metric or _first_metric(sample)
-            rows += _outcomes(sample, example, name, run)
-            notes.add(
-                Message("imported.outcome_filtered", name=name, filter=sample.filter)
-                if sample.filter != "none"
-                else Message("imported.outcome", name=name)
-            )
-    return as_table(rows, [*files, *sorted(notes, key=str)])
+            rows += _judged(sample, example, name, run)
+            notes.add(_meaning(rows[-1], name, sample.filter))
+    _refuse_mixture(rows)
+    table = as_table(rows, [*files, *sorted(notes, key=str)])
+    unit = next((unit for unit in _PERPLEXITIES.values() if f"nats_per_{unit}" in table.columns), None)
+    return table if unit is None else replace(table, options=_options(unit))
+
+
+def _options(unit: str) -> tuple[str, ...]:
+    """Return the options of a run by which the mean of log likelihoods is the logarithm of the perplexity."""
+    return ("--outcome", f"nats_per_{unit}", "--weight", f"{unit}s", "--lower-is-better")
+
+
+def _meaning(row: Row, name: str, filter_name: str) -> Message:
+    """Say which column the values of a metric became."""
+    if "y_true" in row.values:
+        return Message("imported.labels_in_pairs", name=name)
+    if "outcome" not in row.values:
+        unit = _PERPLEXITIES[name]
+        return Message("imported.log_likelihoods", name=name, unit=unit, options=" ".join(_options(unit)))
+    if filter_name != "none":
+        return Message("imported.outcome_filtered", name=name, filter=filter_name)
+    return Message("imported.outcome", name=name)
 
 
 def _logs(place: int, path: Path) -> list[Found[Log]]:
@@ -255,8 +273,22 @@ def _first_metric(sample: Sample) -> str:
     raise _refused(sample, "no metric", "a judgement of the sample")
 
 
-def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
-    """Return one row for each judgement of the sample, which may have repeated answers."""
+_OF_LABELS = re.compile(r"(.*[_-])?(mcc|f1|kappa)([_-].*)?|matthews_corrcoef", re.IGNORECASE)
+"""Metrics that the harness computes from the labels of all samples: a sample's value is (true label, prediction)."""
+
+
+_PERPLEXITIES = {"word_perplexity": "word", "byte_perplexity": "byte", "bits_per_byte": "byte"}
+"""Metrics of sums over all samples, whose value of a sample is (log likelihood, number of words or bytes)."""
+
+
+def _judged(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
+    """Return the rows of a sample: its true label and its prediction, or one row for each judgement of it.
+
+    Raises
+    ------
+    InputError
+        The sample has no such metric, or its value is neither a judgement, nor several, nor two labels.
+    """
     file, line = str(sample.log.path), sample.line
     known = sample.content.get("metrics")
     has = ", ".join(map(str, known)) if isinstance(known, list) else "none"
@@ -266,6 +298,10 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
     value = sample.content[metric]
     several = isinstance(value, list)
     parts = value if isinstance(value, list) and value else [value]
+    if several and len(parts) == 2 and not _answered(sample, 2):
+        values, further = _of_pair(sample, metric, parts, remedy)
+        metadata = {**_metadata(sample), **further}
+        return [Row(sample.log.model, example, values, metadata, run, text=_text(sample))]
     judged = [judgement_of(part, metric, file, line=line, remedy=remedy) for part in parts]
     rows = []
     for place, number in enumerate(judged, start=1):
@@ -273,6 +309,56 @@ def _outcomes(sample: Sample, example: str, metric: str, run: str | None) -> lis
         values = {"task": sample.log.task, "outcome": number}
         rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt, text=_text(sample)))
     return rows
+
+
+def _answered(sample: Sample, times: int) -> bool:
+    """Say whether the model answered the sample so often (``repeats`` of a task)."""
+    responses = sample.content.get("resps")
+    return isinstance(responses, list) and any(isinstance(r, list) and len(r) == times for r in responses)
+
+
+def _of_pair(
+    sample: Sample, metric: str, pair: list[Json], remedy: str
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the columns and the metadata that a pair means: two labels, or a log likelihood and its length.
+
+    Raises
+    ------
+    InputError
+        The metric is none of labels and no perplexity, so that the two values may be anything.
+    """
+    task = {"task": sample.log.task}
+    if _OF_LABELS.fullmatch(metric) and all(isinstance(part, (str, int, bool)) for part in pair):
+        true, predicted = (int(part) if isinstance(part, bool) else part for part in pair)
+        return {**task, "y_true": true, "y_pred": predicted}, {}
+    unit = _PERPLEXITIES.get(metric)
+    if unit is not None:
+        likelihood, length = (number_of(part) for part in pair)
+        if likelihood is not None and length is not None and length > 0:
+            return {**task, f"nats_per_{unit}": -likelihood / length}, {f"{unit}s": length}
+    raise _refused(
+        sample,
+        f"the value of {metric} is a pair, {json.dumps(pair)[:60]}, from two numbers of this one sample",
+        "one number a sample, a number for each of several answers, or (true label, prediction) of mcc and f1",
+        remedy,
+    )
+
+
+def _refuse_mixture(rows: Sequence[Row]) -> None:
+    """Refuse tasks whose values are of two kinds, such as labels and outcomes: a prediction file holds one of them.
+
+    Raises
+    ------
+    UsageError
+        With a task of each kind, to be imported by itself.
+    """
+    kinds = {list(row.values)[1]: str(row.values["task"]) for row in rows}
+    if len(kinds) > 1:
+        each = ", ".join(f"{kind} of {task}" for kind, task in sorted(kinds.items()))
+        raise UsageError(
+            f"the tasks give columns of several kinds ({each}): import those of each kind into a file of their own"
+            f" (--task {min(kinds.values())}), or name a metric that all have with --metric"
+        )
 
 
 ASKED = (

@@ -112,11 +112,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A prediction file in memory: its columns in order, its rows, and sentences about the import."""
+    """A prediction file in memory: its columns in order, its rows, and sentences about the import.
+
+    ``options``: those that a run of the file needs.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     notes: tuple[Message, ...]
+    options: tuple[str, ...] = ()
 
 
 def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[str]) -> list[Found[T]]:
@@ -218,7 +222,7 @@ def as_table(rows: Sequence[Row], notes: Sequence[Message]) -> Imported:
     """
     if not rows:
         raise InputError("there is no row to import", expected="a log with at least one sample")
-    judged = [row.values.get("outcome", row.values.get("y_pred")) for row in rows]
+    judged = [_judgement(row.values) for row in rows]
     missing = sum(value is None for value in judged)
     if missing == len(rows):
         raise InputError("no answer was judged", expected="a log with judgements")
@@ -268,6 +272,12 @@ def as_table(rows: Sequence[Row], notes: Sequence[Message]) -> Imported:
     ]
     header = ("model", *columns, *values, *costs, *(["question"] if asked else []), *headers.values())
     return Imported(tuple(map(_plain, header)), tuple(tuple(map(_plain, row)) for row in table), tuple(notes))
+
+
+def _judgement(values: Mapping[str, object]) -> object:
+    """Return the outcome, the prediction, or the one value under another name."""
+    names = ("outcome", "y_pred", *(name for name in values if name not in ("task", "gold", "y_true")))
+    return next((values[name] for name in names if name in values), None)
 
 
 def _short(text: str | None) -> str | None:

@@ -293,11 +293,14 @@ def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
     name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
     (here, _), (there, _) = origin_of(rows, row), origin_of(rows, before)
     in_parts = here is not there and here.part and there.part
+    judged = rows.ids is not None and "outcome" in rows.columns and "attempt" not in rows.columns
+    header = here.roles.columns.get("id", "id").strip()
     raise fault(
         rows,
         row,
         "dataset" if rows.ids is None else "id",
-        "row_twice_in_parts" if in_parts else "row_twice",
+        "row_twice_in_parts" if in_parts else "row_twice_of_answers" if judged else "row_twice",
+        header=header,
         count=len(again),
         what=what,
         name=name,

@@ -31,13 +31,14 @@ from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
 from evalreport.loading.numbers import by_unit, refuse_unlike_truths
 from evalreport.loading.outputs import model_outputs
-from evalreport.loading.parsing import Parsed, parse_outputs
+from evalreport.loading.parsing import Parsed, on_scale_of_people, parse_outputs
 from evalreport.loading.probabilities import name_probabilities
 from evalreport.loading.rows import Rows, fault, gather, headers_of, with_coded_ids
 from evalreport.loading.suites import divide_by_task
 from evalreport.loading.tables import Table, table_of
 from evalreport.loading.task import FoundTask, KnownTask, find_task, without_true_values
 from evalreport.loading.truth import attach_truth, with_true_values
+from evalreport.loading.values import columns_found, with_values_settled
 from evalreport.loading.wide import tables_of
 from evalreport.options import Options, Task, with_fields
 from evalreport.predictions.arrays import Values
@@ -50,6 +51,7 @@ from evalreport.predictions.table import Column, Counts, Labels, Notes, Origin, 
 from evalreport.schema.inputs import LONGEST_NAME, FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.database import one_database
+from evalreport.sources.encodings import in_utf_8
 from evalreport.sources.files import (
     Copies,
     File,
@@ -213,7 +215,7 @@ def _read(
     """
     if is_path(source):
         files = source if isinstance(source, Found) else find_files(source, options.truth, copies)
-        read = _read_files(files, options, memory_limit)
+        read = _read_files(files, options, memory_limit, copies)
         return read if truth is None else replace(read, truth=_true_values(truth_source(truth), options))
     source, scorer = as_fold_scores(source, options.value)
     own = options if scorer is None else replace(options, value=scorer)
@@ -234,20 +236,20 @@ def _read(
     if options.truth is None or truth is not None:
         return _Read(tables=tables, truth=table)
     file = find_files(options.truth, None, copies).files[0]
-    table = _true_values(source_of(file, memory_limit=memory_limit), options)
+    decoded = in_utf_8(file, options.encoding, copies)
+    table = _true_values(source_of(decoded, memory_limit=memory_limit), options)
     return _Read(tables=tables, truth=table, inputs=(_record(file, table.read, None),))
 
 
-def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Read:
+def _read_files(files: Found, options: Options, memory_limit: int | None, copies: Copies) -> _Read:
     errors: list[InputError] = []
     tables: list[Table] = []
     inputs: list[InputRecord] = []
     truth, seen = None, Seen()
     for file in files.files:
         with together(errors):
-            own = [
-                _sharing_ids(t, seen) for t in tables_of(source_of(file, memory_limit=memory_limit), options)
-            ]
+            source = source_of(in_utf_8(file, options.encoding, copies), memory_limit=memory_limit)
+            own = [_sharing_ids(t, seen) for t in tables_of(source, options)]
             tables += own
             table = own[0]
             of_several = "model" in table.roles.columns or table.roles.answers or options.wide
@@ -255,7 +257,8 @@ def _read_files(files: Found, options: Options, memory_limit: int | None) -> _Re
     naming = frozenset(named_by(r.path, r.model) if r.model is not None else "column" for r in inputs)
     if files.truth is not None:
         with together(errors):
-            truth = _true_values(source_of(files.truth, memory_limit=memory_limit), options)
+            decoded = in_utf_8(files.truth, options.encoding, copies)
+            truth = _true_values(source_of(decoded, memory_limit=memory_limit), options)
             inputs.append(_record(files.truth, truth.read, None))
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))
@@ -340,6 +343,9 @@ def _without_outputs(loaded: Loaded) -> Loaded:
 
 def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
+    tables, truth, of_values = with_values_settled(read.tables, read.truth, options)
+    read.tables.clear()
+    read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
     of_tables = _once(
         table.notes for table in (*read.tables, *([read.truth] if read.truth is not None else []))
     )
@@ -361,7 +367,7 @@ def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
     """Put the tables below one another, whose own columns are not kept."""
     named = name_probabilities(read.tables, read.truth, options)
     read.tables.clear()
-    return gather(named.tables), named.notes
+    return gather(named.tables), named.notes + Notes(tuple(columns_found(named.tables, read.truth)))
 
 
 def _once(notes: Iterable[Notes]) -> Notes:
@@ -385,7 +391,7 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         if task.task == "sums" and task.classes:
             rows, numbers = by_unit(rows, parsed.numbers, options)
             parsed = replace(parsed, numbers=numbers)
-        answers = Answers(rows, parsed, notes=of_cells)
+        answers = Answers(rows, on_scale_of_people(rows, parsed, options), notes=of_cells)
     with together(errors):
         costs = parse_costs(rows, options)
     if not errors:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evalreport.errors import InputError, UsageError, refuse_all, together
 from evalreport.loading.numbers import parse_numbers, parse_sets
+from evalreport.loading.probabilities import scale_of
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
@@ -15,6 +16,7 @@ from evalreport.predictions.arrays import Arrow, Floats, Values
 from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
 from evalreport.predictions.spelling import outcome_words
 from evalreport.predictions.table import Notes
+from evalreport.questions.judges.options import scales_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,14 @@ def _parsed(rows: Rows, task: FoundTask) -> Parsed:
 
 def _probability(rows: Rows, label: str) -> Floats:
     values = _finite(rows, f"p_{label}", rows.probabilities[label])
-    refuse_where((values < 0) | (values > 1), rows, f"p_{label}", "probability_outside")
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        scale = scale_of(values)
+        if scale == "percent":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_percent")
+        if scale == "log":
+            refuse_where(outside, rows, f"p_{label}", "probability_in_log")
+        refuse_where(outside, rows, f"p_{label}", "probability_outside")
     return values
 
 
@@ -105,6 +114,38 @@ def _numbers(rows: Rows, column: str) -> Floats:
     wrong = ~np.isfinite(values) & (dictionary_codes(array) >= 0)
     refuse_where(wrong, rows, column, "gold_is_no_number" if column == "gold" else "no_outcome")
     return values
+
+
+def on_scale_of_people(rows: Rows, parsed: Parsed, options: Options) -> Parsed:
+    """Map the judge's outcomes onto people's scale, as ``--judge-scale`` says.
+
+    Raises
+    ------
+    UsageError
+        There is no judge beside people.
+    InputError
+        An outcome lies outside its scale.
+    """
+    if options.judge_scale is None:
+        return parsed
+    if parsed.gold is None or parsed.outcome is None:
+        raise UsageError(
+            "--judge-scale is about a judge beside people, and there is no column gold: leave it out"
+        )
+    of_judge, of_people = scales_of(options.judge_scale)
+    errors: list[InputError] = []
+    for column, values, (low, high) in (
+        ("outcome", parsed.outcome, of_judge),
+        ("gold", parsed.gold, of_people),
+    ):
+        with together(errors):
+            outside = (values < low) | (values > high)
+            refuse_where(outside, rows, column, "outside_scale", low=low, high=high)
+    refuse_all(errors)
+    share = (parsed.outcome - of_judge[0]) / (of_judge[1] - of_judge[0])
+    if of_judge == of_people:
+        return parsed
+    return replace(parsed, outcome=of_people[0] + share * (of_people[1] - of_people[0]))
 
 
 def require_zero_wrong(outcome: Floats, options: Options) -> None:

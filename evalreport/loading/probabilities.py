@@ -15,7 +15,7 @@ from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.rows import first_of
 from evalreport.loading.tables import Table
 from evalreport.loading.task import positive_of, two_classes
-from evalreport.options import Options
+from evalreport.options import Options, Scale
 from evalreport.predictions.cells import (
     all_numbers,
     as_numbers,
@@ -26,6 +26,7 @@ from evalreport.predictions.cells import (
     used_only,
 )
 from evalreport.predictions.column_names import usual_case
+from evalreport.predictions.platforms import sas_classes
 from evalreport.predictions.spelling import in_order, is_number, is_whole, one_spelling
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
@@ -234,6 +235,22 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
     return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [record]
 
 
+def scale_of(values: np.ndarray) -> Scale | None:
+    """Return the scale that numbers which are no probabilities may be on; None: neither percent nor logarithms.
+
+    Examples
+    --------
+    >>> scale_of(np.array([3.0, 97])), scale_of(np.array([-0.1, -2.3])), scale_of(np.array([0.2, 0.8]))
+    ('percent', 'log', None)
+    """
+    given = values[~np.isnan(values)]
+    if not len(given) or not np.isfinite(given[given > 0]).all():
+        return None
+    if (given <= 0).all() and (given < 0).any():
+        return "log"
+    return "percent" if ((given >= 0) & (given <= 100)).all() and (given > 1).any() else None
+
+
 def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
     """Take the one probability of a binary task, or say why a column that is called so is none."""
     header = table.roles.one_probability
@@ -242,6 +259,8 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
     column = combined(table.read.arrays[header])
     values = dictionary_numbers(column)
     why = _why_not(table, header, values, labels, options)
+    if why is not None and why[0] == "outside":
+        _refuse_other_scale(table, header, values)
     if why is not None:
         return table, [_not_taken(table, (header,), *why)] if why[0] else []
     classes = two_classes(labels.every)
@@ -257,6 +276,28 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
     return replace(table, roles=taken, read=read), []
+
+
+def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
+    """Refuse a lone probability in percent, or its logarithm.
+
+    Raises
+    ------
+    InputError
+        With the option that converts it.
+    """
+    scale = scale_of(values)
+    if scale is not None and usual_case(header) != "p":
+        low, high = (f"{end(values):.6g}" for end in (np.nanmin, np.nanmax))
+        raise InputError.of(
+            "lone_probability_scale",
+            file=table.name,
+            column=header.strip(),
+            header=header.strip(),
+            low=low,
+            high=high,
+            scale=scale,
+        )
 
 
 def _why_not(
@@ -288,7 +329,12 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     spelled = {label.casefold(): label for label in labels.every}
     warnings: list[WarningRecord] = []
     known = {one_spelling([*labels.spelling, label])[label] for label in roles.probabilities}
-    if roles.probabilities and known.isdisjoint(labels.every):
+    of_sas = sas_classes(roles.probabilities, labels.every) if known.isdisjoint(labels.every) else {}
+    if of_sas and all(header.strip().startswith("P_") for header in roles.probabilities.values()):
+        roles = replace(
+            roles, probabilities={of_sas[label]: header for label, header in roles.probabilities.items()}
+        )
+    elif roles.probabilities and known.isdisjoint(labels.every):
         meant = {header: _meant(label, spelled) for label, header in roles.probabilities.items()}
         if all(label is not None for label in meant.values()) and len(set(meant.values())) == len(meant):
             warnings.append(_not_taken(table, tuple(meant), "spelling", _renamed(list(meant.values()))))
@@ -299,9 +345,32 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     alike = {header: label for header, label in called.items() if label is not None}
     if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
         arrays = table.read.arrays
-        if all(_are_probabilities(combined(arrays[header])) for header in alike):
+        probable = all(_are_probabilities(combined(arrays[header])) for header in alike)
+        if (
+            probable
+            and not roles.probabilities
+            and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES
+        ):
+            return _taken_by_class(replace(table, roles=roles), alike), warnings
+        if probable:
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
     return replace(table, roles=roles), warnings
+
+
+_BESIDE_CLASSES = ("predict", "pred")
+"""What H2O and caret call the predicted labels beside probabilities that are called like the classes themselves."""
+
+
+def _taken_by_class(table: Table, classes: Mapping[str, str]) -> Table:
+    """Take columns that are called like classes for their probabilities."""
+    roles, arrays = table.roles, dict(table.read.arrays)
+    for header in classes:
+        column = combined(arrays[header])
+        arrays[header] = as_numbers(column.dictionary).take(column.indices)
+    probabilities = {label: header for header, label in classes.items()}
+    metadata = tuple(name for name in roles.metadata if name not in classes)
+    taken = replace(roles, probabilities=probabilities, metadata=metadata)
+    return replace(table, roles=taken, read=replace(table.read, arrays=arrays))
 
 
 def _without_decimals(header: str, spelled: Mapping[str, str]) -> str | None:

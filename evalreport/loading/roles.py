@@ -21,10 +21,13 @@ from evalreport.predictions.column_names import (
     OF_EXAMPLES,
     PROBABILITY_PREFIXES,
     QUESTION,
+    aliases_of,
     by_usual_case,
+    is_probability,
     spellings,
     usual_case,
 )
+from evalreport.predictions.platforms import by_target, class_of
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -72,6 +75,10 @@ class Roles:
         Name of a cost -> header.
     numbers
         Name of a sum, a limit or a quantile -> header.
+    rivals
+        Standard name -> headers that could be that column as well as the one that was taken.
+    correct
+        The header of a column ``correct`` beside predictions: judgements, or the true labels, which its values decide.
     """
 
     columns: Mapping[str, str]
@@ -86,6 +93,8 @@ class Roles:
     guessed_probability: str | None = None
     costs: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
+    rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    correct: str | None = None
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
@@ -96,14 +105,17 @@ class Roles:
         if self.nameless is not None:
             kinds[self.nameless] = "text"
         for name, header in self.columns.items():
-            kinds[header] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
+            for alike in (header, *self.rivals.get(name, ())):
+                kinds[alike] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
         return kinds | dict.fromkeys(self.labels, "labels")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Headers of the columns of labels, true values, predictions and outcomes."""
-        named = (self.columns.get(name) for name in ("y_true", "y_pred", "y_set", "outcome", "gold"))
-        return (*(header for header in named if header is not None), *self.answers.values())
+        names = ("y_true", "y_pred", "y_set", "outcome", "gold")
+        named = [self.columns[name] for name in names if name in self.columns]
+        rivals = [header for name in names for header in self.rivals.get(name, ())]
+        return (*named, *rivals, *(() if self.correct is None else (self.correct,)), *self.answers.values())
 
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
@@ -126,18 +138,22 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     stripped = by_usual_case(names, as_they_are=(options.outcome, options.value))
     _refuse_no_names(names, file)
     refuse_twice(names, file)
-    columns, unused = _standard_columns(stripped, file, options)
-    kind = kind_of(
-        stripped,
-        columns,
-        graded=any(name.startswith(PROBABILITY_PREFIXES) for name in stripped),
-        file=file,
-        options=options,
-    )
+    stripped = _of_platforms(stripped)
+    columns, unused, rivals = _standard_columns(stripped, file, options)
+    kind = kind_of(stripped, columns, graded=any(map(is_probability, stripped)), file=file, options=options)
     numbers: Mapping[str, str] = {}
+    correct = None
     if kind is not None:
         columns, numbers = dict(kind.columns), kind.numbers
-    taken = {*columns.values(), *numbers.values()}
+        rivals = {name: others for name, others in rivals.items() if name in columns}
+    else:
+        correct = _disputed(stripped, columns, options)
+    taken = {
+        *columns.values(),
+        *numbers.values(),
+        *(header for others in rivals.values() for header in others),
+    }
+    taken |= set() if correct is None else {correct}
     probabilities = _probability_columns(stripped, taken=taken, unused=unused) if kind is None else {}
     if len(probabilities) > MOST_CLASSES:
         raise InputError.of(
@@ -159,9 +175,39 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless, costs=costs, numbers=numbers,
+        one_probability, unlabelled, nameless=nameless, costs=costs, numbers=numbers, rivals=rivals, correct=correct,
     )  # fmt: skip
     return roles if kind is not None else _with_metric_as_value(roles, file)
+
+
+def _of_platforms(stripped: Mapping[str, str]) -> dict[str, str]:
+    """Give columns that a platform's other columns explain their standard names.
+
+    ``I_BAD`` of SAS and ``prediction(Survived)`` name what was predicted; beside ``.row`` of tidymodels ``id`` is the
+    resample; ``labels`` beside lists of probabilities are the names of the classes.
+    """
+    of_target = by_target([header.strip() for header in stripped.values()])
+    standard = {name: of_target[h.strip()] for name, h in stripped.items() if h.strip() in of_target}
+    if ".row" in stripped and "id" in stripped and "fold" not in stripped:
+        standard["id"] = "fold"
+    if "probabilities" in stripped and "labels" in stripped:
+        standard["labels"] = CLASS_NAMES
+    free = {name: part for name, part in standard.items() if part not in stripped or part in standard}
+    return {free.get(name, name): header for name, header in stripped.items()}
+
+
+CLASS_NAMES = "class names"
+"""What ``labels`` of SageMaker Autopilot is: the names of the classes, in the order of the probabilities."""
+
+
+def _disputed(stripped: Mapping[str, str], columns: Mapping[str, str], options: Options) -> str | None:
+    """Return the header of ``correct`` beside predictions, unless an option or a standard name settles what it is."""
+    header = stripped.get("correct")
+    settled = {"outcome", "value"} & set(columns) or options.outcome is not None
+    if header is None or settled or header in columns.values():
+        return None
+    probable = any(map(is_probability, stripped))
+    return header if "y_pred" in columns or (probable and "y_true" not in columns) else None
 
 
 _OF_FOLDS = frozenset(("fit_time", "score_time"))
@@ -191,7 +237,7 @@ def _refuse_no_names(names: Sequence[str], file: str) -> None:
 
 def about_truth(options: Options) -> Options:
     """Return the options for a table of true values: those that rename columns are about predictions."""
-    return replace(options, outcome=None, value=None)
+    return replace(options, outcome=None, value=None, attempts_by=None)
 
 
 def _cost_columns(
@@ -305,13 +351,13 @@ def refuse_twice(names: Sequence[str], file: str) -> None:
 
 def _standard_columns(
     stripped: Mapping[str, str], file: str, options: Options
-) -> tuple[dict[str, str], dict[str, Message]]:
+) -> tuple[dict[str, str], dict[str, Message], dict[str, tuple[str, ...]]]:
+    """Return the header of each standard column, those that play no part, and the rivals of a header."""
     named = {"outcome": options.outcome, "value": options.value}
     columns: dict[str, str] = {}
     unused: dict[str, Message] = {}
-    probable = any(name.startswith(PROBABILITY_PREFIXES) for name in stripped)
-    judged = "y_pred" in stripped or "score" in stripped or probable
-    for standard, aliases in ALIASES.items():
+    rivals: dict[str, tuple[str, ...]] = {}
+    for standard in ALIASES:
         requested = named.get(standard)
         if requested is not None:
             if requested not in stripped:
@@ -335,21 +381,62 @@ def _standard_columns(
                 )
             columns[standard] = stripped[requested]
             continue
-        # `correct` beside predictions is a note about them, not a judgement that replaces them.
-        accepted = () if standard == "outcome" and judged else aliases
-        # A person's outcome accompanies a judge's, or is metadata.
-        accepted = () if standard == "gold" and "outcome" not in columns else accepted
+        if standard == "id" and options.attempts_by is not None:
+            if options.attempts_by not in headers_named(stripped):
+                raise InputError.of(
+                    "named_column_lacking",
+                    file=file,
+                    line=1,
+                    name=repr(options.attempts_by),
+                    standard="attempts-by",
+                    columns=stripped,
+                )
+            columns["id"] = headers_named(stripped)[options.attempts_by]
+            continue
+        accepted = _accepted(standard, stripped, columns)
         present = [n for n in (standard, *accepted) if n in stripped and n not in named.values()]
-        if present:
-            columns[standard] = stripped[present[0]]
-            for other in present[1:]:
-                unused[stripped[other]] = Message("unused.same_meaning", meaning=standard, other=present[0])
-    return columns, unused
+        if not present:
+            continue
+        columns[standard] = stripped[present[0]]
+        others = tuple(stripped[name] for name in present[1:])
+        if present[0] != standard and standard in _NEVER_TWO:
+            rivals |= {standard: others} if others else {}
+        else:
+            for other in others:
+                unused[other] = Message("unused.same_meaning", meaning=standard, other=present[0])
+    if options.task == "regression" and "y_pred" not in columns and "score" in columns:
+        columns["y_pred"] = columns.pop("score")
+    return columns, unused, rivals
+
+
+def headers_named(stripped: Mapping[str, str]) -> dict[str, str]:
+    """Return each header by its name as the file spells it, and as it is usually spelled."""
+    return {**{header.strip(): header for header in stripped.values()}, **stripped}
+
+
+_NEVER_TWO = ("id", "y_true", "y_pred")
+"""Columns of which a file has one: two that may be it, and differ, are a question."""
+
+
+def _accepted(standard: str, stripped: Mapping[str, str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the other names under which a standard column is read in a file with these headers."""
+    accepted = aliases_of(standard)
+    if standard == "outcome":
+        # `correct` beside predictions is a note about them, their truth, or a judgement: its values say.
+        judged = "y_pred" in stripped or "score" in stripped or any(map(is_probability, stripped))
+        predicted = judged or "y_pred" in columns
+        return () if judged else tuple(name for name in accepted if name != "correct" or not predicted)
+    if standard == "gold" and "outcome" not in columns:
+        return ()  # a person's outcome accompanies a judge's, or is metadata
+    if standard == "y_pred" and {"outcome", *ALIASES["outcome"], *QUESTION} & set(stripped):
+        return tuple(name for name in accepted if name != "response")  # it is a text that was judged
+    return accepted
 
 
 def _probability_columns(
     stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
 ) -> dict[str, str]:
+    """Return the columns of probabilities by their classes: ours first, then those of platforms."""
     found: dict[str, str] = {}
     for prefix in PROBABILITY_PREFIXES:
         for name, header in stripped.items():
@@ -360,6 +447,12 @@ def _probability_columns(
                 unused[header] = Message("unused.same_label", other=found[label], label=label)
             else:
                 found[label] = header
+    of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
+    for name, header in stripped.items():
+        by_position = None if of_h2o is None else of_h2o.fullmatch(name)
+        of_class = by_position[1] if by_position is not None else class_of(name)
+        if of_class is not None and header not in taken and header not in found.values():
+            found.setdefault(of_class, header)
     return found
 
 
@@ -389,7 +482,8 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
     refuse_twice(names, file)
     refuse_wide(names, file)
     known = by_usual_case(names)
-    truth = next((known[name] for name in ("y_true", "target", "actual", "truth") if name in known), None)
+    spelled = (name for name in spellings("y_true") if name not in ("label", "labels"))
+    truth = next((known[name] for name in spelled if name in known), None)
     named = (known[name] for name in (*spellings("id"), "dataset") if name in known)
     first = next(named, next((name for name in names if name != truth), None))
     models = {name.strip(): name for name in names if name not in (first, truth) and name.strip()}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evalreport.errors import InputError
+from evalreport.loading.dressed_columns import LIST, lists_apart, names_of_classes, with_plain_numbers
 from evalreport.loading.roles import (
     Roles,
     about_truth,
@@ -17,14 +21,26 @@ from evalreport.loading.roles import (
     understand,
 )
 from evalreport.options import Options
-from evalreport.predictions.cells import Kind, combined, from_texts, in_chunks, keep, without
-from evalreport.predictions.column_names import are_counts
-from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
+from evalreport.predictions.cells import (
+    Kind,
+    combined,
+    dictionary_codes,
+    flags,
+    in_chunks,
+    narrowed,
+    used_only,
+    without,
+)
+from evalreport.predictions.column_names import are_counts, usual_case
+from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, is_no_number, parse_labels
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import Columns, Dialect, Source
 from evalreport.texts import Message, Value, plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,8 @@ class Table:
     """Other tables may hold more rows of the same model: parts in one folder."""
     notes: Notes = field(default_factory=Notes)
     """How the file was understood, where that is not plain."""
+    words: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Cells that hold a word for a missing value, by header and word."""
 
     @property
     def shown_name(self) -> str:
@@ -83,11 +101,15 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     role = roles[-1].without(columns.left_out)
     role, of_ids = _with_nameless_id(role, columns)
     role, columns = _with_lists_apart(role, columns, source.name)
-    columns, of_words = _without_missing_words(columns, role, options)
+    if options.attempts_by is not None and predictions and "id" in role.columns:
+        role, columns = _with_attempts_numbered(role, columns)
+    columns, of_words, words = _without_missing_words(columns, role, options)
+    labels_asked = options.task in ("binary", "multiclass", "clustering")
+    columns, role, of_numbers = with_plain_numbers(columns, role, source, labels_asked=labels_asked)
     positional = source.in_memory and not {"id", "dataset"} & set(role.columns)
     return Table(
-        source.name, source.model, role, columns, positional=positional, part=source.part,
-        notes=Notes((*_dialect_found(columns.dialect), *of_ids), of_words),
+        source.name, source.model, role, columns, positional=positional, part=source.part, words=words,
+        notes=Notes((*_dialect_found(columns.dialect), *of_ids, *of_numbers), of_words),
     )  # fmt: skip
 
 
@@ -99,10 +121,6 @@ def _dialect_found(dialect: Dialect | None) -> Iterator[FoundRecord]:
         yield FoundRecord(what="decimal mark", value=plain(","), why=Message("found.decimal_comma"))
 
 
-_LIST = re.compile(r"\[[^\[\]]*\]")
-"""A list of numbers as text: of JSON, Python or NumPy."""
-
-
 def _with_lists_apart(roles: Roles, read: Columns, read_from: str) -> tuple[Roles, Columns]:
     """Divide a column of probabilities whose cells are lists of one length into one column for each place.
 
@@ -111,26 +129,32 @@ def _with_lists_apart(roles: Roles, read: Columns, read_from: str) -> tuple[Role
     InputError
         The lists have unlike lengths.
     """
-    import pyarrow as pa
-
     header = roles.one_probability
     if header is None:
         return roles, read
     array = combined(read.arrays[header])
     texts = array.dictionary.to_pylist()
-    if not texts or not all(_LIST.fullmatch(text.strip()) for text in texts):
+    if not texts or not all(LIST.fullmatch(text.strip()) for text in texts):
         return roles, read
-    lists = [re.split(r"[,\s]+", text.strip()[1:-1].strip()) for text in texts]
-    if len({len(cells) for cells in lists}) != 1:
-        raise InputError.of("unlike_lists", file=read_from, column=header)
-    pieces = {}
-    for place, cells in enumerate(zip(*lists, strict=True)):
-        codes = pa.DictionaryArray.from_arrays(array.indices, from_texts(cells))
-        pieces[f"{header.strip()}[{place}]"] = keep(codes, "number")
+    pieces = lists_apart(array, header.strip(), read_from)
     metadata = tuple(name for name in roles.metadata if name != header)
     arrays = {name: column for name, column in read.arrays.items() if name != header} | pieces
-    divided = replace(roles, metadata=metadata, one_probability=None, unlabelled=tuple(pieces))
+    names = _class_names(roles, read, len(pieces))
+    divided = replace(roles, metadata=metadata, one_probability=None)
+    divided = (
+        replace(divided, unlabelled=tuple(pieces))
+        if names is None
+        else replace(divided, probabilities={**roles.probabilities, **dict(zip(names, pieces, strict=True))})
+    )
     return divided, replace(read, arrays=arrays)
+
+
+def _class_names(roles: Roles, read: Columns, count: int) -> tuple[str, ...] | None:
+    """Return the names of the classes that a column ``labels`` beside the lists holds, one list in every row."""
+    header = next((name for name in roles.metadata if usual_case(name) == "labels"), None)
+    if header is None or usual_case(roles.one_probability or "") != "probabilities":
+        return None
+    return names_of_classes(used_only(combined(read.arrays[header])).dictionary.to_pylist(), count)
 
 
 def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRecord, ...]]:
@@ -142,6 +166,31 @@ def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRe
     return named, (
         FoundRecord(what="ids", value=Message("found.nameless.value"), why=Message("found.nameless.why")),
     )
+
+
+ATTEMPTS = "number of the attempt"
+"""The header of attempts that were numbered here: no file has it."""
+
+
+def _with_attempts_numbered(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
+    """Number the rows of one id and model in their order, unless a column numbers the attempts already."""
+    import pyarrow as pa
+
+    if "attempt" in roles.columns:
+        return roles, read
+    ids = combined(in_chunks(read.arrays[roles.columns["id"]]).dictionary_encode())
+    question = dictionary_codes(ids).astype(np.int64)
+    if "model" in roles.columns:
+        model = dictionary_codes(combined(read.arrays[roles.columns["model"]])).astype(np.int64) + 1
+        question = question * (int(model.max(initial=0)) + 1) + model
+    order = np.argsort(question, kind="stable")
+    starts = np.flatnonzero(np.diff(question[order], prepend=-2))
+    number = np.empty(len(question), dtype=np.int32)
+    number[order] = np.arange(len(question)) - np.repeat(starts, np.diff([*starts, len(question)]))
+    names = pa.array([str(place + 1) for place in range(int(number.max(initial=0)) + 1)], pa.string())
+    column = narrowed(pa.DictionaryArray.from_arrays(pa.array(number), names))
+    columns = {**roles.columns, "attempt": ATTEMPTS}
+    return replace(roles, columns=columns), replace(read, arrays={**read.arrays, ATTEMPTS: column})
 
 
 def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
@@ -163,20 +212,79 @@ def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
 
 def _without_missing_words(
     read: Columns, roles: Roles, options: Options
-) -> tuple[Columns, tuple[WarningRecord, ...]]:
-    """Empty the cells of labels and outcomes that hold a word for a missing value, unless it is known to be a label."""
+) -> tuple[Columns, tuple[WarningRecord, ...], dict[tuple[str, str], int]]:
+    """Empty the cells of labels and outcomes that hold a word for a missing value, unless it is known to be a label.
+
+    Also how many cells held which word, by header.
+    """
     named = parse_labels(options.labels)
     quoted = read.dialect is not None and read.dialect.quotes_text
     words = [word for word in MISSING_WORDS if word not in named]
     arrays = dict(read.arrays)
     texts: set[str] = set()
+    counts: dict[tuple[str, str], int] = {}
     judged = {roles.columns.get("outcome"), roles.columns.get("gold")}
     one = () if roles.one_probability is None else (roles.one_probability,)
     for header in (*roles.labels, *one, *roles.costs.values(), *roles.numbers.values()):
         array = combined(arrays[header])
         if quoted and header in roles.labels and header not in judged:
             texts |= {text for text in array.dictionary.to_pylist() if text.strip() in words}
+            counts |= _first_word(read, header)
         else:
+            counts |= _counted(array, header, words)
             arrays[header] = without(array, words)
+    if options.missing != "refuse":
+        for header, kind in roles.kinds().items():
+            counts |= _first_word(read, header) if kind == "number" else {}
     remarks = [warning("quoted_words", about=tuple(sorted(texts)), words=sorted(texts))] if texts else []
-    return replace(read, arrays=arrays), tuple(remarks)
+    return replace(read, arrays=arrays), tuple(remarks), counts
+
+
+def _counted(array: pa.DictionaryArray, header: str, words: Collection[str]) -> dict[tuple[str, str], int]:
+    """Count the cells that hold each of some words."""
+    held = [
+        (code, word)
+        for code, text in enumerate(array.dictionary.to_pylist())
+        if (word := text.strip(BLANKS)) in words
+    ]
+    if not held:
+        return {}
+    cells = np.bincount(dictionary_codes(array) + 1, minlength=len(array.dictionary) + 1)
+    counts: Counter[tuple[str, str]] = Counter()
+    for code, word in held:
+        counts[header.strip(), word] += int(cells[code + 1])
+    return {key: n for key, n in counts.items() if n}
+
+
+_NEAR = 100_000
+"""Rows within which the word of an empty cell is looked up in the file."""
+
+
+def _first_word(read: Columns, header: str) -> dict[tuple[str, str], int]:
+    """Count the empty cells of a column that is kept without its words, under the word of the first one."""
+    array = read.arrays.get(header)
+    if array is None or not array.null_count or not read.rows:
+        return {}
+    row = int(np.argmax(flags(in_chunks(array).is_null())))
+    word = read.locate(row, header)[1].strip(BLANKS) if row < _NEAR and header in read.names else ""
+    return {(header.strip(), word): array.null_count} if word and is_no_number(word) else {}
+
+
+def emptied(table: Table, gone: Mapping[str, Collection[str]]) -> Table:
+    """Empty the cells of some columns that hold one of the words for a missing value, and count them."""
+    arrays, counts = dict(table.read.arrays), dict(table.words)
+    for header, words in gone.items():
+        array = combined(arrays[header])
+        counted = _counted(array, header, words)
+        if counted:
+            counts |= counted
+            arrays[header] = without(array, words)
+    return replace(table, read=replace(table.read, arrays=arrays), words=counts)
+
+
+def word_counts(tables: Iterable[Table]) -> Counter[tuple[str, str]]:
+    """Return how many cells of all tables hold which word for a missing value, by header and word."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for table in tables:
+        counts.update(table.words)
+    return counts

@@ -230,6 +230,7 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     if texts:
         return "binary", Message("found.task.text", example=min(texts)), ()
     if graded:
+        _refuse_score_for_numbers(rows, values)
         return "binary", Message("found.task.graded"), ()
     if not _all_whole(values):
         return "regression", Message("found.task.decimals"), ()
@@ -248,6 +249,19 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
+
+
+def _refuse_score_for_numbers(rows: Rows, values: Floats) -> None:
+    """Refuse scores alone beside true numbers with decimals, which are no classes: ML.NET calls its predictions so.
+
+    Raises
+    ------
+    InputError
+        With the option that reads the score as the predicted number.
+    """
+    if rows.probabilities or "y_pred" in rows.columns or _all_whole(values) or len(np.unique(values)) <= 2:
+        return
+    raise fault(rows, 0, "score", "score_for_numbers", n=len(np.unique(values)))
 
 
 def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:

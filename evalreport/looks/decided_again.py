@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.comparisons.pairs import compare, records
-from evalreport.metrics.estimation import estimate_table
+from evalreport.comparisons.decisions import Decision, decision_family, family_records
+from evalreport.comparisons.pairs import compare_all
+from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.quantities import parse
 from evalreport.options import Options
 from evalreport.predictions.subsets import alone
 from evalreport.predictions.table import Predictions
 from evalreport.questions.looks.records import KeptVerdict
-from evalreport.schema.comparisons import ComparisonRecord
 
 Limit = float | None
 ROUNDING = 1e-9
@@ -44,29 +44,30 @@ def decided_so(
     if _lost_classes(predictions, rows):
         return True  # a class that only newer examples have: averages over classes were others then
     quantity = parse(metric, predictions.task, predictions.classes)
-    plain = replace(options, slices=(), gates=(), baseline=None, looks=None, confidence=verdict.level)
+    plain = replace(options, slices=(), gates=(), baseline=None, looks=None)
+    pairs = max(len(predictions.models) * (len(predictions.models) - 1) // 2, 1)
 
-    def at(confidence: float) -> ComparisonRecord:
+    def at(confidence: float) -> tuple[float | None, Decision]:
         asked = replace(plain, confidence=confidence)
-        sample = estimate_table(then, [quantity], asked, seed=options.seed)
-        return records(compare(sample, [quantity], asked)[0], asked)[0]
+        (compared,) = compare_all(estimate_models(then, [quantity], asked), [quantity], asked)
+        family = decision_family([compared] * pairs, quantity, then, replace(plain, confidence=1 - level))
+        rows, (decision,) = family_records(family[:1], asked)
+        return rows[0].difference, decision
 
-    row = at(verdict.level)
-    if row.difference is None or not _near(row.difference, verdict.difference, verdict):
+    difference, decision = at(verdict.level)
+    limits = decision.limits
+    if difference is None or limits is None or not _near(difference, verdict.difference, verdict):
         return False
-    if not (_same(row.low, verdict.low, verdict) and _same(row.high, verdict.high, verdict)):
-        return False
-    if verdict.verdict in ("better", "worse") and 0 in (verdict.low, verdict.high):
-        row = at(1 - level)  # decided by a step of its correction, at a level up to the look's
-        return row.low is None or row.high is None or not row.low < 0 < row.high
-    return True
+    if decision.decided == verdict.decided:
+        return _same(limits.low, verdict.low, verdict) and _same(limits.high, verdict.high, verdict)
+    # Decided by a step of the correction, at a level between the pair's and the look's: the limits were cut at 0.
+    cut = 0 in (verdict.low, verdict.high)
+    ends = [(now, was) for now, was in ((limits.low, verdict.low), (limits.high, verdict.high)) if was != 0]
+    return verdict.decided and cut and at(1 - level)[1].decided and all(_same(*end, verdict) for end in ends)
 
 
 def _same(now: Limit, then: Limit, verdict: KeptVerdict) -> bool:
-    """Compare two limits, of which one may be cut at 0."""
-    if now is None or then is None:
-        return now is then
-    return then == 0 or _near(now, then, verdict)
+    return now is then if now is None or then is None else _near(now, then, verdict)
 
 
 def _near(now: float, then: float, verdict: KeptVerdict) -> bool:

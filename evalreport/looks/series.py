@@ -67,7 +67,8 @@ class TakenLook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a looks file.
 
-    ``ids`` are the hashed ids of the last look, and ``since`` the look since which each has always been there.
+    ``ids`` are the hashed ids of the last look, and ``since`` the look since which each has always been there;
+    ``seal`` is the digest of these and of the last look.
     """
 
     schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
@@ -83,6 +84,7 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     taken: tuple[TakenLook, ...] = ()
     ids: str = ""
     since: str = ""
+    seal: str = ""
 
     @property
     def declared(self) -> Declared:
@@ -94,7 +96,13 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The digest that the next look names: of the last look, before the first one of what was declared."""
         if self.taken:
             return digest_of(self.taken[-1])
-        return digest_of(structs.replace(self, taken=(), ids="", since=""))
+        return digest_of(structs.replace(self, taken=(), ids="", since="", seal=""))
+
+    @property
+    def sealed(self) -> Series:
+        """The same with the digest of its last look and of its ids."""
+        text = f"{self.head} {self.ids} {self.since}"
+        return structs.replace(self, seal=hashlib.sha256(text.encode()).hexdigest())
 
     def ids_of(self, look: int) -> Keys:
         """Return the hashed ids that have been there since a look, or an earlier one."""
@@ -297,7 +305,7 @@ class Remembered:
         if self.again:
             here[np.isin(answers.keys, _keys_of(series))] = _since_of(series)
         since = base64.b64encode(here.tobytes()).decode()
-        written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids, since=since))
+        written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids, since=since).sealed)
 
         def change(found: bytes | None) -> bytes | None:
             if found != self.before:
@@ -440,7 +448,7 @@ def series_of(content: bytes, name: str) -> Series:
         since, keys = _since_of(series), _keys_of(series)
     except ValueError:
         raise refused("its ids are damaged") from None
-    if len(since) != len(keys) or bool((keys[1:] <= keys[:-1]).any()):
+    if series.sealed != series or len(since) != len(keys) or bool((keys[1:] <= keys[:-1]).any()):
         raise refused("its ids are damaged")
     return series
 
@@ -463,7 +471,7 @@ def follow(series: Series, refused: Callable[[str], InputError]) -> None:
         A look does not.
     """
     levels: list[Level] = []
-    head = digest_of(structs.replace(series, taken=(), ids="", since=""))
+    head = digest_of(structs.replace(series, taken=(), ids="", since="", seal=""))
     decided: tuple[KeptVerdict, ...] = ()
     for one in series.taken:
         grown = not levels or one.n > levels[-1].n

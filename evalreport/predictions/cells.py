@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from evalreport.engine.blocks import looked_up
 from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
-from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, NUMBER, category_spelling, in_order
+from evalreport.predictions.spelling import (
+    BLANKS,
+    DOUBTFUL_WORDS,
+    MISSING_WORDS,
+    NUMBER,
+    category_spelling,
+    in_order,
+)
 from evalreport.predictions.table import Column
 
 if TYPE_CHECKING:
@@ -188,7 +195,7 @@ def _numbers_among(text: pa.Array, words: Mapping[str, float]) -> pa.Array:
     import pyarrow.compute as pc
 
     text = pc.ascii_trim(text, characters=BLANKS)
-    text = _null_where(pc.is_in(text, value_set=from_texts(["", *MISSING_WORDS])), text)
+    text = _null_where(pc.is_in(text, value_set=from_texts(["", *MISSING_WORDS, *DOUBTFUL_WORDS])), text)
     lowered = pc.ascii_lower(text) if words else None
     for word, value in words.items():
         text = pc.if_else(pc.equal(lowered, word), from_texts([str(value)])[0], text)

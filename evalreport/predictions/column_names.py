@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from evalreport.predictions.platforms import class_of, names_of
+
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("sample_id", "example_id", "doc_id", "index"),
     "model": ("algorithm", "system"),
@@ -35,9 +37,14 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Standard column -> names that are accepted where it is absent."""
 
 
+def aliases_of(standard: str) -> tuple[str, ...]:
+    """Return the other names of a standard column: those of ``ALIASES``, then those of platforms."""
+    return tuple(dict.fromkeys((*ALIASES[standard], *names_of(standard))))
+
+
 def spellings(*standards: str) -> tuple[str, ...]:
     """Return the names that columns may have, the standard one first; those of every column where none is named."""
-    return tuple(name for standard in standards or ALIASES for name in (standard, *ALIASES[standard]))
+    return tuple(name for standard in standards or ALIASES for name in (standard, *aliases_of(standard)))
 
 
 COSTS = ("cost", "latency", "tokens")
@@ -51,7 +58,11 @@ QUESTION = ("question", "prompt", "input")
 PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 
 
-LONE_PROBABILITIES = ("y_prob", "p", "proba", "prob", "probability")
+LONE_PROBABILITIES = (
+    *("y_prob", "p", "proba", "prob", "probability"),
+    # Of platforms.
+    *("probabilities", "scored probabilities"),
+)
 """Names of the one probability of a binary task, and of an array with a column for each class."""
 
 
@@ -136,6 +147,11 @@ def by_usual_case(names: Iterable[str], as_they_are: Collection[str | None] = ()
         taken = usual != name and (usual in headers or usual in found)
         found[name if taken or name in as_they_are else usual] = header
     return found
+
+
+def is_probability(name: str) -> bool:
+    """Say whether the name of a column says that it holds the probability of a class."""
+    return usual_case(name).startswith(PROBABILITY_PREFIXES) or class_of(name) is not None
 
 
 def are_counts(names: Collection[str]) -> bool:

@@ -15,8 +15,18 @@ MISSING_WORDS = (
     *("NA", "N/A", "#N/A", "NULL", "None", "<NA>", "NaN", "n/a", "."),
     # Further words that pandas reads as missing, and what Excel writes for #N/A in other languages.
     *("nan", "NAN", "-nan", "-NaN", "null", "#NA", "#N/A N/A", "#NV", "#N/D"),
+    # Of Hive, Snowflake and MySQL; of SQL clients; of Ruby, Lua and Swift; of pandas' dates; by hand.
+    *(r"\N", "(null)", "(NULL)", "<null>", "<NULL>", "nil", "NIL", "NaT", "N.A."),
 )
 """Words that programs write for a missing value: empty cells, wherever a label or a number is expected."""
+
+
+DOUBTFUL_WORDS = ("?", "-", "missing", "Missing", "MISSING")
+"""Words that are a missing value, too, where a number or an outcome is expected, and among two other labels or more."""
+
+
+IGNORED = "-100"
+"""What PyTorch and Hugging Face write as the true label of what is not to be counted."""
 
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -61,6 +71,11 @@ def is_missing(text: str) -> bool:
     """Say whether a cell is empty or holds a word for a missing value."""
     plain = text.strip(BLANKS)
     return not plain or plain in MISSING_WORDS
+
+
+def is_no_number(text: str) -> bool:
+    """Say whether a cell in a column of numbers is empty or holds a word for a missing number."""
+    return is_missing(text) or text.strip(BLANKS) in DOUBTFUL_WORDS
 
 
 def is_number(text: str) -> bool:

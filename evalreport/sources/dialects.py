@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evalreport.predictions.spelling import is_missing, is_number
+from evalreport.predictions.spelling import is_missing, is_no_number, is_number
 from evalreport.sources.reading import Dialect
 
 LOOKED_AT, FEWEST = 5_000, 100
@@ -145,7 +145,7 @@ def has_decimal_comma(column: Sequence[str], delimiter: str) -> bool:
     """
     if not any("," in cell for cell in column):
         return False
-    given = [cell.strip() for cell in column if not is_missing(cell)]
+    given = [cell.strip() for cell in column if not is_no_number(cell)]
     with_comma = [cell for cell in given if DECIMAL_COMMA.fullmatch(cell)]
     if not with_comma or any("." in cell or not is_number(cell.replace(",", ".")) for cell in given):
         return False

@@ -256,7 +256,7 @@ def _filled(records: Iterator[Record]) -> Iterator[Record]:
 def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
     for number, raw in enumerate(_split(stream), start=1):
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError.of("not_text", file=name, line=number, problem="the file is in UTF-16")
+            raise InputError.of("text_in_utf_16", file=name, line=number)
         if len(raw) > _LONGEST_LINE:
             raise InputError.of(
                 "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
@@ -268,8 +268,14 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            problem = f"byte {raw[error.start]:#04x} is not UTF-8"
-            raise InputError.of("not_text", file=name, line=number, problem=problem) from None
+            raise _not_utf_8(name, number, raw, error.start) from None
+
+
+def _not_utf_8(name: str, line: int, raw: bytes, place: int) -> InputError:
+    """Return the error of a line with the encoding that it has most likely: of Windows, or of Unix and R."""
+    found = f"{raw[place]:#04x}"
+    likely = "cp1252" if any(0x80 <= byte <= 0x9F for byte in raw) else "latin-1"
+    return InputError.of("not_utf_8", file=name, line=line, byte=found, encoding=likely)
 
 
 def _split(stream: io.BufferedIOBase) -> Iterator[bytes]:
@@ -397,7 +403,7 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
                     raise _not_an_object(name, line, "the line is no JSON object")
                 yield line, record
     except UnicodeDecodeError as error:
-        raise _not_an_object(name, line, f"the line is not UTF-8 ({error.reason})") from None
+        raise _not_utf_8(name, line, error.object, error.start) from None
     except ValueError as error:
         raise _not_an_object(name, line, f"the line is no JSON ({error})") from None
     except RecursionError:

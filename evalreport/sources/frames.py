@@ -56,7 +56,7 @@ def is_frame(value: object) -> bool:
         return not type(value).__name__.endswith(("Array", "Scalar"))
     if type(value).__name__ in ("Series", "Index", "Expr"):
         return False
-    if hasattr(type(value), "columns") and not hasattr(value, "predict"):
+    if hasattr(type(value), "columns") and not hasattr(type(value), "predict"):
         return True
     return hasattr(value, "__arrow_c_stream__") and not hasattr(value, "__array__")
 

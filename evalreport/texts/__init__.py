@@ -78,6 +78,7 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "signed_interval": lambda value, values: _interval(value, values, signed=True),
     "amount": lambda value, values: numbers.amount(value, values.get("half")),  # type: ignore[arg-type]
     "change": lambda value, values: numbers.amount(value, values.get("half"), signed=True),  # type: ignore[arg-type]
+    "figure": lambda value, values: numbers.amount(value, values.get("half"), beside_others=True),  # type: ignore[arg-type]
     "amounts": lambda value, values: numbers.amounts(value, values.get("half")),  # type: ignore[arg-type]
     "changes": lambda value, values: numbers.amounts(value, values.get("half"), signed=True),  # type: ignore[arg-type]
     "sentences": lambda value, _: " ".join(map(str, value)),

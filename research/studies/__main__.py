@@ -60,6 +60,7 @@ STUDIES: Mapping[str, Table] = {
         "audited_seasons", "audit-alarms-seasons.csv", ("metric", "season", "fall"), 100, 5501
     ),
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
+    "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),
 }  # fmt: skip
 

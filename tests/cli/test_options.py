@@ -36,6 +36,7 @@ PROMISED = [
     "--order",
     "--horizon",
     "--gold-sampled",
+    "--judge-scale",
     "-b",
     "--baseline",
     "-m",

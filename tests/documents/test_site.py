@@ -149,11 +149,11 @@ def test_every_column_and_every_other_name_stands_on_the_page():
     table = page.split("| column | meaning | also accepted |\n")[1].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
     shown = {
-        row[0].strip("`"): set(re.findall(r"`([\w<>]+)`", re.split(r"; or|such as", row[2])[0]))
+        row[0].strip("`"): set(re.findall(r"`([\w<> ]+)`", re.split(r"; or|such as", row[2])[0]))
         for row in rows
     }
     (one, *others) = LONE_PROBABILITIES
-    assert shown.pop("p") | {"p"} == {one, *others}
+    assert {name.lower() for name in shown.pop("p")} | {"p"} == {one, *others}
     assert shown.pop("p_<label>") == {f"{prefix}<label>" for prefix in PROBABILITY_PREFIXES} - {"p_<label>"}
     shown.pop("any other")
     assert not shown.pop("count") | shown.pop(f"{ANSWERS}<model>")

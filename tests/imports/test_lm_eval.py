@@ -225,3 +225,85 @@ def test_nothing_to_import_is_said(imported, tmp_path):
     assert "there is no such file or folder" in imported(tmp_path / "none")[1]
     assert "there is no file samples_TASK_DATE.jsonl" in imported(tmp_path)[1]
     assert "of the tasks hellaswag" in imported(LOGS, "--task", "hellaswag")[1]
+
+
+def written(folder: Path, model: str, task: str, samples: list[dict]) -> None:
+    """Write a log of samples, with the keys that every one has."""
+    path = folder / model / f"samples_{task}_2026-03-05T10-00-00.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shared = {"target": "A", "arguments": {}, "resps": [["x"]], "filter": "none"}
+    lines = [
+        json.dumps({"doc_id": place, "doc": {"q": f"{task} {place}"}, **shared, **sample})
+        for place, sample in enumerate(samples)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_a_pair_of_mcc_is_the_true_label_and_the_prediction(importing, tmp_path):
+    """Not two attempts: by their mean a model that always says yes would lead. The value is scikit-learn's."""
+    from sklearn.metrics import matthews_corrcoef
+
+    import evalreport as er
+
+    truth = [1] * 8 + [0] * 4
+    answers = {"always-yes": [1] * 12, "tuned": [1] * 7 + [0] * 4 + [1]}
+    for model, given in answers.items():
+        pairs = [{"metrics": ["mcc"], "mcc": list(pair)} for pair in zip(truth, given, strict=True)]
+        written(tmp_path / "logs", model, "cola", pairs)
+    code, said, rows = importing("lm-eval", tmp_path / "logs")
+    assert code == 0
+    assert "the value of mcc is the true label and the prediction" in said
+    assert len(rows) == 24
+    results = er.evaluate(tmp_path / "predictions.csv", metrics=["mcc"], resamples=100)
+    values = {row.model: row.value for row in results.metrics if row.metric == "mcc"}
+    assert values["tuned"] == pytest.approx(matthews_corrcoef(truth, answers["tuned"]), abs=1e-12)
+    assert values["always-yes"] == 0
+
+
+def test_a_pair_of_perplexity_is_a_log_likelihood_and_its_length(importing, tmp_path, capsys):
+    """exp(-sum of log likelihoods / sum of words), by the command that the import names."""
+    import math
+    import shlex
+
+    logs = {"a": [(-30.0, 10), (-90.0, 20)], "b": [(-20.0, 10), (-50.0, 20)]}
+    for model, pairs in logs.items():
+        samples = [{"metrics": ["word_perplexity"], "word_perplexity": list(pair)} for pair in pairs]
+        written(tmp_path / "logs", model, "wikitext", samples)
+    code, said, _ = importing("lm-eval", tmp_path / "logs")
+    assert code == 0
+    command = shlex.split(said.partition("next: evalreport ")[2].splitlines()[0])
+    assert main([*command, "-f", "json", "-o", str(tmp_path / "report")]) == 0
+    results = json.loads((tmp_path / "report/results.json").read_text(encoding="utf-8"))
+    for model, pairs in logs.items():
+        expected = -sum(p[0] for p in pairs) / sum(p[1] for p in pairs)
+        row = next(row for row in results["metrics"] if row["model"] == model)
+        assert row["value"] == pytest.approx(expected, rel=1e-12)
+        assert math.exp(row["value"]) == pytest.approx(math.exp(expected), rel=1e-12)
+
+
+def test_a_pair_of_a_metric_that_may_be_anything_is_refused(importing, tmp_path):
+    """Two numbers of one answer are not two answers."""
+    written(tmp_path / "logs", "a", "own", [{"metrics": ["closeness"], "closeness": [0.5, 1.0]}])
+    code, said, _ = importing("lm-eval", tmp_path / "logs")
+    assert code == 2
+    assert "the value of closeness is a pair" in said
+    assert "line 1, column 'closeness'" in said or "line 1" in said
+
+
+def test_two_answers_to_a_sample_are_attempts(importing, tmp_path):
+    """Where the harness asked twice, the two values are those of the two answers."""
+    sample = {"metrics": ["exact_match"], "exact_match": [1.0, 0.0], "resps": [["x", "y"]]}
+    written(tmp_path / "logs", "a", "twice", [sample])
+    code, _, rows = importing("lm-eval", tmp_path / "logs")
+    assert code == 0
+    assert [(row["attempt"], row["outcome"]) for row in rows] == [("1", "1.0"), ("2", "0.0")]
+
+
+def test_tasks_of_labels_beside_tasks_of_outcomes_are_refused(importing, tmp_path):
+    """With the task to import by itself, which then works."""
+    written(tmp_path / "logs", "a", "cola", [{"metrics": ["mcc"], "mcc": [1, 0]}])
+    written(tmp_path / "logs", "a", "arc", [{"metrics": ["acc"], "acc": 1.0}])
+    code, said, _ = importing("lm-eval", tmp_path / "logs")
+    assert code == 2
+    assert "--task arc" in said
+    assert importing("lm-eval", tmp_path / "logs", "--task", "arc")[0] == 0

@@ -15,7 +15,7 @@ import evalreport as er
 from evalreport.errors import InputError, UsageError
 from evalreport.looks.series import Series, digest_of, series_of
 from evalreport.schema.results import Results
-from tests.looks.conftest import Table, models
+from tests.looks.conftest import Table
 
 Grown = Callable[[int], Table]
 Change = Callable[[dict[str, Any]], object]
@@ -29,16 +29,16 @@ def look(table: Any, file: Path, looks: int = 3, **options: Any) -> Results:
 
 def chained(content: dict[str, Any]) -> dict[str, Any]:
     """Give each entry the digest of the one before it, as somebody who forges with care would."""
-    whole = msgspec.convert(content, Series)
+    whole = msgspec.convert({**content, "seal": ""}, Series)
     taken: list[Any] = []
     for one in whole.taken:
         head = (
             digest_of(taken[-1])
             if taken
-            else digest_of(msgspec.structs.replace(whole, taken=(), ids="", since=""))
+            else digest_of(msgspec.structs.replace(whole, taken=(), ids="", since="", seal=""))
         )
         taken.append(msgspec.structs.replace(one, before=head))
-    return msgspec.to_builtins(msgspec.structs.replace(whole, taken=tuple(taken)))  # type: ignore[no-any-return]
+    return msgspec.to_builtins(msgspec.structs.replace(whole, taken=tuple(taken)).sealed)  # type: ignore[no-any-return]
 
 
 def forge(file: Path, change: Change, *, with_care: bool) -> None:
@@ -203,14 +203,46 @@ def test_a_decision_of_every_kind_is_computed_again(metric: str, options: Any, t
     assert found[2].verdicts[0].low == found[0].verdicts[0].low
 
 
-def test_of_three_models_decided_in_steps_each_is_computed_again(tmp_path: Path) -> None:
-    """Holm decides a pair at a level above alpha / 3, where its interval is cut at 0; a step is enough."""
-    table = {n: models(n, accuracies={"a": 0.9, "b": 0.7, "c": 0.66}) for n in (900, 1100)}
-    first = look(table[900], tmp_path / "f", looks=2)
-    second = look(table[1100], tmp_path / "f", looks=2)
-    then = {v.about for v in first.verdicts if v.decided_at == 1}
-    assert then <= {v.about for v in second.verdicts if v.decided_at == 1}
-    assert len(then) >= 2
+def ladder(n: int, *, models: int, labels: bool) -> dict[str, Any]:
+    """Return models of which each is a little worse than the one before."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(2000) < 0.4
+    found = {}
+    for place in range(models):
+        if labels:
+            given = {"y_pred": np.where(rng.random(2000) < 0.9 - 0.06 * place, truth, ~truth).astype(int)}
+        else:
+            lift = (0.3 - 0.06 * place) * np.where(truth, 1, -1)
+            given = {"p_1": np.clip(0.5 + lift + rng.normal(0, 0.2, 2000), 0.01, 0.99).round(4)}
+        rows = {"id": np.arange(2000), "y_true": truth.astype(int), **given}
+        found[f"m{place}"] = {name: values[:n].tolist() for name, values in rows.items()}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("metric", "correction"),
+    [
+        ("accuracy", "holm"),
+        ("mcc", "bh"),
+        ("roc_auc", "holm"),
+        ("roc_auc", "none"),
+        ("log_loss", "bonferroni"),
+    ],
+)
+def test_of_four_models_each_decision_is_computed_again(metric: str, correction: str, tmp_path: Path) -> None:
+    """By its own level, or by a step of the correction, where its interval was cut at 0."""
+    decided: list[set[Any]] = []
+    for n in (300, 400, 500):
+        table = ladder(n, models=4, labels=metric in ("accuracy", "mcc"))
+        results = look(table, tmp_path / "f", metrics=metric, correction=correction)
+        decided.append({v.about for v in results.verdicts if v.decided_at is not None})
+    assert set() < decided[0] <= decided[1] <= decided[2]
+
+
+def test_a_decision_whose_interval_was_cut_at_0_is_computed_again(tmp_path: Path) -> None:
+    """The exact test decides at 0.000001, where plus_two's interval of the same level still holds 0."""
+    found = [look(ladder(n, models=2, labels=True), tmp_path / "f", looks=5) for n in (520, 600)]
+    assert [v.decided_at for v in found[1].verdicts] == [v.decided_at for v in found[0].verdicts]
 
 
 @pytest.mark.parametrize("n", [10**20, 0, -5])

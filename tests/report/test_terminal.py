@@ -46,7 +46,7 @@ def test_terminal_shows_table_verdict_gates_and_cautions(simulate: Callable[...,
     for words in (
         *simulate().models,
         "Δ vs forest",
-        "do not show which of the two is better",
+        "do not show which. ",
         "pass: ",
         "caution: ",
     ):

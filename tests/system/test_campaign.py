@@ -163,3 +163,12 @@ def test_closed_streams_and_endless_hosts_break_no_promise() -> None:
     part = streams.part(tries=4)
     assert part.findings == []
     assert [row.tries for row in part.rows] == [3, 1]
+
+
+def test_a_hundred_forgeries_are_found() -> None:
+    """Of results, looks files, pages and criteria: each edit that changes a figure, a record, a sentence or a state."""
+    from research.campaign import forging
+
+    made = forging.part(seed=1, tries=100)
+    assert made.findings == []
+    assert made.tries == 100

@@ -53,7 +53,7 @@ NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --hi
 NO_TEXTS |= {"lined questions tries", "lined questions bars", "number muted", "tests every-test"}  # classes
 
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
-FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?")
+FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?|figure")
 
 BESIDE = {"about", "level"}
 PARTS_OF_AN_ERROR = ("problem", "expected", "remedy")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from evalreport.headline.degenerate import labels_are_given
 from evalreport.headline.facts import Facts
-from evalreport.headline.rules import Lead, labels_are_given
+from evalreport.headline.lead import Lead
 from evalreport.texts import Message
 from evalreport.texts.visible import visible
 

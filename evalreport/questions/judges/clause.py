@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalreport.headline.facts import Facts
-from evalreport.headline.rules import OF_RUNS, Lead
+from evalreport.headline.lead import OF_RUNS, Lead
 from evalreport.texts import Message, coded, joined
 
 

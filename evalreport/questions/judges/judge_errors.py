@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +24,7 @@ from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
+from evalreport.texts import Message
 
 Limits = tuple[float | None, float | None]
 
@@ -124,6 +125,17 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
         bias_high=high,
         level=options.confidence,
         reason=None if kappa is None else kappa.reason,
+    )
+
+
+def without_bias(record: JudgeAgreementRecord) -> JudgeAgreementRecord:
+    """Return the agreement without what compares outcomes on two scales."""
+    return replace(
+        record,
+        bias=None,
+        bias_low=None,
+        bias_high=None,
+        reason=record.reason or Message("judge.two_scales"),
     )
 
 

@@ -47,7 +47,8 @@ class JudgeAgreementRecord:
     """The agreement of judge and people on the answers that people judged; ``model`` null: of all models.
 
     Of outcomes of 0 and 1: on how many both say 1, only the judge, only people, neither; Cohen's kappa. ``bias`` is the
-    mean of the judge's outcome less people's. ``clusters``: how many hold such answers, where whole clusters are drawn.
+    mean of the judge's outcome less people's, null where both are on two scales. ``clusters``: how many hold such
+    answers, where whole clusters are drawn.
     """
 
     model: str | None
@@ -62,7 +63,7 @@ class JudgeAgreementRecord:
     kappa_low: float | None
     kappa_high: float | None
     kappa_method: str | None
-    bias: float
+    bias: float | None
     bias_low: float | None
     bias_high: float | None
     level: float
@@ -108,6 +109,21 @@ class GoldSamplingRecord:
     least: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeScaleRecord:
+    """The range of the judge's outcomes and of people's; ``same``: both may be on one scale, or ``declared`` to be.
+
+    ``declared`` is by ``--judge-scale``, which maps the judge's outcomes onto people's scale where it names two.
+    """
+
+    judge_low: float
+    judge_high: float
+    human_low: float
+    human_high: float
+    same: bool
+    declared: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeLists:
     """The lists of results.json about an automatic judge."""
@@ -116,3 +132,4 @@ class JudgeLists:
     judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
     judge_bias: tuple[JudgeBiasRecord, ...] = ()
     gold_sampling: tuple[GoldSamplingRecord, ...] = ()
+    judge_scales: tuple[JudgeScaleRecord, ...] = ()

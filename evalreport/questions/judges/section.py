@@ -58,6 +58,8 @@ def _heading(view: View, whole: JudgeAgreementRecord) -> str:
             difference=numbers.to_digits(abs(clearest.difference), 2),
         )
     n = numbers.count(whole.n_gold)
+    if whole.bias is None:
+        return say("judge.heading_scales")
     if whole.agreement is None:
         return say("judge.heading_bias", bias=whole.bias, n=n)
     return say("judge.heading_agrees", share=numbers.percent(round(whole.agreement, 3)), n=n)

@@ -17,6 +17,7 @@ from evalreport.warnings.needs import NEEDS
 
 looked_for("gold_not_random", needs=("judges",))
 NEEDS["judges"] = lambda judges: bool(judges.gold_sampling)
+NEEDS["judge_bias"] = lambda judges: bool(judges.judge_bias)
 
 FEW_CLUSTERS = 10
 """With judged answers in fewer clusters the error of an estimate is known from too few of them."""
@@ -25,7 +26,22 @@ FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""
 
 
-@check("judge_favours", needs=("models",))
+@check("judge_scales_differ", needs=("judges",))
+def judge_scales_differ(judges: JudgeLists) -> Iterator[WarningRecord]:
+    """Warn of a judge that grades on another scale than people do."""
+    for scale in judges.judge_scales:
+        if not scale.same:
+            yield warning(
+                "judge_scales_differ",
+                about=("gold",),
+                judge_low=scale.judge_low,
+                judge_high=scale.judge_high,
+                people_low=scale.human_low,
+                people_high=scale.human_high,
+            )
+
+
+@check("judge_favours", needs=("judge_bias",))
 @check("few_gold", "few_judge_errors", of_models=True)
 def judge_warnings(judges: JudgeLists, options: Options) -> Iterator[WarningRecord]:
     """Warn of a judge that favours a model, of few human outcomes, and of hardly any disagreement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalreport.headline.facts import Facts
-from evalreport.headline.rules import Lead
+from evalreport.headline.lead import Lead
 from evalreport.texts import Message
 
 

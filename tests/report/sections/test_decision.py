@@ -64,13 +64,13 @@ def test_a_model_leads_only_where_it_beats_every_other(simulate: Simulate) -> No
         v.about: "better" if v.about[0] == leader else "worse" for v in found.verdicts if leader in v.about
     }
     assert headline(decided(found, wins)).startswith(
-        "forest is ahead of all others on accuracy, of the nearest, boosting, by 0.003 "
+        "forest is ahead of all four others on accuracy; boosting, the next, is behind by 0.003 "
     )
     one_open = decided(found, wins | {next(iter(wins)): "undecided"})
     assert headline(one_open).startswith(
-        "forest and boosting are ahead of the other three on accuracy by 0.069 "
+        "forest or boosting is best on accuracy (0.823, 0.819); 1,200 examples do not show which. "
     )
-    assert headline(one_open).endswith("1,200 examples do not show which of the two is better.")
+    assert headline(one_open).endswith("The other three are behind, the nearest by 0.069 [0.028, 0.111].")
 
 
 def test_all_equivalent_is_said_only_when_every_pair_is(simulate: Simulate) -> None:
@@ -116,7 +116,7 @@ def test_two_models_that_are_not_told_apart(simulate: Simulate) -> None:
 def test_on_folds_the_headline_is_about_training_again(simulate: Simulate) -> None:
     """A verdict about algorithms says so."""
     found = simulate({"forest": 1.85, "tree": 0.6}, design="cross-validation")
-    assert headline(found).startswith("forest is ahead of tree on accuracy when trained again: ")
+    assert headline(found).startswith("forest is ahead of tree on accuracy when retrained: ")
 
 
 def test_another_metric_on_which_contenders_differ_is_named(simulate: Simulate) -> None:
@@ -202,7 +202,8 @@ def test_gates_stand_first_in_the_order_of_failures(simulate: Simulate) -> None:
     said = decision.describe(view_of(simulate(gates=gates)))
     assert [gate.outcome for gate in said.gates] == ["fail", "undecided"]
     assert said.passed == 5
-    assert said.headline.startswith("A gate fails: forest’s F1 ")
+    assert said.headline.startswith("1 of 7 gates fails, 1 undecided: forest’s F1 ")
+    assert ". forest or boosting is best on accuracy (" in said.headline
     few = decision.describe(view_of(simulate(gates=gates[:3])))
     assert [gate.outcome for gate in few.gates] == ["fail", "undecided", "pass"]
     assert (few.gates[0].subject, few.gates[0].bar) == ("forest.f1", "≥ 0.1")

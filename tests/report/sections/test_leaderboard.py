@@ -43,7 +43,7 @@ def test_right_is_better_also_for_a_loss() -> None:
     assert behind.stroke is not None
     assert behind.stroke.at < best.stroke.at
     assert board.heading == "MAE ↓"
-    assert "near has the smaller MAE: 0.100 against 2.000 of far, by 1.900 " in oneliner(view.results)
+    assert "near is lower on MAE: 0.100 against 2.000 for far, by 1.900 " in oneliner(view.results)
     assert "| far | 2.0" in summary_markdown(view)
     assert " −1.9" in summary_markdown(view).split("| far |")[1].splitlines()[0]
 

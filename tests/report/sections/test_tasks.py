@@ -21,7 +21,7 @@ def test_headline_and_paragraph_name_the_population(suite: evalreport.Results) -
     """Headline, board and methods say mean over four tasks, and that nothing is said of others."""
     view = view_of(suite)
     said = decision(view)
-    assert " on outcome over four tasks by " in said.headline
+    assert " is best on outcome over four tasks (" in said.headline
     assert "mean over four tasks" in said.about
     assert said.board is not None
     assert said.board.title.endswith("mean over four tasks")

@@ -1,0 +1,496 @@
+"""Clauses about the models of a run: what is left out, was asked by name, turns the order round or decides it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from evalreport.headline.degenerate import differ, labels_are_given
+from evalreport.headline.facts import (
+    Facts,
+    Limited,
+    Pair,
+    number_of,
+    rows_on,
+    values_beside,
+)
+from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
+from evalreport.headline.models import values_are_shown
+from evalreport.metrics.registry import Quantity
+from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import TaskVerdictRecord
+from evalreport.schema.metrics import Slice
+from evalreport.texts import Message, coded, joined, shortened
+from evalreport.texts.visible import visible
+
+LARGE_BIAS = 0.25
+"""A bias of this share of the RMSE is worth a clause."""
+MOST_OF_IT = 0.8
+"""A task or slice that makes this share of a difference alone is named."""
+HALF = 0.5
+"""A single example that makes more than this share of a model's squared error is named."""
+LEAST_MISSED = 5
+"""A class of fewer examples that a model never names is no clause."""
+BESIDE: Mapping[str, tuple[str, ...]] = {
+    "binary": ("accuracy", "roc_auc", "balanced_accuracy", "log_loss"),
+    "multiclass": ("accuracy", "balanced_accuracy", "log_loss"),
+    "regression": ("rmse", "mae"),
+    "outcome": ("pass_hat_k",),
+}
+"""Metrics that may decide a pair the other way, by task."""
+
+
+def left_out(facts: Facts, lead: Lead) -> Message | None:
+    """Say which part of the data is left out, counted as wrong, or another one for each model."""
+    if lead.code not in OF_RUNS:
+        return None
+    results = facts.results
+    if results.options.get("join") == "independent":
+        return Message("headline.own_examples")
+    for found in results.found:
+        if found.what == "tasks left out":
+            return Message("headline.tasks_left_out", why=found.value)
+    flow = [f for f in results.flow if f.model is None]
+    lost = {f.reason: f.n for f in flow if f.step == "left_out" and f.reason is not None and f.n}
+    if lost:
+        reason = max(lost, key=lambda r: (lost[r], r))
+        total = next((f.n for f in flow if f.step == "read"), results.n + sum(lost.values()))
+        key = reason if len(lost) == 1 else "several"
+        return Message(f"headline.left_out.{key}", n=sum(lost.values()), total=total)
+    for warning in results.warnings:
+        if warning.code == "missing_is_wrong":
+            models = shortened(facts.names(warning.about), MOST_NAMES)
+            n = coded(joined(warning.text)[0])[1].get("n")
+            wrong = "counted_as_wrong" if len(warning.about) == 1 else "counted_as_wrong_of"
+            return Message(f"headline.{wrong}", models=models, n=n, total=results.n)
+    if facts.without_value and lead.code != "single":
+        return _without_value(facts)
+    return None
+
+
+def _without_value(facts: Facts) -> Message:
+    primary, models = facts.primary, facts.without_value
+    assert primary is not None
+    scored = {
+        r.model for r in facts.results.metrics if r.value is not None and facts.needs(r.metric) != "labels"
+    }
+    of_labels = facts.metric(primary).needs != "labels" and not scored & set(models)
+    key = "labels_alone" if of_labels and facts.results.confusion else "no_value_of"
+    return Message(
+        f"headline.{key}",
+        models=shortened(facts.names(models), MOST_NAMES),
+        n=len(models),
+        metric=facts.words(primary),
+    )
+
+
+# --- what was asked by name
+
+
+def asked(facts: Facts, lead: Lead) -> Message | None:
+    """Name the first metric after the primary one of ``-m`` on which the pair is decided the other way."""
+    first, second = lead.first, lead.second
+    if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
+        return None
+    for name in facts.results.options.get("metrics", ())[1:]:
+        quantity = facts.spelled(str(name))
+        pair = None if quantity is None else facts.pair(first, second, quantity)
+        if pair is not None and pair.decided and not pair.ahead and pair.by.low is not None:
+            return _on_metric(facts, pair)
+    return None
+
+
+# --- where the order turns
+
+
+def turns_round(facts: Facts, lead: Lead) -> Message | None:
+    """Name the tasks or slices in which the order of two models turns round, or that make a lead alone."""
+    first, second = lead.first, lead.second
+    if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
+        return None
+    found = _task_turns(facts, lead, first, second) or _slice_turns(facts, first, second)
+    if found is None and lead.code == "ahead":
+        found = _task_alone(facts, first, second) or _slice_alone(facts, first, second)
+    return found
+
+
+def _task_turns(facts: Facts, lead: Lead, first: str, second: str) -> Message | None:
+    turned = [
+        v for v in _tasks(facts, first, second) if v.verdict == ("worse" if v.about[0] == first else "better")
+    ]
+    if not turned or lead.code not in ("ahead", "equivalent", "non_inferior"):
+        return None
+    sizes = tuple(
+        Message("headline.value", value=abs(v.difference or 0.0), half=_half(v.low, v.high))
+        for v in turned[:MOST_NAMES]
+    )
+    return Message(
+        "headline.task_turns",
+        model=facts.name(first),
+        n=len(turned),
+        by=sizes,
+        tasks=shortened([visible(v.task) for v in turned], MOST_NAMES),
+    )
+
+
+def _tasks(facts: Facts, first: str, second: str) -> list[TaskVerdictRecord]:
+    return [v for v in facts.results.task_verdicts if {first, second} == set(v.about)]
+
+
+def _half(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _task_alone(facts: Facts, first: str, second: str) -> Message | None:
+    """Name the one task that makes most of a lead on the mean over tasks."""
+    assert facts.primary is not None
+    sign = facts.sign(facts.primary)
+    rows = [(sign * v.difference * (1 if v.about[0] == first else -1), v)
+            for v in _tasks(facts, first, second) if v.difference is not None]  # fmt: skip
+    if len(rows) < 2 or len(rows) != len(facts.results.suite):
+        return None
+    whole = sum(d for d, _ in rows)
+    most, task = max(rows, key=lambda row: (row[0], row[1].task))
+    if task.verdict not in ("better", "worse") or whole <= 0 or most < MOST_OF_IT * whole:
+        return None
+    half = _half(task.low, task.high)
+    return Message(
+        "headline.task_alone",
+        task=visible(task.task),
+        by=Message("headline.value", value=most, half=half),
+        n=len(rows) - 1,
+        rest=Message("headline.change_alone_value", value=(whole - most) / (len(rows) - 1), half=half),
+    )
+
+
+def _slices(facts: Facts, first: str, second: str) -> list[ComparisonRecord]:
+    return [
+        r for r in facts.results.comparisons
+        if r.slice is not None and r.recommended and Quantity.of(r) == facts.primary and {r.a, r.b} == {first, second}
+        and r.difference is not None
+    ]  # fmt: skip
+
+
+def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
+    primary = facts.primary
+    assert primary is not None
+    sign, rows = facts.sign(primary), _slices(facts, first, second)
+    turned = []
+    for row in rows:
+        assert row.difference is not None
+        by = sign * (row.difference if row.a == first else -row.difference)
+        if by < 0 and row.p_value is not None and row.p_value * len(rows) <= facts.alpha:
+            assert row.slice is not None
+            turned.append((by, row.slice))
+    if not turned:
+        return None
+    by, place = min(turned, key=lambda each: each[0])
+    values = {
+        (r.model, r.slice.value): r
+        for r in facts.results.metrics
+        if r.slice is not None
+        and r.slice.column == place.column
+        and Quantity.of(r) == primary
+        and r.value is not None
+    }
+    places = sorted({value for _, value in values})
+    within = sorted({p.value for _, p in turned if p.column == place.column})
+    if (
+        2 <= len(places) <= MOST_NAMES
+        and places == within
+        and all((m, p) in values for m in (first, second) for p in places)
+    ):
+        shown = tuple(
+            Message(
+                "headline.in_a_place",
+                place=visible(p),
+                a=Message("headline.value", value=values[first, p].value, half=None),
+                b=Message("headline.value", value=values[second, p].value, half=None),
+            )
+            for p in places
+        )
+        return Message(
+            "headline.slices_turn",
+            model=facts.name(first),
+            column=visible(place.column),
+            n=len(places),
+            values=shown,
+        )
+    known = {"model": facts.name(first), "place": f"{visible(place.column)} {visible(place.value)}"}
+    if (first, place.value) not in values or (second, place.value) not in values:
+        return Message("headline.slice_turns_by", by=Message("headline.value", value=-by, half=None), **known)
+    a, b = (Message("headline.value", value=values[m, place.value].value, half=None) for m in (first, second))
+    n = values[first, place.value].n
+    return Message("headline.slice_turns", a=a, b=b, other=facts.name(second), n=n, **known)
+
+
+def _slice_alone(facts: Facts, first: str, second: str) -> Message | None:
+    """Name the one slice, less than half of all examples, that makes most of a lead on a mean over examples."""
+    primary, n = facts.primary, facts.results.n
+    assert primary is not None
+    pair, rows = facts.pair(first, second), _slices(facts, first, second)
+    if pair is None or not facts.metric(primary).is_mean or facts.results.options.get("weight"):
+        return None
+    if facts.results.design != "test-set" or facts.results.suite or pair.by.value <= 0:
+        return None
+    sizes = {r.slice: r.n for r in facts.results.metrics if r.slice is not None and Quantity.of(r) == primary}
+    best: tuple[float, int, Slice] | None = None
+    for row in rows:
+        place = row.slice
+        size = None if place is None else sizes.get(place)
+        if (
+            size is None
+            or place is None
+            or row.p_value is None
+            or row.p_value * len(rows) > facts.alpha
+            or not 0 < 2 * size < n
+        ):
+            continue
+        assert row.difference is not None
+        inside = facts.sign(primary) * (row.difference if row.a == first else -row.difference)
+        if size * inside >= MOST_OF_IT * n * pair.by.value and (best is None or size < best[1]):
+            best = (inside, size, place)
+    if best is None:
+        return None
+    inside, size, place = best
+    rest = (n * pair.by.value - size * inside) / (n - size)
+    return Message(
+        "headline.slice_alone",
+        place=f"{visible(place.column)} {visible(place.value)}",
+        n=size,
+        by=number_of(inside, pair.by),
+        rest=Message("headline.change_alone_value", value=rest, half=pair.by.half),
+    )
+
+
+# --- classes that nobody names
+
+
+def never_found(facts: Facts, lead: Lead) -> Message | None:
+    """Name the class that the first model never answers, and all models that never do."""
+    if (
+        lead.code not in OF_RUNS
+        or lead.first is None
+        or (lead.about and lead.code in ("same_answers", "reversed"))
+    ):
+        return None
+    missed = {m: _missed(facts, m) for m in facts.results.models}
+    own = missed[lead.first]
+    if not own:
+        return None
+    label = max(own, key=lambda c: (own[c], c))
+    models = [m for m in facts.results.models if label in missed[m]]
+    known = {"label": visible(label), "of": int(own[label])}
+    if len(models) == len(missed) > 1:
+        return Message("headline.never_found_by_any", n=len(models), number=len(models), **known)
+    return Message(
+        "headline.never_found", models=shortened(facts.names(models), MOST_NAMES), n=len(models), **known
+    )
+
+
+def _missed(facts: Facts, model: str) -> dict[str, float]:
+    """Return the classes, of five examples or more, that a model with labels of its own never finds."""
+    results = facts.results
+    if results.task not in ("binary", "multiclass") or not labels_are_given(facts, model):
+        return {}
+    truth: dict[str, float] = {}
+    hits: set[str] = set()
+    for cell in results.confusion:
+        if cell.model == model:
+            truth[cell.true] = truth.get(cell.true, 0.0) + cell.count
+            if cell.true == cell.predicted and cell.count:
+                hits.add(cell.true)
+    return {c: n for c, n in truth.items() if n >= LEAST_MISSED and c not in hits}
+
+
+# --- other metrics
+
+
+def otherwise(facts: Facts, lead: Lead) -> Message | None:
+    """Name another metric on which the pair is decided the other way, or at all where the primary one is open."""
+    first, second = lead.first, lead.second
+    if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
+        return None
+    names = [
+        n for n in BESIDE.get(facts.results.task, ()) if facts.primary is None or n != facts.primary.metric
+    ]
+    usual = facts.results.usual_metric
+    if usual in names:
+        names = [usual, *(n for n in names if n != usual)]
+    quantities = [facts.overall(name) for name in names]
+    if facts.results.task == "outcome":
+        quantities += facts.at_attempts
+    decided: list[Pair] = []
+    for quantity in quantities:
+        if quantity is None:
+            continue
+        of_labels = facts.metric(quantity).needs == "labels"
+        if of_labels and not all(labels_are_given(facts, m) for m in (first, second)):
+            continue
+        pair = facts.pair(first, second, quantity)
+        if pair is not None and pair.decided and pair.by.low is not None:
+            decided.append(pair)
+    alike = _same_ranking(facts, lead)
+    if alike is not None:
+        return alike
+    against = [p for p in decided if not p.ahead]
+    if against:
+        return _on_metric(facts, against[0])
+    if usual and lead.code == "ahead":
+        unlike = _not_on_the_usual(facts, first, second, usual)
+        if unlike is not None:
+            return unlike
+    if lead.code in ("undecided", "same_answers", "equivalent", "no_skill") and decided:
+        return _on_metric(facts, decided[0])
+    return None
+
+
+def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Message | None:
+    """Say that the metric which the run would have had by itself does not show the difference."""
+    quantity = facts.overall(usual)
+    pair = None if quantity is None else facts.pair(first, second, quantity)
+    if pair is None or quantity is None or not pair.by.holds(0.0):
+        return None
+    if facts.metric(quantity).needs == "labels" and not all(
+        labels_are_given(facts, m) for m in (first, second)
+    ):
+        return None
+    a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
+    key = "not_on" if values_are_shown(facts, pair, a, b) else "not_on_by"
+    return Message(
+        f"headline.{key}",
+        metric=facts.words(quantity),
+        first=facts.name(first),
+        second=facts.name(second),
+        **values_beside(a.value, b.value, pair.by),
+    )
+
+
+def _on_metric(facts: Facts, pair: Pair) -> Message:
+    if not pair.ahead:
+        turned = facts.pair(pair.second, pair.first, pair.quantity)
+        assert turned is not None
+        pair = turned
+    a, b = (facts.value(m, pair.quantity) or Limited(0.0) for m in (pair.first, pair.second))
+    key = f"on_metric{facts.loss(pair.quantity)}" + ("" if values_are_shown(facts, pair, a, b) else "_by")
+    return Message(
+        f"headline.{key}", metric=facts.words(pair.quantity), first=facts.name(pair.first),
+        second=facts.name(pair.second), **values_beside(a.value, b.value, pair.by),
+    )  # fmt: skip
+
+
+def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
+    """Say that two models rank alike, and differ by their thresholds alone."""
+    auc = facts.overall("roc_auc")
+    if (
+        lead.code != "ahead"
+        or auc is None
+        or auc == facts.primary
+        or lead.first is None
+        or lead.second is None
+    ):
+        return None
+    row = next((r for r in rows_on(facts.results, auc) if {r.a, r.b} == {lead.first, lead.second}), None)
+    loss = facts.overall("log_loss")
+    same_loss = loss is None or not differ(facts, loss)
+    if row is None or row.difference != 0 or not same_loss:
+        return None
+    return Message("headline.same_ranking", first=facts.name(lead.first), second=facts.name(lead.second))
+
+
+def opposite_attempts(facts: Facts, lead: Lead) -> Message | None:
+    """Say that the metric of all attempts has the other order, where that is not decided."""
+    first, second = lead.first, lead.second
+    if lead.code not in OF_RUNS - {"same_answers"} or first is None or second is None:
+        return None
+    for quantity in facts.at_attempts:
+        a, b = (facts.value(m, quantity) for m in (first, second))
+        if (
+            a is None
+            or b is None
+            or quantity == facts.primary
+            or facts.sign(quantity) * (b.value - a.value) <= 0
+        ):
+            continue
+        pair = facts.pair(first, second, quantity)
+        if pair is not None and not pair.decided:
+            return Message(
+                "headline.opposite_open", metric=facts.words(quantity), model=facts.name(second),
+                a=number_of(b.value, pair.by), b=number_of(a.value, pair.by),
+            )  # fmt: skip
+    return None
+
+
+# --- what could be removed: a bias, one example
+
+
+def biased(facts: Facts, lead: Lead) -> Message | None:
+    """Say that a model would be ahead without its bias, or which models predict too high or too low."""
+    rmse, first, second = facts.overall("rmse"), lead.first, lead.second
+    if lead.code not in OF_RUNS or lead.code == "same_answers" or rmse is None or first is None:
+        return None
+    large = {m: b for m in facts.ranked if (b := _large_bias(facts, m, rmse)) is not None}
+    pair = None if second is None else facts.pair(first, second, rmse)
+    if second in large and pair is not None and pair.by.value > 0:
+        assert second is not None
+        spread, smallest = _without_bias(facts, second, rmse), _without_bias(facts, first, rmse)
+        if spread < smallest:
+            return Message(
+                f"headline.{_side(large[second])}_loses", model=facts.name(second), other=facts.name(first),
+                by=_bias(large[second]), spread=number_of(spread, large[second]),
+            )  # fmt: skip
+    if first not in large and not (second in large and len(facts.ranked) == 2):
+        return None
+    alike = [m for m, b in large.items() if (b.value > 0) == (large.get(first, b).value > 0)]
+    if len(alike) > MOST_NAMES:
+        alike = [first]
+    return Message(
+        f"headline.{_side(large[alike[0]])}", models=facts.names(alike), n=len(alike),
+        by=tuple(_bias(large[m]) for m in alike),
+    )  # fmt: skip
+
+
+def _large_bias(facts: Facts, model: str, rmse: Quantity) -> Limited | None:
+    """Return a model's bias where its interval leaves 0 out and it is a good part of the RMSE."""
+    quantity = facts.overall("bias_error")
+    bias = None if quantity is None else facts.value(model, quantity)
+    size = facts.value(model, rmse)
+    if bias is None or size is None or bias.low is None or bias.high is None or bias.low <= 0 <= bias.high:
+        return None
+    return bias if abs(bias.value) >= LARGE_BIAS * size.value else None
+
+
+def _without_bias(facts: Facts, model: str, rmse: Quantity) -> float:
+    """Return the RMSE of a model after its mean error is taken off every prediction."""
+    quantity, size = facts.overall("bias_error"), facts.value(model, rmse)
+    bias = None if quantity is None else facts.value(model, quantity)
+    assert size is not None
+    return math.sqrt(max(size.value**2 - (0.0 if bias is None else bias.value**2), 0.0))
+
+
+def _side(bias: Limited) -> str:
+    return "too_high" if bias.value > 0 else "too_low"
+
+
+def _bias(bias: Limited) -> Message:
+    return Message("headline.value", value=abs(bias.value), half=bias.half)
+
+
+def one_example(facts: Facts, lead: Lead) -> Message | None:
+    """Name the models of whose squared error a single example makes more than half."""
+    square, worst = facts.overall("mse"), facts.overall("max_error")
+    if lead.code not in OF_RUNS or lead.code == "same_answers" or square is None or worst is None:
+        return None
+    if facts.primary is None or not facts.is_of_squares(facts.primary) or facts.results.options.get("weight"):
+        return None
+    shares: dict[str, float] = {}
+    for model in (lead.first, lead.second):
+        size, most = (None if model is None else facts.value(model, q) for q in (square, worst))
+        if model is not None and size is not None and most is not None and size.value > 0:
+            shares[model] = most.value**2 / (size.value * facts.results.n)
+    model = max(shares, key=lambda m: (shares[m], m), default=None)
+    if model is None or shares[model] <= HALF or facts.results.design != "test-set":
+        return None
+    return Message(
+        "headline.one_example", model=facts.name(model), share=min(shares[model], 1.0), n=facts.results.n
+    )

@@ -1,0 +1,444 @@
+"""What the values of columns decide once all tables are read: words for nothing, ``correct``, prefixes of labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalreport.errors import InputError, refuse_all, together
+from evalreport.loading.dressed_columns import mapped
+from evalreport.loading.probabilities import scale_of
+from evalreport.loading.tables import Table, emptied, word_counts
+from evalreport.options import Options, Scale
+from evalreport.predictions.cells import (
+    as_numbers,
+    combined,
+    dictionary_codes,
+    dictionary_numbers,
+    floats,
+    from_numpy,
+    keep,
+    used_only,
+)
+from evalreport.predictions.spelling import (
+    DOUBTFUL_WORDS,
+    IGNORED,
+    is_number,
+    is_whole,
+    one_spelling,
+    outcome_words,
+    parse_labels,
+)
+from evalreport.predictions.table import Notes
+from evalreport.schema.inputs import FoundRecord
+from evalreport.texts import Message, parts, plain, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_CLASSES_OF_CORRECT = 1000
+
+
+def with_values_settled(
+    tables: Sequence[Table], truth: Table | None, options: Options
+) -> tuple[list[Table], Table | None, Notes]:
+    """Settle the columns whose meaning depends on the values of all tables, and say how.
+
+    Parameters
+    ----------
+    tables, truth
+        The tables of predictions, and the table of true values where it is one of its own.
+
+    Raises
+    ------
+    InputError
+        Where two columns of a table could be the same one, or ``correct`` could be truth as well as judgement.
+    """
+    errors: list[InputError] = []
+    apart = truth is not None or any("y_true" in table.roles.columns for table in tables)
+    settled: list[Table] = []
+    found: list[FoundRecord] = []
+    for table in tables:
+        with together(errors):
+            own, records = _with_correct(_without_rivals(table), options, has_truth=apart)
+            settled.append(own)
+            found += records
+    if truth is not None:
+        with together(errors):
+            truth = _without_rivals(truth)
+    refuse_all(errors)
+    if not apart and not any("y_true" in table.roles.columns for table in settled):
+        named = [_with_named_truth(table) for table in settled]
+        settled = [table for table, _ in named]
+        found += [record for _, records in named for record in records]
+    every = [*settled, *([] if truth is None else [truth])]
+    every = _without_doubtful_words(every, options)
+    every, records = _without_prefixes(every, options)
+    found += records
+    if options.probabilities is not None:
+        every = [_as_shares(table, options.probabilities) for table in every]
+    settled, truth = every[: len(settled)], None if truth is None else every[-1]
+    found += _missing_found(every)
+    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    return settled, truth, Notes(distinct)
+
+
+# --- two columns that could be the same -------------------------------------------------------------------------------
+
+
+def _without_rivals(table: Table) -> Table:
+    """Leave out columns that say what the column that was taken says.
+
+    Raises
+    ------
+    InputError
+        They differ, so that either may be meant.
+    """
+    arrays, roles = table.read.arrays, table.roles
+    unused = dict(roles.unused)
+    for standard, others in roles.rivals.items():
+        first = roles.columns[standard]
+        for other in others:
+            if not _alike(arrays[first], arrays[other]):
+                raise InputError.of(
+                    "two_columns_for_one",
+                    file=table.name,
+                    line=None if table.name.startswith("<") else 1,
+                    column=other.strip(),
+                    first=first.strip(),
+                    other=other.strip(),
+                    standard=standard,
+                )
+            unused[other] = Message("unused.same_values", meaning=standard, other=first.strip())
+    return replace(table, roles=replace(roles, rivals={}, unused=unused))
+
+
+def _alike(first: pa.Array, other: pa.Array) -> bool:
+    import pyarrow as pa
+
+    a, b = (combined(array) for array in (first, other))
+    if not pa.types.is_dictionary(a.type):
+        return bool(a.equals(b))
+    spelling = one_spelling([*a.dictionary.to_pylist(), *b.dictionary.to_pylist(), ""])
+    texts = [
+        np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
+        for array in (a, b)
+    ]
+    return bool(np.array_equal(texts[0], texts[1]))
+
+
+# --- correct: the true label, or whether the answer is right ----------------------------------------------------------
+
+
+def _with_correct(table: Table, options: Options, *, has_truth: bool) -> tuple[Table, list[FoundRecord]]:
+    """Give ``correct`` beside predictions its part: truth, judgement or a note about them.
+
+    Raises
+    ------
+    InputError
+        It could be either.
+    """
+    roles = table.roles
+    header = roles.correct
+    if header is None:
+        return table, []
+    roles = replace(roles, correct=None)
+    part = _part_of_correct(table, header, options, has_truth=has_truth)
+    if part is None:
+        read = replace(
+            table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "metadata")}
+        )
+        return replace(table, read=read, roles=replace(roles, metadata=(*roles.metadata, header))), []
+    roles = replace(roles, columns={**roles.columns, part: header})
+    if part == "outcome":
+        return replace(table, roles=roles), []
+    record = FoundRecord(
+        what="y_true",
+        value=plain(header.strip()),
+        why=Message("found.correct_is_truth", column=header.strip()),
+    )
+    return replace(table, roles=roles), [record]
+
+
+def _part_of_correct(table: Table, header: str, options: Options, *, has_truth: bool) -> str | None:
+    """Return the standard column that ``correct`` is; None: a note about the predictions."""
+    roles, arrays = table.roles, table.read.arrays
+    predicted = roles.columns.get("y_pred")
+    judged = combined(arrays[header])
+    values = _labels_of(judged)
+    answers = set() if predicted is None else _labels_of(combined(arrays[predicted]))
+    answers |= set(one_spelling(roles.probabilities).values())
+    words = {*outcome_words(values), "0", "1"}
+    says_right = all(value.casefold() in words for value in values)
+    asked = options.task in ("binary", "multiclass", "regression", "clustering")
+    if has_truth:
+        truth = roles.columns.get("y_true")
+        if asked or predicted is None or truth is None:
+            return None
+        labels = answers | _labels_of(combined(arrays[truth]))
+        if len(labels) > MOST_CLASSES_OF_CORRECT or 2 * len(labels) > max(table.read.rows, 40):
+            return "outcome"  # texts that were judged, not labels
+        if not says_right or not _says_where_right(table, predicted, truth, judged):
+            raise _either(
+                table, header, predicted, "a note that differs from where the predictions are right"
+            )
+        return None
+    numbers = all(map(is_number, values | answers)) and not says_right
+    if values & answers or (numbers and answers):
+        return "y_true"
+    if says_right:
+        return "outcome"
+    assert predicted is not None or roles.probabilities
+    raise _either(table, header, predicted or next(iter(roles.probabilities.values())), "the true labels")
+
+
+def _labels_of(array: pa.DictionaryArray) -> set[str]:
+    return set(one_spelling(used_only(array).dictionary.to_pylist()).values())
+
+
+def _says_where_right(table: Table, predicted: str, truth: str, judged: pa.DictionaryArray) -> bool:
+    """Say whether a judgement is true exactly where the predicted label is the true one."""
+    columns = [combined(table.read.arrays[header]) for header in (predicted, truth)]
+    spelling = one_spelling([text for array in columns for text in array.dictionary.to_pylist()])
+    labels = [
+        np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
+        for array in columns
+    ]
+    texts = judged.dictionary.to_pylist()
+    words = {**outcome_words(texts), "0": 0.0, "1": 1.0}
+    says = np.array([*(words.get(one_spelling([t])[t].casefold(), np.nan) for t in texts), np.nan])
+    said = says[dictionary_codes(judged)]
+    return bool(((labels[0] == labels[1]) == (said == 1))[~np.isnan(said)].all())
+
+
+def _either(table: Table, header: str, predicted: str, instead: str) -> InputError:
+    return InputError.of(
+        "correct_is_either",
+        file=table.name,
+        line=None if table.name.startswith("<") else 1,
+        column=header.strip(),
+        judged=header.strip(),
+        predicted=predicted.strip(),
+        instead=instead,
+    )
+
+
+# --- the true label under the name of what was predicted --------------------------------------------------------------
+
+
+def _with_named_truth(table: Table) -> tuple[Table, list[FoundRecord]]:
+    """Take the one column beside ``.pred_class`` of tidymodels that holds the predicted labels for the true ones."""
+    roles = table.roles
+    predicted = roles.columns.get("y_pred", "")
+    header = next(iter(like_truth(table)), None)
+    if header is None or not predicted.strip().startswith(".pred") or len(like_truth(table)) > 1:
+        return table, []
+    metadata = tuple(name for name in roles.metadata if name != header)
+    named = replace(roles, columns={**roles.columns, "y_true": header}, metadata=metadata)
+    record = FoundRecord(
+        what="y_true", value=plain(header.strip()), why=Message("found.named_truth", column=header.strip())
+    )
+    read = replace(
+        table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "labels")}
+    )
+    return replace(table, roles=named, read=read), [record]
+
+
+def like_truth(table: Table) -> list[str]:
+    """Return the further columns whose values are labels that the predictions hold, two of them at least."""
+    import pyarrow as pa
+
+    roles, arrays = table.roles, table.read.arrays
+    answers = set(one_spelling(roles.probabilities).values())
+    if "y_pred" in roles.columns:
+        answers |= _labels_of(combined(arrays[roles.columns["y_pred"]]))
+    alike = []
+    for header in roles.metadata:
+        array = combined(arrays[header])
+        if pa.types.is_dictionary(array.type) and len(array.dictionary) <= MOST_CLASSES_OF_CORRECT:
+            labels = _labels_of(array)
+            alike += [header] if len(labels & answers) >= 2 and len(labels - answers) <= 1 else []
+    return alike
+
+
+# --- words for nothing ------------------------------------------------------------------------------------------------
+
+
+def _without_doubtful_words(tables: list[Table], options: Options) -> list[Table]:
+    """Empty cells of labels that hold ``?``, ``-`` or ``missing`` among two other true labels or more, and -100."""
+    named = parse_labels(options.labels)
+    words = [word for word in DOUBTFUL_WORDS if word not in named]
+    true = _texts(tables, "y_true")
+    rest = {label.strip() for label in true} - {*DOUBTFUL_WORDS}
+    of_labels = words if len(rest) >= 2 else []
+    ignored = [IGNORED] if IGNORED not in named and _is_ignored(tables, rest, options) else []
+    settled = []
+    for table in tables:
+        columns = table.roles.columns
+        gone = {h: words for name in ("outcome", "gold") if (h := columns.get(name)) is not None}
+        gone |= {h: of_labels for name in ("y_pred",) if (h := columns.get(name)) is not None}
+        gone |= dict.fromkeys(table.roles.answers.values(), of_labels)
+        if "y_true" in columns:
+            gone[columns["y_true"]] = [*of_labels, *ignored]
+        settled.append(emptied(table, gone))
+    return settled
+
+
+def _is_ignored(tables: Sequence[Table], true: set[str], options: Options) -> bool:
+    """Say whether -100 among true labels marks what is not to be counted: a code that no model predicts."""
+    codes = {label for label in true if label != IGNORED}
+    if IGNORED not in true or options.task == "regression" or len(codes) < 2:
+        return False
+    if not all(is_whole(label) and float(label) >= 0 for label in codes):
+        return False
+    predicted = {label.strip() for label in _texts(tables, "y_pred")}
+    probable = {label for table in tables for label in table.roles.probabilities}
+    labels = set(one_spelling(predicted | probable).values())
+    shared = labels & set(one_spelling(codes).values())
+    return IGNORED not in labels and 2 * len(shared) >= len(labels) > 0
+
+
+def _texts(tables: Iterable[Table], column: str) -> set[str]:
+    """Return the labels that a column holds in any of the tables."""
+    return {
+        text
+        for table in tables
+        for header in _headers(table, column)
+        for text in used_only(combined(table.read.arrays[header])).dictionary.to_pylist()
+    }
+
+
+def _headers(table: Table, column: str) -> list[str]:
+    named = [table.roles.columns[column]] if column in table.roles.columns else []
+    return [*named, *(table.roles.answers.values() if column == "y_pred" else ())]
+
+
+# --- labels with a prefix ---------------------------------------------------------------------------------------------
+
+
+_PREFIXES = (re.compile(r"__label__(.+)"), re.compile(r"LABEL_(\d+)"))
+"""What fastText writes before each label, and the names of classes in models of Hugging Face that were given none."""
+
+
+def _without_prefixes(tables: list[Table], options: Options) -> tuple[list[Table], list[FoundRecord]]:
+    """Write the labels of fastText and of unnamed classes as the true labels are written, where all are among these."""
+    true, predicted = _texts(tables, "y_true"), _texts(tables, "y_pred")
+    if not true or not predicted:
+        return tables, []
+    named = parse_labels(options.labels)
+    for pattern in _PREFIXES:
+        for columns, some, others in (("y_pred", predicted, true), ("y_true", true, predicted)):
+            plain_labels = {text: match[1] for text in some if (match := pattern.fullmatch(text.strip()))}
+            spelling = set(one_spelling(others).values())
+            if not plain_labels or len(plain_labels) < len(some) or named & set(plain_labels):
+                continue
+            meant = set(one_spelling(plain_labels.values()).values())
+            if columns == "y_pred" and not meant <= spelling:
+                continue
+            if columns == "y_true" and (not spelling <= meant or any(pattern.fullmatch(t) for t in others)):
+                continue
+            example = min(plain_labels)
+            record = FoundRecord(
+                what="labels",
+                value=plain(columns),
+                why=Message("found.prefix", label=example, meant=plain_labels[example]),
+            )
+            return [_relabelled(table, columns, plain_labels) for table in tables], [record]
+    return tables, []
+
+
+def _relabelled(table: Table, column: str, spelling: Mapping[str, str]) -> Table:
+    arrays = dict(table.read.arrays)
+    for header in _headers(table, column):
+        arrays[header] = keep(mapped(combined(arrays[header]), spelling), "labels")
+    return replace(table, read=replace(table.read, arrays=arrays))
+
+
+# --- probabilities in percent, and their logarithms -------------------------------------------------------------------
+
+
+def _as_shares(table: Table, scale: Scale) -> Table:
+    """Write the probabilities of a table that are percent or natural logarithms as numbers from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        They are not what the option says.
+    """
+    roles, arrays = table.roles, dict(table.read.arrays)
+    numbers = {h: floats(combined(arrays[h])) for h in (*roles.probabilities.values(), *roles.unlabelled)}
+    lone = roles.one_probability
+    if lone is not None:
+        numbers[lone] = dictionary_numbers(combined(arrays[lone]))
+    if not numbers:
+        return table
+    every = np.concatenate(list(numbers.values()))
+    found = scale_of(every)
+    if found != scale:
+        first = next(iter(numbers)).strip()
+        low, high = (
+            (float(end(every)) for end in (np.nanmin, np.nanmax)) if (~np.isnan(every)).any() else (0, 0)
+        )
+        raise InputError.of(
+            "other_scale", file=table.name, column=first, scale=scale, low=f"{low:.6g}", high=f"{high:.6g}"
+        )
+    for header, values in numbers.items():
+        shares = values / 100 if scale == "percent" else np.exp(values)
+        if header == lone:
+            array = combined(arrays[header])
+            own = floats(as_numbers(array.dictionary))
+            own = own / 100 if scale == "percent" else np.exp(own)
+            spelled = dict(zip(array.dictionary.to_pylist(), map(repr, own.tolist()), strict=True))
+            arrays[header] = keep(mapped(array, spelled), "metadata")
+        else:
+            arrays[header] = from_numpy(shares, ~np.isnan(shares))
+    return replace(table, read=replace(table.read, arrays=arrays))
+
+
+# --- what was taken, said once ----------------------------------------------------------------------------------------
+
+
+_SHOWN = ("id", "y_true", "y_pred", "score", "outcome", "gold", "fold")
+
+
+def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRecord]:
+    """Say which headers were taken for standard columns by another name."""
+    taken: dict[str, list[str]] = {}
+    for table in [*tables, *([] if truth is None else [truth])]:
+        roles = table.roles
+        pairs = [(name, roles.columns[name]) for name in _SHOWN if name in roles.columns]
+        pairs += [(f"p_{label}", header) for label, header in roles.probabilities.items()]
+        for name, header in pairs:
+            if header.strip().casefold() != name.casefold() and header.strip() not in taken.setdefault(
+                name, []
+            ):
+                taken[name].append(header.strip())
+    shown = [
+        Message("found.column", standard=name, headers=headers) for name, headers in taken.items() if headers
+    ]
+    if not shown:
+        return []
+    return [FoundRecord(what="columns", value=parts(*shown), why=Message("found.columns"))]
+
+
+def _missing_found(tables: Sequence[Table]) -> list[FoundRecord]:
+    """Say how many cells were taken as missing, and which words they held."""
+    counts = word_counts(tables)
+    if not counts:
+        return []
+    total = sum(counts.values())
+    words = [
+        Message("found.missing.word", word=quoted(word), column=column, n=n)
+        for (column, word), n in sorted(counts.items())
+    ]
+    return [
+        FoundRecord(
+            what="missing",
+            value=Message("found.missing.value", n=total),
+            why=Message("found.missing.why", words=words),
+        )
+    ]

@@ -1,0 +1,260 @@
+"""Columns as platforms name them mean what they mean there: the same arrays as under the standard names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.errors import InputError
+from evalreport.options import Options
+from evalreport.predictions.platforms import PLATFORMS, names_of
+from evalreport.predictions.table import Predictions
+from tests.samples.same_table import in_form
+
+FORMS = ("csv", "parquet", "jsonl", "pandas")
+N = 40
+RNG = np.random.default_rng(7)
+TRUE = [int(flag) for flag in RNG.random(N) < 0.4]
+P1 = [round(float(p), 3) for p in np.clip(RNG.normal(0.3, 0.15, N) + 0.4 * np.array(TRUE), 0.01, 0.99)]
+P0 = [round(1 - p, 3) for p in P1]
+LABELS = [int(p >= 0.35) for p in P1]
+"""Labels at a threshold that is not 0.5: made anew they would be others."""
+IDS = [f"r{place:03d}" for place in range(N)]
+
+
+def words(codes: list[int]) -> list[str]:
+    """The codes 0 and 1 as the words No and Yes."""
+    return [("No", "Yes")[code] for code in codes]
+
+
+BY_CODES = {"id": IDS, "y_true": TRUE, "y_pred": LABELS, "p_1": P1, "p_0": P0}
+BY_WORDS = {"id": IDS, "y_true": words(TRUE), "y_pred": words(LABELS), "p_Yes": P1, "p_No": P0}
+LISTS = [f"[{a}, {b}]" for a, b in zip(P0, P1, strict=True)]
+
+LAYOUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "Azure ML": (
+        {"id": IDS, "y_true": words(TRUE), "Scored Labels": words(LABELS), "Scored Probabilities": P1},
+        {name: BY_WORDS[name] for name in ("id", "y_true", "y_pred", "p_Yes")},
+    ),
+    "Azure ML, several classes": (
+        {
+            "id": IDS,
+            "y_true": words(TRUE),
+            'Scored Probabilities for Class "No"': P0,
+            'Scored Probabilities for Class "Yes"': P1,
+            "Scored Labels": words(LABELS),
+        },
+        BY_WORDS,
+    ),
+    "caret": (
+        {"pred": words(LABELS), "obs": words(TRUE), "No": P0, "Yes": P1, "rowIndex": IDS},
+        BY_WORDS,
+    ),
+    "H2O": ({"id": IDS, "y_true": TRUE, "predict": LABELS, "p0": P0, "p1": P1}, BY_CODES),
+    "H2O, words": (
+        {"id": IDS, "y_true": words(TRUE), "predict": words(LABELS), "No": P0, "Yes": P1},
+        BY_WORDS,
+    ),
+    "KNIME": (
+        {
+            "id": IDS,
+            "churn": words(TRUE),
+            "P (churn=No)": P0,
+            "P (churn=Yes)": P1,
+            "Prediction (churn)": words(LABELS),
+        },
+        BY_WORDS,
+    ),
+    "ML.NET": (
+        {"id": IDS, "Label": TRUE, "PredictedLabel": LABELS, "Probability": P1},
+        {name: BY_CODES[name] for name in ("id", "y_true", "y_pred", "p_1")},
+    ),
+    "mlr3": (
+        {"row_ids": IDS, "truth": words(TRUE), "response": words(LABELS), "prob.No": P0, "prob.Yes": P1},
+        BY_WORDS,
+    ),
+    "OpenML": (
+        {"row_id": IDS, "prediction": LABELS, "correct": TRUE, "confidence.0": P0, "confidence.1": P1},
+        BY_CODES,
+    ),
+    "OpenML, words": (
+        {
+            "row_id": IDS,
+            "prediction": words(LABELS),
+            "correct": words(TRUE),
+            "confidence.No": P0,
+            "confidence.Yes": P1,
+        },
+        BY_WORDS,
+    ),
+    "RapidMiner": (
+        {
+            "id": IDS,
+            "Survived": words(TRUE),
+            "confidence(Yes)": P1,
+            "confidence(No)": P0,
+            "prediction(Survived)": words(LABELS),
+        },
+        BY_WORDS,
+    ),
+    "SageMaker Autopilot": (
+        {
+            "id": IDS,
+            "target": words(TRUE),
+            "predicted_label": words(LABELS),
+            "probabilities": LISTS,
+            "labels": ["['No', 'Yes']"] * N,
+        },
+        BY_WORDS,
+    ),
+    "SageMaker linear learner": (
+        {"id": IDS, "label": TRUE, "predicted_label": LABELS, "score": LISTS},
+        BY_CODES,
+    ),
+    "SAS": ({"id": IDS, "F_BAD": TRUE, "I_BAD": LABELS, "P_BAD1": P1, "P_BAD0": P0}, BY_CODES),
+    "SAS, our labels": ({"id": IDS, "y_true": TRUE, "y_pred": LABELS, "P_BAD1": P1, "P_BAD0": P0}, BY_CODES),
+    "Spark ML": (
+        {"id": IDS, "label": TRUE, "prediction": [float(code) for code in LABELS], "probability": LISTS},
+        BY_CODES,
+    ),
+    "tidymodels": (
+        {
+            ".pred_class": words(LABELS),
+            ".pred_No": P0,
+            ".pred_Yes": P1,
+            ".row": IDS,
+            "class": words(TRUE),
+            ".config": ["pre0_mod0"] * N,
+        },
+        BY_WORDS,
+    ),
+    "Kaggle": (
+        {"PassengerId": IDS, "y_true": TRUE, "y_pred": LABELS, "probability_1": P1, "probability_0": P0},
+        BY_CODES,
+    ),
+}
+
+
+def arrays(read: Predictions) -> list[Any]:
+    """All that metrics read of the one model."""
+    (model,) = read.models
+    assert read.y_true is not None
+    assert model.y_pred is not None
+    assert model.proba is not None
+    return [
+        read.task,
+        read.classes,
+        read.positive,
+        read.ids.to_pylist(),
+        read.y_true.tolist(),
+        model.y_pred.tolist(),
+        np.round(model.proba, 12).tolist(),
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_platforms_columns_are_read_as_the_standard_ones(layout: str, form: str, tmp_path: Path) -> None:
+    """Labels, probabilities of each class, ids and truth, in every form; and the mapping is said."""
+    table, standard = LAYOUTS[layout]
+    read = er.load(in_form(form, table, tmp_path))
+    assert arrays(read) == arrays(er.load(in_form("pandas", standard, tmp_path)))
+    assert any(record.what == "columns" for record in read.found)
+
+
+def test_every_name_of_the_table_is_read(tmp_path: Path) -> None:
+    """Each name of a predicted label, an id and a truth that has no gap, in the spelling of the platform."""
+    gaps = {"labels": "y_pred", "ids": "id", "truth": "y_true"}
+    for one in PLATFORMS:
+        for part, standard in gaps.items():
+            for name in getattr(one, part):
+                if "<" in name or name.lower() not in (standard, *names_of(standard)):
+                    continue
+                table = {("y_pred" if n == "y_pred" else n): BY_CODES[n] for n in ("id", "y_true", "y_pred")}
+                renamed = {name if header == standard else header: own for header, own in table.items()}
+                read = er.load(in_form("csv", renamed, tmp_path))
+                assert read.ids.to_pylist() == IDS, name
+                assert read.models[0].y_pred is not None, name
+                assert read.models[0].y_pred.tolist() == LABELS, name
+
+
+@pytest.mark.parametrize("column", ["customer_id", "patient_id", "user_id"])
+def test_a_customers_number_is_no_id(column: str, tmp_path: Path) -> None:
+    """It names a cluster: rows are numbered, and the column is for --cluster."""
+    table = {column: ["c1", "c2"] * (N // 2), "y_true": TRUE, "y_pred": LABELS}
+    read = er.load(in_form("csv", table, tmp_path))
+    assert list(read.metadata) == [column]
+    assert len(read.ids) == N
+
+
+def test_two_columns_that_could_be_the_prediction_are_a_question(refused: Callable[..., InputError]) -> None:
+    """Both are named; after the advice that is given the file is read."""
+    text = "id,y_true,predicted_label,prediction\na,1,1,0\nb,0,0,1\nc,1,0,1\n"
+    error = refused("m.csv", text)
+    assert "'prediction' and 'predicted_label' could both be y_pred" in error.problem
+    assert "rename the one that is meant y_pred" in (error.remedy or "")
+
+
+def test_the_advice_about_two_columns_works(loaded: Callable[..., Predictions]) -> None:
+    """One of them is renamed y_pred, which counts before every other name."""
+    read = loaded("id,y_true,y_pred,prediction\na,1,1,0\nb,0,0,1\nc,1,0,1\n")
+    assert read.models[0].y_pred is not None
+    assert read.models[0].y_pred.tolist() == [1, 0, 0]
+
+
+def test_two_columns_that_say_the_same_are_no_question(loaded: Callable[..., Predictions]) -> None:
+    """`1` and `1.0` are one label."""
+    read = loaded("id,y_true,predicted_label,prediction\na,1,1,1.0\nb,0,0,0.0\nc,1,0,0.0\n")
+    assert read.models[0].y_pred is not None
+    assert read.models[0].y_pred.tolist() == [1, 0, 0]
+
+
+def test_correct_that_judges_answers_in_words_is_an_outcome(loaded: Callable[..., Predictions]) -> None:
+    """Texts that were judged, without their truth."""
+    read = loaded("id,prediction,correct\na,Paris,1\nb,Rome,0\nc,Bern,1\n")
+    assert read.task == "outcome"
+
+
+def test_correct_beside_labels_under_other_names_is_a_note_where_it_agrees(
+    loaded: Callable[..., Predictions],
+) -> None:
+    """The labels are compared: they give F1 as well as accuracy."""
+    read = loaded("id,label,prediction,correct\na,1,1,1\nb,0,1,0\nc,1,1,1\nd,0,0,1\n")
+    assert read.task == "binary"
+    assert list(read.metadata) == ["correct"]
+
+
+def test_correct_that_contradicts_the_labels_is_a_question(refused: Callable[..., InputError]) -> None:
+    """The column, what it may be, and the option that says so."""
+    error = refused("m.csv", "id,label,prediction,correct\na,1,1,0\nb,0,1,0\nc,1,1,1\nd,0,0,1\n")
+    assert error.column == "correct"
+    assert "--outcome correct" in (error.remedy or "")
+
+
+def test_the_advice_about_correct_works(loaded: Callable[..., Predictions]) -> None:
+    """Either way of it."""
+    text = "id,label,prediction,{}\na,1,1,0\nb,0,1,0\nc,1,1,1\nd,0,0,1\n"
+    assert loaded(text.format("correct"), outcome="correct").task == "outcome"
+    assert loaded(text.replace("label,", "other,").format("y_true")).y_true is not None
+
+
+def test_a_score_beside_numbers_asks_for_the_task(refused: Callable[..., InputError], tmp_path: Path) -> None:
+    """ML.NET's regression calls its prediction Score; the option that the message names reads it."""
+    text = "id,Label,Score\n0,296.69,282.504\n1,113.34,112.3055\n2,57.4,98.724\n"
+    assert "--task regression" in (refused("m.csv", text).remedy or "")
+    read = er.load(tmp_path / "m.csv", options=Options(task="regression"))
+    assert read.models[0].y_pred is not None
+    assert read.models[0].y_pred.tolist() == [282.504, 112.3055, 98.724]
+
+
+def test_lists_of_scores_that_are_no_probabilities_are_refused(refused: Callable[..., InputError]) -> None:
+    """They do not add up to 1."""
+    text = 'id,label,predicted_label,score\na,0,0,"[2.1, 0.4]"\nb,1,1,"[0.3, 1.9]"\n'
+    error = refused("m.csv", text)
+    assert "no probabilities" in error.problem
+    assert "p_<label>" in (error.remedy or "")
