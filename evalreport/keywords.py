@@ -104,6 +104,11 @@ class RunKeywords(TypedDict, total=False):
         Cost of a false negative over that of a false positive; also finds the cheapest threshold.
     what_if_threshold : float
         Say how many cases would change sides at this threshold.
+    finds : str
+        Shares of the positives found, such as 0.95,0.8: columns of the table of thresholds in place of
+        60 and 90 %.
+    alarms : str
+        Shares of false alarms, such as 0.05: columns of the table of thresholds in place of 1 and 10 %.
     grade : str
         Rating grades for the calibration table; without it deciles of risk.
     noise : float
@@ -192,6 +197,8 @@ class RunKeywords(TypedDict, total=False):
     thresholds: str | None
     cost_ratio: float | None
     what_if_threshold: float | None
+    finds: str | None
+    alarms: str | None
     grade: str | None
     noise: float | None
     same_input: str | None

@@ -33,11 +33,23 @@ from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 ALWAYS = ("accuracy", "f1", "mcc")
-FIXED_FPR = (0.01, 0.05, 0.1, 0.2)
-"""False positive rates at which the recall is stated."""
 
-FIXED_RECALL = (0.9, 0.6, 0.3)
-"""Recalls at which the precision is stated: the lecture's three."""
+
+@dataclass(frozen=True, slots=True)
+class FixedRates:
+    """False positive rates at which the recall is stated, and recalls at which the precision is."""
+
+    alarms: tuple[float, ...] = (0.01, 0.05, 0.1, 0.2)
+    finds: tuple[float, ...] = (0.9, 0.6, 0.3)
+
+    def along_with(self, *, alarms: Sequence[float], finds: Sequence[float]) -> FixedRates:
+        """Return these with further rates."""
+        return FixedRates(
+            tuple(sorted({*self.alarms, *alarms})), tuple(sorted({*self.finds, *finds}, reverse=True))
+        )
+
+
+USUAL_RATES = FixedRates()
 
 MOST_IN_GRID = 120
 MOST_CHOSEN = 1000
@@ -180,6 +192,7 @@ def curve_replicates(
     *,
     n_resamples: int,
     seed: int,
+    rates: FixedRates = USUAL_RATES,
 ) -> tuple[CurveReplicates, ...]:
     """Resample every ranking that has a band by the same draws; for several classes only the bands.
 
@@ -189,12 +202,12 @@ def curve_replicates(
         Bootstrap replicates B.
     """
     cut = [coarse(one) for one in rankings]
-    grids = [grid_of(one) for one in rankings]
+    grids = [grid_of(one, rates) for one in rankings]
     taken: list[list[_Block]] = [[] for _ in cut]
 
     def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Block:
         number, drawn, chosen_by = task
-        return _evaluated(cut[number], grids[number], drawn(), chosen_by)
+        return _evaluated(cut[number], grids[number], drawn(), chosen_by, rates)
 
     def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
         done = 0
@@ -221,12 +234,14 @@ class _Block:
     precision: tuple[Floats, ...]
 
 
-def _evaluated(one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion]) -> _Block:
+def _evaluated(
+    one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion], rates: FixedRates
+) -> _Block:
     """Evaluate one block of replicates of one ranking; thresholds are chosen anew where criteria are given."""
     return _Block(
         tpr_at(drawn, grid),
         tuple(optimism(criterion, one, drawn) for criterion in criteria),
-        tuple(precision_at_recall(drawn, recall) for recall in FIXED_RECALL if criteria),
+        tuple(precision_at_recall(drawn, recall) for recall in rates.finds if criteria),
     )
 
 
@@ -238,10 +253,10 @@ def _joined(blocks: Sequence[_Block], width: int) -> tuple[Floats, tuple[Floats,
     return tpr, tuple(map(np.concatenate, optimistic)), tuple(map(np.concatenate, precise))
 
 
-def grid_of(counts: ThresholdCounts) -> Floats:
+def grid_of(counts: ThresholdCounts, rates: FixedRates = USUAL_RATES) -> Floats:
     """Return the false positive rates at which the band is taken: where the curve bends, and the fixed ones."""
     bends = counts.fpr[visible_points(counts.fpr, counts.tpr, MOST_IN_GRID)]
-    return np.unique(np.concatenate([bends, FIXED_FPR]))
+    return np.unique(np.concatenate([bends, rates.alarms]))
 
 
 DIGITS = 15

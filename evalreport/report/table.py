@@ -141,7 +141,7 @@ class Row:
     """
 
     model: Model | None
-    cells: tuple[Cell | Stroke | str, ...]
+    cells: tuple[Cell | Stroke | Sketch | str, ...]
     label: str | Cell = ""
     key: str = ""
     about: str = ""
@@ -327,6 +327,54 @@ class Stroke:
     mark: Model | None = None
     grey: bool = False
     tries: tuple[bool, ...] = ()
+
+
+SKETCH = (120, 72)
+"""Width and height of a sketch, in its own units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sketch:
+    """A small curve in its band, as paths in a box of ``SKETCH``; ``beyond``: where the curve leaves the band."""
+
+    line: str
+    band: str
+    beyond: str
+    title: str
+    mark: Model
+
+
+Points = Sequence[tuple[float, float]]
+
+
+def sketch(
+    line: Points, band: Points, beyond: Sequence[bool], *, top: float, title: str, mark: Model
+) -> Sketch:
+    """Return a curve of points within 0 and ``top`` on both axes.
+
+    Parameters
+    ----------
+    band
+        The outline of its band, if it has one.
+    beyond
+        Of each point of the line whether it lies outside.
+    """
+    width, height = SKETCH
+
+    def path(points: Points) -> str:
+        places = (
+            f"{1 + (width - 2) * x / top:.1f} {height - 1 - (height - 2) * min(y, top) / top:.1f}"
+            for x, y in points
+        )
+        return "M" + " L".join(dict.fromkeys(places)) if points else ""
+
+    parts: list[list[tuple[float, float]]] = []
+    for place, (point, outside) in enumerate(zip(line, beyond, strict=False)):
+        if outside:
+            parts = parts if place and beyond[place - 1] else [*parts, []]
+            parts[-1].append(point)
+    thick = "".join(path(part if len(part) > 1 else part * 2) for part in parts if part)
+    return Sketch(line=path(line), band=path(band), beyond=thick, title=title, mark=mark)
 
 
 def scale_of(

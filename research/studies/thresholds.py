@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from evalreport.engine.counts import Counts
 from evalreport.engine.ranks import descending_order
-from evalreport.metrics.operating_points import FIXED_FPR, Criterion, criteria, curve_replicates
+from evalreport.metrics.operating_points import USUAL_RATES, Criterion, criteria, curve_replicates
 from evalreport.metrics.threshold_counts import count_thresholds
 from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
 from evalreport.questions.thresholds.records import OperatingPointRecord
@@ -51,7 +51,7 @@ def study(design: Design, sets: int) -> dict[str, float]:
         (tally,) = curve_replicates([one], units, chosen_by, n_resamples=RESAMPLES, seed=seed)
         limits = band(tally, units, LEVEL)
         assert limits is not None
-        for fpr in FIXED_FPR:
+        for fpr in USUAL_RATES.alarms:
             low, high = (float(np.interp(fpr, tally.grid, side)) for side in limits)
             held[f"band at FPR {fpr}"].append(low <= norm.sf(norm.isf(fpr) - design.shift) <= high)
         for point in operating_points(tally, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):

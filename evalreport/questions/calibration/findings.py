@@ -125,7 +125,7 @@ def said(finding: Finding, name: Callable[[str], str]) -> Message:
     ...     observed_expected_low=0.575, observed_expected_high=0.79, citl_high=-0.2,
     ... )
     >>> str(said(Finding(record, "too_high", 0.001), str))
-    'pd is too high: 3.4 % predicted, 2.3 % observed (0.67 times as many, 0.57 to 0.79)'
+    'pd is too high: 3.4 % predicted, 2.3 % observed (observed ÷ predicted 0.67 [0.57, 0.79])'
     """
     record, kind = finding.record, finding.kind
     who = _who(record, name)
@@ -145,13 +145,13 @@ def _who(record: CalibrationRecord, name: Callable[[str], str]) -> str | Message
 
 
 def level_of(record: CalibrationRecord) -> Message:
-    """Say how much is predicted and observed, and observed over predicted with its interval."""
+    """Say how much is predicted and observed, and the ratio of observed over predicted with its interval."""
     total = record.n_weighed
     rates = {"predicted": record.expected / total, "observed": record.observed / total}
     low, high = record.observed_expected_low, record.observed_expected_high
-    if not record.observed_expected or low is None or high is None:
+    if record.observed_expected is None or low is None or high is None:
         return Message("calibration.rates", **rates)
-    return Message("calibration.rates_times", times=record.observed_expected, low=low, high=high, **rates)
+    return Message("calibration.rates_ratio", ratio=record.observed_expected, low=low, high=high, **rates)
 
 
 def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) -> Message:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +13,6 @@ from evalreport.headline import (
     calibration_findings,
     calibration_heading,
     calibration_of_others,
-    worst_of_models,
 )
 from evalreport.plots.calibration import (
     calibration_curve,
@@ -23,23 +23,35 @@ from evalreport.plots.calibration import (
 )
 from evalreport.plots.pictures import Figure
 from evalreport.questions.calibration.records import CalibrationRecord, CalibrationTableRecord
+from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.report.naming import listed
-from evalreport.report.table import Cell, Column, Row, Scale, Table, plain_cell, scale_of, stroke
+from evalreport.report.table import (
+    Cell,
+    Column,
+    Row,
+    Scale,
+    Sketch,
+    Table,
+    plain_cell,
+    scale_of,
+    sketch,
+    stroke,
+)
 from evalreport.report.view import Model, View
-from evalreport.schema.results import Results
-from evalreport.texts import say
+from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
 
-MOST_PANELS, MOST_ROWS, LEAST_EVENTS, LONGEST = 3, 12, 10, 20
+MOST_PANELS, MOST_TABLES, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 2, 12, 6, 10, 20
 WIDTH, HEIGHT = 4.2, 3.6
-RATIOS = (0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
-SLOPES = (-2.0, -1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSection:
-    """Panels with their note, the board of models or classes, tables of grades, and the parts of the Brier score."""
+    """A table of models or classes with their curves, of a single model its figure; tables of grades that were named.
+
+    The first of several tables of grades is shown, the others are folded.
+    """
 
     heading: str
     about: str
@@ -47,7 +59,17 @@ class CalibrationSection:
     note: str
     board: Table
     grades: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationDetails:
+    """Larger curves with their note, deciles of risk, and the parts of the Brier score."""
+
+    figures: tuple[Figure, ...]
+    note: str
+    grades: tuple[Table, ...]
     parts: Table | None
+    cut: str
 
 
 Shown = tuple[str, str | None]
@@ -70,48 +92,67 @@ def describe(view: View) -> CalibrationSection | None:
     if first.label is not None:
         classes = len({f.record.label for f in found})
         events = say("calibration.examples", n=round(first.n), classes=classes)
-    kinds = {(f.record.model, f.record.label): f.kind for f in found}
-    order = [f.record.model for f in worst_of_models(found)]
-    shown = _shown(view.results, found)
-    curves = calibration_curves(view.results, shown)
+    alone = _panels(view, found) if _is_alone(found) else ()
     about = [". ".join(others) + "." if others else "", events]
-    if not any(curve.low for curve in curves) and curves:
+    curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in found])
+    if curves and not any(curve.low for curve in curves):
         about.append(say("calibration.no_band"))
     if first.observed < LEAST_EVENTS:
         about.append(say("calibration.few_events", n=round(first.observed)))
-    heading = str(calibration_heading(found, name))
+    heading, by_class = str(calibration_heading(found, name)), first.label is not None
+    of_grades = view.results.options.get("grade") is not None
     return CalibrationSection(
         heading=say("calibration.section", finding=heading),
         about=" ".join(filter(None, about)),
-        figures=_figures(view, shown, kinds),
-        note=_note(view, shown),
+        figures=_figures(view, alone, found),
+        note=_note(view, alone),
         board=_board(view, found),
-        grades=_grades(view, order, by_class=first.label is not None),
-        parts=_parts(view, order, by_class=first.label is not None),
+        grades=_grades(view, [m.id for m in view.models], by_class=by_class) if of_grades else (),
     )
 
 
-def _shown(results: Results, found: Sequence[Finding]) -> list[Shown]:
-    """Return the panels: the gravest models; of several classes the heading's and those with the smallest p-values.
+def describe_details(view: View) -> CalibrationDetails | None:
+    """Lay out what a reader may look up: curves, deciles and parts of the Brier score of the models that may lead."""
+    found = calibration_findings(view.results)
+    if not found:
+        return None
+    by_class, of_grades = found[0].record.label is not None, view.results.options.get("grade") is not None
+    panels = () if _is_alone(found) else _panels(view, found)
+    tables = () if of_grades else _grades(view, [m.id for m in view.models], by_class=by_class)
+    cut = ""
+    if len(tables) > MOST_TABLES:
+        cut = say("calibration.details_cut", shown=MOST_TABLES, n=len(tables))
+    parts = _parts(view, [m.id for m in view.models], by_class=by_class)
+    if not panels and not tables and parts is None:
+        return None
+    return CalibrationDetails(
+        _figures(view, panels, found), _note(view, panels), tables[:MOST_PANELS], parts, cut
+    )
 
-    Of many classes only some have a curve.
-    """
-    enough = [
-        f
-        for f in found
-        if f.record.observed >= LEAST_EVENTS
-        and calibration_curves(results, [(f.record.model, f.record.label)])
-    ]
-    if enough and enough[0].record.label is not None:
-        enough = [enough[0], *sorted(enough[1:], key=lambda f: _p_value(f.record))]
-    return [(f.record.model, f.record.label) for f in enough][:MOST_PANELS]
+
+def _is_alone(found: Sequence[Finding]) -> bool:
+    """Return whether there is one curve to be shown: its figure is as large as others."""
+    return len(found) == 1
+
+
+def _has_curve(view: View, finding: Finding) -> bool:
+    """Return whether a model (and class) has a curve: of a single probability it is a point."""
+    curves = calibration_curves(view.results, [(finding.record.model, finding.record.label)])
+    return finding.record.observed >= LEAST_EVENTS and any(len(set(curve.x)) > 1 for curve in curves)
+
+
+def _panels(view: View, found: Sequence[Finding]) -> tuple[Shown, ...]:
+    """Return the larger curves: those of the first models of the board, or of the first rows of classes."""
+    rows = (f.record for f in _rows(view, found) if _has_curve(view, f))
+    return tuple((r.model, r.label) for r in rows)[:MOST_PANELS]
 
 
 def _p_value(record: CalibrationRecord) -> float:
     return 1.0 if record.p_value is None else record.p_value
 
 
-def _figures(view: View, shown: Sequence[Shown], kinds: Mapping[Shown, str]) -> tuple[Figure, ...]:
+def _figures(view: View, shown: Sequence[Shown], found: Sequence[Finding]) -> tuple[Figure, ...]:
+    kinds = {(f.record.model, f.record.label): f.kind for f in found}
     curves = calibration_curves(view.results, shown)
     if not curves:
         return ()
@@ -162,55 +203,79 @@ def _note(view: View, shown: Sequence[Shown]) -> str:
 
 
 def _rows(view: View, found: Sequence[Finding]) -> list[Finding]:
-    """Return the rows of the board: models, or of several classes each model's classes, the smallest p first."""
+    """Return the rows of the board: models, or of several classes the heading's, then the smallest p first."""
     order = {m.id: m.index for m in view.models}
     if found[0].record.label is None:
         return sorted(found, key=lambda f: order[f.record.model])
-    return sorted(found, key=lambda f: (_p_value(f.record), order[f.record.model]))
+    return [found[0], *sorted(found[1:], key=lambda f: (_p_value(f.record), order[f.record.model]))]
 
 
 def _board(view: View, every: Sequence[Finding]) -> Table:
     by_class = every[0].record.label is not None
-    shown = _rows(view, every)[:MOST_ROWS] if by_class else _rows(view, every)
-    records = [f.record for f in shown]
-    ratios = scale_of(
-        [v for r in records for v in (r.observed_expected, r.observed_expected_low, r.observed_expected_high) if v],
-        RATIOS, texts=lambda t: f"{t:g}", transform="log", reference=1.0,
-        left=say("calibration.too_high_side"), right=say("calibration.too_low_side"),
-    )  # fmt: skip
-    slopes = scale_of(
-        [v for r in records for v in (r.slope, r.slope_low, r.slope_high)], SLOPES, texts=lambda t: f"{t:g}",
-        reference=1.0, left=say("calibration.over_side"), right=say("calibration.under_side"),
-    )  # fmt: skip
-    rows = tuple(_board_row(view, finding, ratios, slopes) for finding in shown)
+    rows = _rows(view, every)[:MOST_ROWS] if by_class else _rows(view, every)
+    drawn = [] if _is_alone(every) else [f for f in rows if _has_curve(view, f)]
+    curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in drawn])
+    end, root = (end_of_axis(curves), mostly_low(curves)) if curves else (1.0, False)
+    sketches = {
+        id(f): _sketch(view, f, curve, end, root=root) for f, curve in zip(drawn, curves, strict=True)
+    }
     heads = (
-        say("calibration.predicted"), say("calibration.observed"), say("calibration.ratio"),
-        Column("", scale=ratios), say("calibration.citl"), say("calibration.slope"), Column("", scale=slopes), "p",
+        *((Column(say("calibration.curve"), "sketch"),) if drawn else ()), say("calibration.predicted"),
+        say("calibration.observed"), say("calibration.ratio"), say("calibration.slope"),
+        Column(say("calibration.verdict"), "text"),
     )  # fmt: skip
-    return Table(say("calibration.board"), heads, rows, _board_note(view, every, records), look="lined")
+    table = tuple(_board_row(view, finding, sketches.get(id(finding)), drawn=bool(drawn)) for finding in rows)
+    axes = []
+    if curves:
+        level = numbers.percent(view.confidence)
+        axes = [say("calibration.sketches", end=end, axes=say("calibration.of_root") if root else "")]
+        axes += [say("calibration.sketches_band", level=level)] if any(c.low for c in curves) else []
+    note = " ".join((*axes, _board_note(view, every, [f.record for f in rows])))
+    look = "lined" + (" small" if len(rows) > MOST_LARGE else "")
+    return Table(say("calibration.board"), heads, table, note, look=look)
 
 
-def _board_row(view: View, finding: Finding, ratios: Scale, slopes: Scale) -> Row:
+def _sketch(view: View, finding: Finding, curve: CurveRecord, end: float, *, root: bool) -> Sketch:
+    """Lay out a small curve in its band."""
+    scale: Callable[[float], float] = math.sqrt if root else float
+    held = [i for i, x in enumerate(curve.x) if x <= end + 1e-12]
+    low, high = (tuple(side[i] for i in held) if side else () for side in (curve.low, curve.high))
+    line = tuple((scale(curve.x[i]), scale(curve.y[i])) for i in held)
+    known = [
+        (x, a, b) for (x, _), a, b in zip(line, low, high, strict=False) if a is not None and b is not None
+    ]
+    band = (*((x, scale(b)) for x, _, b in known), *((x, scale(a)) for x, a, _ in reversed(known)))
+    beyond = tuple(
+        a is not None and b is not None and not a - 1e-12 <= curve.y[i] <= b + 1e-12
+        for i, a, b in zip(held, low, high, strict=False)
+    )
+    model = view.model(finding.record.model)
+    title = say("calibration.described", model=model.name)
+    return sketch(line, band, beyond, top=scale(end), title=title, mark=model)
+
+
+def _board_row(view: View, finding: Finding, curve: Sketch | None, *, drawn: bool) -> Row:
     r, model = finding.record, view.model(finding.record.model)
     label = ""
     if r.label is not None:
         label = say("calibration.of_class", model=model.name, label=shorten(visible(r.label), LONGEST))
-    level, spread = (
-        finding.kind in ("too_high", "too_low"),
-        finding.kind in ("overconfident", "underconfident"),
-    )
-    low, high = r.observed_expected_low, r.observed_expected_high
-    ratio = plain_cell(r.observed_expected, low, high, 2, strong=level)
-    slope = plain_cell(r.slope, r.slope_low, r.slope_high, 2, strong=spread)
+    of_level = finding.kind in ("too_high", "too_low")
+    of_slope = finding.kind in ("overconfident", "underconfident")
+    p = "" if finding.p_adjusted is None else numbers.p_phrase(finding.p_adjusted)
     cells = (
+        *((curve or "",) if drawn else ()),
         _sum(r.expected),
         _sum(r.observed),
-        ratio,
-        stroke(ratios, r.observed_expected or None, low or None, high, title=ratio.text, mark=model),
-        plain_cell(r.citl, r.citl_low, r.citl_high, 2),
-        slope,
-        stroke(slopes, r.slope, r.slope_low, r.slope_high, title=slope.text, mark=model),
-        Cell(numbers.p_value(finding.p_adjusted), strong=finding.kind == "shape"),
+        plain_cell(
+            r.observed_expected, r.observed_expected_low, r.observed_expected_high, 2, strong=of_level
+        ),
+        plain_cell(r.slope, r.slope_low, r.slope_high, 2, strong=of_slope),
+        Cell(
+            named("calibration.word", finding.kind),
+            p,
+            look="wrong" if finding.off else "",
+            strong=finding.off,
+        ),
     )
     return Row(model, cells, label)
 
@@ -239,12 +304,12 @@ def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[Table,
 
     Of several classes they are about the largest probability, and whether that class is the true one.
     """
-    named = view.results.options.get("grade")
+    grade = view.results.options.get("grade")
     tables = []
     for model in order:
         rows = [r for r in view.results.calibration_table if r.model == model and r.slice is None]
         if rows:
-            column = None if named is None else str(named)
+            column = None if grade is None else str(grade)
             tables.append(_grade_table(view, model, rows, column, by_class=by_class))
     return tuple(tables)
 
@@ -292,7 +357,14 @@ def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
         Cell(numbers.rate(r.predicted), strong=_outside(r)),
         numbers.rate(r.observed),
         stroke(rates, r.observed, r.low, r.high, bar=r.predicted, title=title, mark=model),
-        numbers.MISSING if r.p_value is None else f"{r.p_value:.4f}",
+        Cell(
+            numbers.p_value(None if r.p_value is None else 2 * min(r.p_value, 1 - r.p_value)),
+            say("calibration.side_high" if r.predicted > r.observed else "calibration.side_low")
+            if _outside(r)
+            else "",
+            look="wrong" if _outside(r) else "",
+            strong=False,
+        ),
     )
     return Row(model, cells, r.grade)
 
@@ -301,13 +373,14 @@ def _grades_finding(
     model: str, rows: Sequence[CalibrationTableRecord], outside: Sequence[CalibrationTableRecord]
 ) -> str:
     """Say which grades are off, by a test over all of them."""
-    high = [r.grade for r in outside if r.predicted > r.observed]
-    low = [r.grade for r in outside if r.predicted < r.observed]
+    high = _spans(rows, {id(r) for r in outside if r.predicted > r.observed})
+    low = _spans(rows, {id(r) for r in outside if r.predicted < r.observed})
     if high and low:
-        return say("calibration.grades_both", model=model, high=listed(high, 10), low=listed(low, 10))
+        return say("calibration.grades_both", model=model, high=high, low=low)
     if outside:
-        names, key = (high, "calibration.grades_high") if high else (low, "calibration.grades_low")
-        return say(key, model=model, n=len(names), total=len(rows), names=listed(names, 10))
+        return say(
+            "calibration.grades_high" if high else "calibration.grades_low", model=model, names=high or low
+        )
     if all(row.low is None for row in rows):
         return model
     return say("calibration.grades_inside", model=model, total=len(rows))
@@ -316,6 +389,22 @@ def _grades_finding(
 def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool:
     """Say whether a grade is off by the test of all rows together (Bonferroni, two-sided)."""
     return row.p_value is not None and 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
+
+
+def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int]) -> str:
+    """List the marked grades, those that follow each other by the first and the last: ``1, 3 to 5 and 9``."""
+    spans: list[list[str]] = []
+    follows = False
+    for row in rows:
+        if id(row) in marked:
+            spans = [*spans[:-1], [*spans[-1], row.grade]] if follows else [*spans, [row.grade]]
+        follows = id(row) in marked
+    long = 3
+    texts = [
+        [say("calibration.span", first=names[0], last=names[-1])] if len(names) >= long else names
+        for names in spans
+    ]
+    return listed([text for names in texts for text in names], 10)
 
 
 def _outside(row: CalibrationTableRecord) -> bool:
@@ -341,20 +430,22 @@ def _parts(view: View, order: Sequence[str], *, by_class: bool) -> Table | None:
     rows = []
     for record in records:
         model = view.model(record.model)
-        gained, miscalibrated, by_chance = skill[model.id], lost[model.id], chance[model.id]
+        gained, miscalibrated, of_chance = skill[model.id], lost[model.id], chance[model.id]
         title = say("calibration.parts_title", gained=gained, lost=miscalibrated)
         cells = (
             f"{100 * gained:.1f}",
             f"{100 * miscalibrated:.1f}",
-            numbers.MISSING if by_chance is None else f"{100 * by_chance:.1f}",
+            numbers.MISSING if of_chance is None else f"{100 * of_chance:.1f}",
             stroke(scale, gained - miscalibrated, box=gained, title=title, mark=model),
             numbers.number(100 * (gained - miscalibrated), 1),
         )
         rows.append(Row(model, cells))
     first = records[0].model
-    title = say(
-        "calibration.parts", model=view.model(first).name, gained=100 * skill[first], lost=100 * lost[first]
-    )
+    by_chance = chance[first]
+    known = {"model": view.model(first).name, "gained": 100 * skill[first], "lost": 100 * lost[first]}
+    title = say("calibration.parts", **known)
+    if by_chance is not None:
+        title = say("calibration.parts_chance", **known, chance=100 * by_chance)
     heads = (
         say("calibration.gained"), say("calibration.lost"), say("calibration.by_chance"), Column("", scale=scale),
         say("calibration.left"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evalreport.metrics.curves import CURVES, Curve, record_of
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
+    USUAL_RATES,
     CurveReplicates,
     criteria,
     curve_replicates,
@@ -25,6 +26,7 @@ from evalreport.questions.thresholds.operating_points import (
     with_band,
     with_bin_limits,
 )
+from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import CurveRecord, CurveSummaryRecord, OperatingPointRecord
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message, plain
@@ -43,6 +45,7 @@ class Curves:
 def curve_records(sample: Sample, options: Options) -> Curves:
     """Return a sample's curves; with one model a sample the replicates of each are its own."""
     chosen_by = criteria(sample.quantities if options.metrics else (), options.cost_ratio)
+    rates = USUAL_RATES.along_with(alarms=shares_of(options.alarms), finds=shares_of(options.finds))
     roc: list[ThresholdCounts] = []
     records: list[CurveRecord] = []
     summaries: list[CurveSummaryRecord] = []
@@ -53,6 +56,7 @@ def curve_records(sample: Sample, options: Options) -> Curves:
         chosen_by,
         n_resamples=options.resamples,
         seed=options.seed,
+        rates=rates,
     ):
         limits = band(resampled, sample.units, options.confidence)
         roc.append(resampled.counts)
@@ -66,6 +70,7 @@ def curve_records(sample: Sample, options: Options) -> Curves:
                 level=options.confidence,
                 eer=sample.estimates.get((resampled.counts.model, Quantity("eer"))),
                 cost_ratio=options.cost_ratio,
+                rates=rates,
             )
     for given in forecasts(sample):
         records += _of_forecasts(given, sample, options)

@@ -15,10 +15,10 @@ from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.operating_points import (
-    FIXED_FPR,
-    FIXED_RECALL,
+    USUAL_RATES,
     Criterion,
     CurveReplicates,
+    FixedRates,
     best_index,
 )
 from evalreport.metrics.registry import METRICS
@@ -129,6 +129,7 @@ def operating_points(
     level: float,
     eer: Estimate | None = None,
     cost_ratio: float | None = None,
+    rates: FixedRates = USUAL_RATES,
 ) -> tuple[OperatingPointRecord, ...]:
     """Return every operating point of one ranking.
 
@@ -147,9 +148,9 @@ def operating_points(
         )
     ]
     found.append(_equal_errors(counts, eer, level))
-    found += _at_false_positive_rates(resampled, units, level)
-    precisions = resampled.precision or [np.empty(0)] * len(FIXED_RECALL)
-    for recall, replicates in zip(FIXED_RECALL, precisions, strict=True):
+    found += _at_false_positive_rates(resampled, units, level, rates.alarms)
+    precisions = resampled.precision or [np.empty(0)] * len(rates.finds)
+    for recall, replicates in zip(rates.finds, precisions, strict=True):
         found.append(_at_recall(counts, recall, replicates, units, level))
     return tuple(found)
 
@@ -308,11 +309,11 @@ def _equal_errors(counts: ThresholdCounts, eer: Estimate | None, level: float) -
 
 
 def _at_false_positive_rates(
-    resampled: CurveReplicates, units: Sampling, level: float
+    resampled: CurveReplicates, units: Sampling, level: float, rates: Sequence[float]
 ) -> list[OperatingPointRecord]:
     counts, limits = resampled.counts, band(resampled, units, level)
     found = []
-    for fpr in FIXED_FPR:
+    for fpr in rates:
         index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
         value = float(np.interp(fpr, counts.fpr, counts.tpr))
         on_grid = int(np.searchsorted(resampled.grid, fpr))

@@ -18,6 +18,9 @@ class ThresholdOptions:
     cost_ratio: float | None = option(None, "number", "X", "5", group="Analysis")
     what_if_threshold: float | None = option(None, "number", "X", "0.7", group="Analysis")
 
+    finds: str | None = option(None, "text", "LIST", '"0.95,0.8"', group="Analysis")
+    alarms: str | None = option(None, "text", "LIST", '"0.05"', group="Analysis")
+
     def check_ranges(self) -> None:
         """Refuse a ratio of costs or a range of thresholds that is none."""
         if self.cost_ratio is not None and self.cost_ratio <= 0:
@@ -27,6 +30,30 @@ class ThresholdOptions:
             )
         if self.thresholds is not None:
             threshold_range(self.thresholds)
+        for name, text, example in (("finds", self.finds, "0.95,0.8"), ("alarms", self.alarms, "0.01,0.05")):
+            if text is not None and not shares_of(text):
+                raise UsageError(
+                    f"{name} must be at most {MOST_SHARES} shares above 0, up to 1, separated by commas, such as"
+                    f" {example}, not {quoted(text)}"
+                )
+
+
+MOST_SHARES = 6
+
+
+def shares_of(text: str | None) -> tuple[float, ...]:
+    """Read shares, each once and in the order in which they were named; empty where one is none, or there are too many.
+
+    Examples
+    --------
+    >>> shares_of("0.95, 0.8"), shares_of("95"), shares_of(None)
+    ((0.95, 0.8), (), ())
+    """
+    try:
+        found = tuple(dict.fromkeys(float(part) for part in (text or "").split(",")))
+    except ValueError:
+        return ()
+    return found if len(found) <= MOST_SHARES and all(0 < share <= 1 for share in found) else ()
 
 
 MOST_THRESHOLDS = 1000

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalreport import numbers
+from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.report.naming import MetricKey, metric_label
 from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import Model, View, text_of, unless_decided
 from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.schema.results import Results
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import shorten, visible
 
 MOST_SENTENCES, LONGEST = 6, 20
-COMPARED = (("best", None, "f1"), ("fixed_fpr", 0.01, ""), ("fixed_fpr", 0.1, ""), ("fixed_recall", 0.6, ""),
-            ("fixed_recall", 0.9, ""))  # fmt: skip
-"""The criteria that have a column, by name, rate and metric; all others are in the folded table."""
-READ = ("fixed_fpr", 0.1)
-"""The criterion that the heading speaks of, and its rate."""
+ALARMS, FINDS = (0.01, 0.1), (0.6, 0.9)
+"""Rates of false alarms and shares found that have a column where none were named; others are in the folded table."""
+READ = 0.1
+"""The rate of false alarms that the heading speaks of, where none was named."""
+MOST_MODELS = 6
+"""Models whose every criterion is listed, the first in rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,20 @@ def describe(view: View) -> Thresholds | None:
     first, decided = points[0], bool(view.results.confusion)
     models = tuple(m for m in view.models if any(p.model == m.id for p in points))
     known = {(p.criterion, p.at, p.metric if p.criterion == "best" else "", p.model): p for p in points}
-    keys = [key for key in COMPARED if any(own[:3] == key for own in known)]
+    keys = [key for key in compared_keys(view.results) if any(own[:3] == key for own in known)]
     heads = (*((say("evidence.as_given"),) if decided else ()), *map(_heading, keys))
     rows = []
     for model in models:
         given = (_as_given(view, model),) if decided else ()
-        rows.append(Row(model, (*given, *(_found_at(known.get((*key, model.id))) for key in keys))))
-    every, first_column = _by_criterion(view, models), say("evidence.found_alarms")
+        rows.append(Row(model, (*given, *(_found_at(view, known.get((*key, model.id))) for key in keys))))
+    listed = models[:MOST_MODELS]
+    every, first_column = _by_criterion(view, listed), say("evidence.found_alarms")
+    read = (alarms_of(view.results) or (READ,))[-1]
+    more = say("thresholds.models_cut", shown=len(listed), n=len(models)) if len(listed) < len(models) else ""
     return Thresholds(
-        heading=_heading_of(view, {p.model: p for p in points if (p.criterion, p.at) == READ}),
+        heading=_heading_of(
+            view, read, {p.model: p for p in points if (p.criterion, p.at) == ("fixed_fpr", read)}
+        ),
         compared=Table(say("heading.thresholds"), heads, tuple(rows), look="found", first=first_column),
         note=say(
             "evidence.thresholds" if decided else "evidence.thresholds_chosen",
@@ -61,12 +69,26 @@ def describe(view: View) -> Thresholds | None:
             negatives=round(first.fp + first.tn),
         ),
         every=Table(
-            say("evidence.every_threshold"), models, every, look="metrics", first=say("thresholds.chosen_by")
+            say("evidence.every_threshold"), listed, every, look="metrics", first=say("thresholds.chosen_by")
         ),
-        every_note=say("thresholds.best_note", level=numbers.percent(view.confidence)),
+        every_note=f"{say('thresholds.best_note', level=numbers.percent(view.confidence))} {more}".strip(),
         curves=_first([text_of(view, r.text) for r in view.results.dominance]),
         changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
     )
+
+
+def compared_keys(results: Results) -> list[tuple[str, float | None, str]]:
+    """Return the criteria that have a column, by name, rate and metric: those that were named in place of the usual."""
+    alarms = alarms_of(results) or ALARMS
+    finds = shares_of(results.options.get("finds")) or FINDS
+    return [
+        ("best", None, "f1"), *(("fixed_fpr", at, "") for at in alarms), *(("fixed_recall", at, "") for at in finds)
+    ]  # fmt: skip
+
+
+def alarms_of(results: Results) -> tuple[float, ...]:
+    """Return the rates of false alarms that were named."""
+    return shares_of(results.options.get("alarms"))
 
 
 def _first(sentences: Sequence[str]) -> tuple[str, ...]:
@@ -75,14 +97,14 @@ def _first(sentences: Sequence[str]) -> tuple[str, ...]:
     return (*sentences[:MOST_SENTENCES], *more)
 
 
-def _heading_of(view: View, fixed: dict[str, OperatingPointRecord]) -> str:
+def _heading_of(view: View, rate: float, fixed: dict[str, OperatingPointRecord]) -> str:
     """Say who finds most within the rate of false alarms that is read off."""
     order = sorted((m for m in view.models if m.id in fixed), key=lambda m: -fixed[m.id].tp)
     if not order:
         return ""
     found = [round(fixed[m.id].tp) for m in order]
     total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
-    known = {"rate": READ[1], "first": order[0].name, "found": found[0], "total": total}
+    known = {"rate": rate, "first": order[0].name, "found": found[0], "total": total}
     if len(order) == 1:
         finding = say("finding.threshold_one", **known)
     elif found[0] == found[-1]:
@@ -105,10 +127,13 @@ def _as_given(view: View, model: Model) -> Cell:
     return _counted(tp, fp)
 
 
-def _found_at(point: OperatingPointRecord | None) -> Cell:
+def _found_at(view: View, point: OperatingPointRecord | None) -> Cell:
     if point is None or point.threshold is None:
         return Cell(numbers.MISSING)
-    return _counted(point.tp, point.fp) if point.tn or not point.fp else Cell("", say("evidence.flag_all"))
+    if not point.tn and point.fp:
+        return Cell("", say("evidence.flag_all"))
+    at = say("evidence.at_threshold", threshold=_threshold(view, point))
+    return replace(_counted(point.tp, point.fp), below=(at,))
 
 
 def _counted(found: float, alarms: float) -> Cell:

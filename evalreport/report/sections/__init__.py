@@ -110,6 +110,12 @@ SECTIONS = (
     Section("ranks", InRoom("ranks"), brief=False, appendix=True),
     Section("differences", differences.describe_differences, brief=False, appendix=True),
     Section("omnibus", InRoom("ranks", "omnibus_section"), brief=False, appendix=True),
+    Section(
+        "calibration_details",
+        InRoom("calibration", "section", "describe_details"),
+        brief=False,
+        appendix=True,
+    ),
     Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),
     Section(

@@ -29,7 +29,8 @@ def test_miscalibration_is_said_with_its_size_by_one_test():
     models = {"high": rows(truth, p_1=1.5 * p / (1 + 0.5 * p)), "fair": rows(truth, p_1=p)}
     said = heading_of(evaluated(models, metrics=("log_loss",)))
     assert re.fullmatch(
-        r"high is too high: .* predicted, .* observed \(0.\d\d times as many, 0.\d\d to .*\)", said
+        r"high is too high: .* predicted, .* observed \(observed ÷ predicted 0\.\d\d \[0\.\d\d, 0\.\d\d\]\)",
+        said,
     )
     p = random.uniform(0.02, 0.98, size=800)
     truth = (random.random(800) < p).astype(int)
@@ -66,9 +67,47 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     deciles = [r for r in plain.calibration_table if r.model == "fair"]
     assert [(r.grade, r.n) for r in deciles] == [(str(k), 300) for k in range(1, 11)]
     section = calibration.describe(view_of(graded))
-    assert section.grades[0].title.startswith("By rating: high is too high in ")
-    assert len(section.figures) == 2
+    assert section.grades[0].title.startswith("By rating: ")
+    assert len(section.grades) == 2
+    assert "high predicts too high in " in " ".join(table.title for table in section.grades)
+    assert calibration.describe(view_of(plain)).grades == ()
+    details = calibration.describe_details(view_of(plain))
+    assert len(details.figures) == 2
+    assert len(details.grades) == 2
     assert [row.model for row in section.board.rows] == list(view_of(graded).models)
+
+
+def test_every_model_has_a_row_in_the_order_of_the_board_with_its_curve_and_its_word():
+    """The fair model leads: its row is first, whoever is off; observed over predicted is one factor everywhere."""
+    results = loans()
+    section = calibration.describe(view_of(results))
+    fair, high = section.board.rows
+    assert [fair.model.name, high.model.name] == list(view_of(results).names.values()) == ["fair", "high"]
+    assert (fair.cells[-1].value, high.cells[-1].value) == ("no deviation shown", "too high")
+    assert fair.cells[0].band
+    assert high.cells[0].beyond
+    ratio = next(r.observed_expected for r in results.calibration if r.model == "high")
+    assert high.cells[3].value == f"{ratio:.2f}"
+    assert f"observed ÷ predicted {ratio:.2f} [" in section.heading
+
+
+def test_one_model_has_its_figure_and_a_constant_one_no_empty_box():
+    """A single curve is as large as other figures; of one probability the curve is a point and is not drawn."""
+    random = np.random.default_rng(7)
+    p = random.beta(2, 8, size=500)
+    truth = (random.random(500) < p).astype(int)
+    alone = calibration.describe(view_of(evaluated({"fair": rows(truth, p_1=p)}, metrics=("log_loss",))))
+    assert len(alone.figures) == 1
+    assert alone.board.columns[0].kind == "number"
+    half = evaluated({"half": rows(truth, p_1=np.full(500, 0.2))}, metrics=("log_loss",))
+    assert calibration.describe(view_of(half)).figures == ()
+
+
+def test_grades_that_follow_each_other_are_named_by_the_first_and_the_last():
+    """Marked 1, 3, 4, 5 and 9 of ten."""
+    table = [r for r in loans().calibration_table if r.model == "fair"]
+    marked = {id(r) for r in table if r.grade in ("1", "3", "4", "5", "9")}
+    assert calibration._spans(table, marked) == "1, 3 to 5 and 9"
 
 
 def test_decision_curves_describe_the_declared_range():
@@ -113,7 +152,8 @@ def test_several_classes_are_judged_class_by_class():
     assert section.about.endswith("3,000 examples of four classes.")
     assert len(section.board.rows) == 8
     assert section.board.note.endswith("Holm over all 8 classes and models.")
-    assert [table.title.split(":")[0] for table in (*section.grades, section.parts)] == [
+    details = calibration.describe_details(view_of(animals()))
+    assert [table.title.split(":")[0] for table in (*details.grades, details.parts)] == [
         "The largest probability, by its decile", "The largest probability, by its decile",
         "The largest probability",
     ]  # fmt: skip
@@ -156,8 +196,10 @@ def test_the_class_in_the_heading_has_a_curve():
     assert set(sorted(p_values, key=p_values.get)[:4]) == {"c0", "c1", "c2", "c3"}
     section = calibration.describe(view_of(results))
     assert section.heading.startswith("Calibration: off on “c7” is too high: ")
-    assert section.figures[0].title.startswith("off on “c7”")
-    assert len(section.figures) == 3
+    assert section.board.rows[0].label == "off on “c7”"
+    figures = calibration.describe_details(view_of(results)).figures
+    assert figures[0].title.startswith("off on “c7”")
+    assert len(figures) == 3
     with_curve = {c.label for c in results.curves if c.curve == "corp"}
     assert len(with_curve) == 5
     assert {None, "c7"} <= with_curve

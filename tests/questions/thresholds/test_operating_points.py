@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evalreport.metrics import threshold_counts
-from evalreport.metrics.operating_points import FIXED_FPR, curve_replicates, grid_of
+from evalreport.metrics.operating_points import USUAL_RATES, curve_replicates, grid_of
 from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
 from evalreport.questions.thresholds.operating_points import band
 from evalreport.samplings import sampling_by
@@ -58,7 +58,7 @@ def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     """
     truth, scores = two_normals(2000, seed=4)
     one, units = counts_along(scores, truth), sampling_by(2000)
-    grid = np.array(FIXED_FPR)
+    grid = np.array(USUAL_RATES.alarms)
 
     def spread(most_drawn: int) -> np.ndarray:
         monkeypatch.setattr(threshold_counts, "MOST_DRAWN", most_drawn)
