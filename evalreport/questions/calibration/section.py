@@ -387,8 +387,10 @@ def _grades_finding(
 
 
 def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool:
-    """Say whether a grade is off by the test of all rows together (Bonferroni, two-sided)."""
-    return row.p_value is not None and 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
+    """Say whether a grade is off by its interval, and by the test of all rows together (Bonferroni, two-sided)."""
+    if row.p_value is None or not _outside(row):
+        return False
+    return 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
 
 
 def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int]) -> str:
