@@ -9,6 +9,7 @@ from evalreport.questions.attempts.records import AttemptLists
 from evalreport.questions.baselines.records import BaselineLists
 from evalreport.questions.calibration.records import CalibrationLists
 from evalreport.questions.costs.records import CostLists
+from evalreport.questions.coverage.records import CoverageLists
 from evalreport.questions.judges.records import JudgeLists
 from evalreport.questions.looks.records import LookLists
 from evalreport.questions.ranks.records import RankLists
@@ -20,6 +21,7 @@ from evalreport.questions.thresholds.records import ThresholdLists
 class RoomLists(
     LookLists,
     CostLists,
+    CoverageLists,
     SliceLists,
     AttemptLists,
     JudgeLists,
