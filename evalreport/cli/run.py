@@ -388,6 +388,8 @@ def _next_command(models: tuple[Path | str, ...], flags: Mapping[str, object], c
 
 def _print_found(predictions: Predictions) -> None:
     """Print the files and the facts found in them, one for each line."""
+    from evalreport.report.cautions import one_of_a_code
+
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
         tell(f"file: {record.path} ({record.rows} {'row' if record.rows == 1 else 'rows'}{model})")
@@ -396,7 +398,7 @@ def _print_found(predictions: Predictions) -> None:
             tell(f"{name}: {value}")
     for found in predictions.found:
         tell(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
-    for warning in predictions.warnings:
+    for warning in one_of_a_code(predictions.warnings):
         tell(f"warning: {warning.text} [{warning.code}]")
 
 
