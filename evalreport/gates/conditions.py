@@ -49,8 +49,10 @@ _COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
-_PARAMETERS = ("at", "at_fpr", "at_rate")
+_PARAMETERS = ("at", "at_fpr", "at_rate", "level", "q")
 """Numbers that a metric may have in brackets."""
+_OF_INTERVALS = ("coverage", "interval_score", "interval_width", "pinball")
+"""Metrics whose number is a level or a quantile."""
 _COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
 _COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -433,7 +435,7 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     while text.startswith("[", at):
         start = at
         own, given, at = _brackets(text, at)
-        for key in [key for key in given if key in _PARAMETERS]:
+        for key in [key for key in given if key in _PARAMETERS and _has_number(name[0], key, given[key])]:
             metric = f"{metric}[{key}={given.pop(key)}]"
         if (own is not None and label is not None) or given.keys() & columns.keys():
             raise wrong(text, start, "the same key stands there twice")
@@ -441,6 +443,13 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     if len(columns) > MOST_COLUMNS:
         raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
     return Term(model, metric, label, name.start(), tuple(columns.items()), best), at
+
+
+def _has_number(metric: str, key: str, value: str) -> bool:
+    """Say whether a key in brackets is the number of a metric: ``level`` and ``q`` may be columns, too."""
+    return key not in ("level", "q") or (
+        metric in _OF_INTERVALS and _NUMBER.fullmatch(value.strip()) is not None
+    )
 
 
 def _brackets(text: str, start: int) -> tuple[str | None, dict[str, str], int]:

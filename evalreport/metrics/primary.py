@@ -11,7 +11,7 @@ from evalreport.metrics.registry import JUDGED, PRIMARY
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
-from evalreport.predictions.numbers import ERRORS
+from evalreport.predictions.numbers import ERRORS, levels, quantiles
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_of
 from evalreport.texts import Message, Text
@@ -68,6 +68,8 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
     these are two or more.
     """
     usual = _of_numbers(predictions) or PRIMARY[predictions.task]
+    if predictions.task == "sets":
+        return Primary(None, usual, "blocked")
     if of_series is not None:
         return Primary(of_series, usual, "of_series")
     if predictions.judged:
@@ -96,9 +98,16 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
 
 
 def _of_numbers(predictions: Predictions) -> str | None:
-    """Return the usual metric of sums of errors; None of everything else."""
-    names = {name for model in predictions.models for name in summed_names(model.numbers)}
-    return "error_ratio" if predictions.task == "sums" and set(ERRORS) <= names else None
+    """Return the usual metric of sums of errors, and of intervals and quantiles; None of everything else."""
+    numbers = predictions.models[0].numbers
+    if predictions.task == "sums" and set(ERRORS) <= summed_names(numbers):
+        return "error_ratio"
+    if predictions.task != "intervals":
+        return None
+    of_quantiles, found = bool(quantiles(numbers)), levels(numbers)
+    if of_quantiles or len(found) > 1:
+        return "wis" if found else "mean_pinball"
+    return f"interval_score[level={found[0]:.12g}]"
 
 
 def has_labels(model: ModelOutputs, options: Options) -> bool:

@@ -142,7 +142,7 @@ def _of_columns(
     if not metric.inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
         return other
     if units.plain and data.layout.pooled.count == 1:
-        return Proportion(float(columns[1].sum()), float(len(columns[1])))
+        return Proportion(float(columns[1].sum()), float(columns[0].sum()))
     return other if units.trials_effective is None else EffectiveProportion(units.trials_effective)
 
 

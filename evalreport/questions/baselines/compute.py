@@ -129,7 +129,11 @@ def expected_table(true: Floats, shares: Floats) -> Floats:
 
 
 def _rules(predictions: Predictions, units: Sampling) -> Iterator[Baseline]:
-    if predictions.y_true is None or not len(predictions.y_true) or predictions.task == "clustering":
+    if (
+        predictions.y_true is None
+        or not len(predictions.y_true)
+        or predictions.task in ("clustering", "intervals", "sets")
+    ):
         return
     if predictions.task == "regression":
         yield Baseline("mean_truth", Message("baseline.mean"), None)

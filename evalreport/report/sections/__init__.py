@@ -93,6 +93,7 @@ SECTIONS = (
     Section("segments", InRoom("slices", "segments_section")),
     Section("curves", InRoom("thresholds", "curves_section")),
     Section("calibration", InRoom("calibration")),
+    Section("coverage", InRoom("coverage")),
     Section("decision_curves", InRoom("thresholds", "decision_curves_section")),
     Section("distributions", InRoom("thresholds", "curves_section", "describe_distributions")),
     Section("pairs", pairs.describe),
