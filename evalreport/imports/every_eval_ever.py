@@ -26,7 +26,10 @@ from evalreport.imports.table import (
 )
 from evalreport.texts import Message
 
-_EXPECTED = "an instance file of Every Eval Ever: a JSON object a line with model_id, evaluation_name, sample_id and evaluation"
+_EXPECTED = (
+    "an instance file of Every Eval Ever: a JSON object a line with model_id, evaluation_name, sample_id and"
+    " evaluation"
+)
 _NEEDED = ("model_id", "evaluation_name", "sample_id")
 METRICS = ("is_correct", "score")
 
