@@ -21,6 +21,7 @@ from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, f
 from evalreport.predictions.numbers import SUMS, levels, quantile_of
 from evalreport.predictions.spelling import (
     TRUTHS,
+    alikes,
     has_leading_zero,
     in_order,
     is_number,
@@ -401,6 +402,8 @@ def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     _refuse_numbers_for_text(rows)
+    if options.task is None:
+        _refuse_other_names(rows)
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
         # However the rest are spelled, these alone are too many: millions of numbers are no classes.
@@ -665,6 +668,73 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
                     truth=sorted(truth)[:3],
                 )
     refuse_all(errors)
+
+
+_BEFORE_A_LABEL = re.compile(r"(?:__label__|label|class|category|y)[_\-. ]*", re.IGNORECASE)
+"""What programs write before the name or the number of a class."""
+
+
+def _refuse_other_names(rows: Rows) -> None:
+    """Refuse a model whose labels are the true ones by other names: nothing of it could be right.
+
+    These are labels of which none is a true one, and labels that are none and, without a prefix such as ``LABEL_``,
+    are those that the model never predicts.
+
+    Raises
+    ------
+    InputError
+        For each of these models, the first row, with the likely names.
+    """
+    array = rows.labels("y_pred")
+    texts = _distinct(rows, "y_true", "truth").to_pylist()
+    if array is None or len(texts) < 2:
+        return
+    spelling = one_spelling([*texts, *array.dictionary.to_pylist()])
+    true = {spelling[text] for text in texts}
+    labels = [spelling[text] for text in array.dictionary.to_pylist()]
+    codes = dictionary_codes(array).astype(np.int64)
+    pairs = np.unique(rows.model.astype(np.int64) * (len(labels) + 1) + codes + 1)
+    errors: list[InputError] = []
+    for place, model in enumerate(rows.models):
+        own = pairs[pairs // (len(labels) + 1) == place] % (len(labels) + 1) - 1
+        predicted = {labels[code] for code in own if code >= 0}
+        others, lacking = predicted - true, true - predicted
+        meant = _meant(others, lacking)
+        disjoint = others == predicted and len(predicted) > 1
+        if not (disjoint or (others and len(meant) == len(others) and _have_prefixes(meant))):
+            continue
+        wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
+        hits = np.flatnonzero(wrong & (rows.model == place))
+        shown = {"model": model, "labels": in_order(others)[:5], "truth": in_order(true)[:5]}
+        with together(errors):
+            if meant:
+                label, name = next(iter(sorted(meant.items())))
+                raise fault(
+                    rows,
+                    int(hits[0]),
+                    "y_pred",
+                    "labels_by_other_names",
+                    count=len(hits),
+                    label=label,
+                    name=name,
+                    **shown,
+                )
+            raise fault(rows, int(hits[0]), "y_pred", "labels_of_others", count=len(hits), **shown)
+    refuse_all(errors)
+
+
+def _meant(labels: Collection[str], true: Collection[str]) -> dict[str, str]:
+    """Return the true label that each label most likely means, where one does."""
+    plain = {one_number(label).casefold().strip(): label for label in true}
+    alike = {label: other for label, (other, _) in alikes(labels, true).items()}
+    stripped = {label: _BEFORE_A_LABEL.sub("", label, count=1) for label in labels}
+    named = {label: plain[rest.casefold()] for label, rest in stripped.items() if rest.casefold() in plain}
+    found = {**named, **alike}
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _have_prefixes(meant: dict[str, str]) -> bool:
+    return all(_BEFORE_A_LABEL.match(label) and len(label) > len(name) for label, name in meant.items())
 
 
 def _distinct(rows: Rows, *columns: str) -> pa.Array:

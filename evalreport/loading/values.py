@@ -27,8 +27,8 @@ from evalreport.predictions.cells import (
 from evalreport.predictions.spelling import (
     DOUBTFUL_WORDS,
     IGNORED,
+    are_ignored,
     is_number,
-    is_whole,
     one_spelling,
     outcome_words,
     parse_labels,
@@ -275,7 +275,9 @@ def _without_doubtful_words(tables: list[Table], options: Options) -> list[Table
     true = _texts(tables, "y_true")
     rest = {label.strip() for label in true} - {*DOUBTFUL_WORDS}
     of_labels = words if len(rest) >= 2 else []
-    ignored = [IGNORED] if IGNORED not in named and _is_ignored(tables, rest, options) else []
+    predicted = {label for table in tables for label in table.roles.probabilities} | _texts(tables, "y_pred")
+    marked = options.task != "regression" and IGNORED not in named and are_ignored(rest, predicted)
+    ignored = [IGNORED] if marked else []
     settled = []
     for table in tables:
         columns = table.roles.columns
@@ -286,20 +288,6 @@ def _without_doubtful_words(tables: list[Table], options: Options) -> list[Table
             gone[columns["y_true"]] = [*of_labels, *ignored]
         settled.append(emptied(table, gone))
     return settled
-
-
-def _is_ignored(tables: Sequence[Table], true: set[str], options: Options) -> bool:
-    """Say whether -100 among true labels marks what is not to be counted: a code that no model predicts."""
-    codes = {label for label in true if label != IGNORED}
-    if IGNORED not in true or options.task == "regression" or len(codes) < 2:
-        return False
-    if not all(is_whole(label) and float(label) >= 0 for label in codes):
-        return False
-    predicted = {label.strip() for label in _texts(tables, "y_pred")}
-    probable = {label for table in tables for label in table.roles.probabilities}
-    labels = set(one_spelling(predicted | probable).values())
-    shared = labels & set(one_spelling(codes).values())
-    return IGNORED not in labels and 2 * len(shared) >= len(labels) > 0
 
 
 def _texts(tables: Iterable[Table], column: str) -> set[str]:

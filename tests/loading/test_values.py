@@ -292,3 +292,52 @@ def test_rows_of_one_task_id_are_attempts_where_the_file_is_said_to_mean_it(
     assert outcome.tolist() == [0.5, 1, 0]
     assert main(["check", str(path), "--attempts-by", "nothing"]) == 2
     assert "which --attempts-by names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        (("Class_No", "Class_Yes"), "write 'Class_No' as 'No'"),
+        (("no", "yes"), "write 'no' as 'No'"),
+        (("A", "B"), "--task clustering"),
+        (("No", "label Yes"), "write 'label Yes' as 'Yes'"),
+    ],
+)
+def test_labels_by_other_names_are_refused_with_the_likely_ones(
+    predicted: tuple[str, str], words: str, refused: Callable[..., InputError], write: Write
+) -> None:
+    """No model is right or wrong by its spelling; the option that the message names takes them as they are."""
+    a, b = predicted
+    text = f"id,y_true,y_pred\na,No,{a}\nb,Yes,{b}\nc,Yes,{a}\nd,No,{a}\n"
+    error = refused("m.csv", text)
+    assert words in (error.remedy or "")
+    assert "--task multiclass" in (error.remedy or "")
+    read = er.load(write("m.csv", text), options=Options(task="multiclass"))
+    assert set(read.classes) == {"No", "Yes", a, b}
+
+
+def test_a_label_that_is_never_true_is_no_question(loaded: Callable[..., Predictions]) -> None:
+    """Beside labels that are."""
+    assert set(loaded("id,y_true,y_pred\na,No,No\nb,Yes,Maybe\nc,Yes,No\n").classes) == {"No", "Yes", "Maybe"}
+
+
+def test_parts_without_rows_are_no_rows(write: Write) -> None:
+    """Spark writes empty files, and files of a header alone, for such partitions; a model of these alone is refused."""
+    parts = {
+        "0": "id,y_true,y_pred\na,1,1\nb,0,0\n",
+        "1": "",
+        "2": "id,y_true,y_pred\n",
+        "3": "id,y_true,y_pred\nc,1,0\n",
+    }
+    for place, text in parts.items():
+        folder = write(f"models/forest/part-0000{place}.csv", text).parent
+    write("models/forest/_SUCCESS", "")
+    read = er.load(folder.parent)
+    assert (len(read.ids), accuracy(read)) == (3, 2 / 3)
+    assert any(
+        record.what == "empty parts" and str(record.value) == "2 files without rows" for record in read.found
+    )
+    write("models/logreg/part-00000.csv", "")
+    write("models/logreg/part-00001.csv", "")
+    with pytest.raises(InputError, match="holds no row"):
+        er.load(folder.parent)
