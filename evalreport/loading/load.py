@@ -378,7 +378,7 @@ def _gathered(
     else:
         rows, of_names = _rows_of_predictions(read, options)
         notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + of_names
-    _refuse_long_names(rows.models)
+    _refuse_names(rows.models)
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
@@ -451,13 +451,19 @@ def _direction_found(
     return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
 
 
-def _refuse_long_names(models: Sequence[str]) -> None:
+def _refuse_names(models: Sequence[str]) -> None:
     for name in models:
         if len(name) > LONGEST_NAME:
             raise InputError(
                 f"the model {name[:40]!r}... has a name of {len(name):,} characters",
                 expected=f"at most {LONGEST_NAME:,}",
                 remedy="shorten it in the column model, or rename the file",
+            )
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                f"the model {name[:40]!a} has a name with half of a character (a surrogate)",
+                expected="a name that can be written in UTF-8",
+                remedy="correct the name",
             )
 
 

@@ -83,7 +83,6 @@ class InRoom:
 
 SECTIONS = (
     Section("decision", decision.describe),
-    Section("history", audit.describe),
     Section("audit", audit.describe_audit),
     Section("cases", cases.describe),
     Section("tasks", tasks.describe),
@@ -118,6 +117,7 @@ SECTIONS = (
         appendix=True,
     ),
     Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
+    Section("history", audit.describe_tests, brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),
     Section(
         "glossary",
