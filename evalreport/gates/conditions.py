@@ -59,7 +59,10 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
 _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
 _EVERY_NIGHT = re.compile(r"\s+every\s+night\s*$")
-_BOUND = rf"\s*((?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?|{_NUMBER.pattern})\s*"
+_BOUND = (
+    rf"\s*((?:{_NUMBER.pattern}\s*[*×]\s*)?(?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?"
+    rf"|{_NUMBER.pattern})\s*"
+)
 _BOUND_FIRST = re.compile(rf"{_BOUND}(?=[<>=!]+(?![<>=!]|{_BOUND}$))")
 _OVER = re.compile(r"\s*[/÷]\s*")
 _TIMES = re.compile(rf"\s*({_NUMBER.pattern})\s*[*×]\s*")
@@ -117,6 +120,8 @@ class Gate:
         It is about all nights since the accepted ones together, and the limit is a declared floor.
     ratio
         It is about the first term over the second.
+    times
+        The earlier run's value is multiplied by the limit, and nothing added.
     about
         Of counted questions: the models, of regressions the new one and the old one; none: all models.
     floor
@@ -131,6 +136,7 @@ class Gate:
     count: Count = "n"
     every_night: bool = False
     ratio: bool = False
+    times: bool = False
     about: tuple[str, ...] = ()
     floor: float = 0.0
 
@@ -216,7 +222,8 @@ def _parsed(text: str, known: Sequence[str]) -> Gate:
     if ratio:
         return replace(_against_bound(text, terms, count, comparator, (at, len(text))), ratio=True)
     times = _TIMES.match(text, at)
-    if times is not None and len(terms) == 1:
+    of_a_run = times is not None and _is_earlier(text, times.end(), known)
+    if times is not None and len(terms) == 1 and not of_a_run:
         second, end = _term(text, times.end(), known)
         _check_ratio(text, terms[0], second, at=times.end())
         _expect_end(text, end, len(text))
@@ -245,7 +252,7 @@ def _parsed(text: str, known: Sequence[str]) -> Gate:
     return _against_bound(text, terms, count, comparator, (at, len(text)))
 
 
-_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×]\s*(.+)")
+_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×](?!\s*(?:accepted|last)\s*$)\s*(.+)")
 
 
 def as_ratio(text: str) -> str:
@@ -539,12 +546,45 @@ def _against_bound(
 ) -> Gate:
     """Return a gate against a number or an earlier run's value, at a span of the text."""
     start, end = span
+    times = _TIMES.match(text, start, end)
+    if times is not None and (multiple := _EARLIER.match(text, times.end(), end)) is not None:
+        return _times_earlier(text, terms, count, comparator, times, multiple, end)
     earlier = _EARLIER.match(text, start, end)
     if earlier is None:
         return Gate(text, terms, comparator, _limit(text, start, end), count=count)
     if count != "n":
         raise wrong(text, start, f"{count} already compares with the accepted run: give a number")
     return Gate(text, terms, comparator, _beyond(text, terms, earlier, end), cast(Earlier, earlier[1]))
+
+
+def _is_earlier(text: str, at: int, known: Sequence[str]) -> bool:
+    """Say whether an earlier run stands at a character, and no model that is called so."""
+    return _EARLIER.match(text, at) is not None and not _begins_term(text, at, known)
+
+
+def _times_earlier(
+    text: str,
+    terms: tuple[Term, ...],
+    count: Count,
+    comparator: Comparator,
+    times: re.Match[str],
+    earlier: re.Match[str],
+    end: int,
+) -> Gate:
+    """Return a gate against a multiple of an earlier run's value."""
+    if count != "n":
+        raise wrong(text, times.start(), f"{count} already compares with the accepted run: give a number")
+    if len(terms) > 1:
+        raise wrong(
+            text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
+        )
+    if earlier[2] is not None:
+        raise wrong(text, earlier.start(2), f"a multiple of {earlier[1]} takes no + or −")
+    _expect_end(text, earlier.end(), end)
+    factor = float(times[1])
+    if not (factor > 0 and math.isfinite(factor)):
+        raise wrong(text, times.start(1), "an earlier value is multiplied by a number above 0")
+    return Gate(text, terms, comparator, factor, cast(Earlier, earlier[1]), count=count, times=True)
 
 
 def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) -> float:

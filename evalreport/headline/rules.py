@@ -7,6 +7,7 @@ that holds is used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,6 +49,8 @@ FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms."""
+EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
+"""An earlier run's value where it stands before the sign."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 
 
@@ -183,7 +186,7 @@ def split(gate: str) -> tuple[str, str, str]:
         left, found, right = gate.partition(sign)
         if found:
             left, right = left.strip(), right.strip()
-            if left.replace(".", "", 1).replace("-", "", 1).isdigit():
+            if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
                 turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
                 return right, turned, left
             return left, sign, right
@@ -216,7 +219,7 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     if gate.low is None and float(gate.value).is_integer():
         return Message("headline.gate_count", what=name, count=int(gate.value), needs=needs)
     value = amount(Limited(gate.value, gate.low, gate.high))
-    key = "gate_change" if about_then(gate.gate) else "gate"
+    key = "gate" if not about_then(gate.gate) else "gate_times" if "*" in bar else "gate_change"
     return Message(f"headline.{key}", what=name, value=value, needs=needs)
 
 
