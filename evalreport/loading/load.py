@@ -307,7 +307,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     Rows of all tables; their task; their cells parsed and matched; true values and empty cells settled; the models'
     outputs, keys and metadata in canonical order; the design.
     """
-    rows, of_rows = _gathered(read, options, memory_limit)
+    rows, of_rows = _gathered(read, options, memory_limit, known)
     task = without_true_values(rows, known) or find_task(rows, options)
     unused = Notes((), tuple(_unused(rows, task.task)))
     matched = _matched(rows, task, options, memory_limit)
@@ -328,7 +328,12 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         example=alignment.example,
         y_true=loaded.y_true,
         models=with_attempts(described.models, loaded),
-        labels=Labels(classes=task.classes, positive=task.positive, outside=loaded.outside),
+        labels=Labels(
+            classes=task.classes,
+            positive=task.positive,
+            outside=loaded.outside,
+            in_order=bool(options.class_order),
+        ),
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
@@ -360,9 +365,13 @@ def _without_outputs(loaded: Loaded) -> Loaded:
     return replace(loaded, rows=rows, parsed=Parsed(proba={}))
 
 
-def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
+def _gathered(
+    read: _Read, options: Options, memory_limit: int | None, known: KnownTask | None
+) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
-    tables, truth, of_values = with_values_settled(read.tables, read.truth, options)
+    tables, truth, of_values = with_values_settled(
+        read.tables, read.truth, options, may_lack_truth=known is not None
+    )
     read.tables.clear()
     read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
     of_tables = _once(
