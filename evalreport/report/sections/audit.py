@@ -82,6 +82,7 @@ def describe_audit(view: View) -> Tables | None:
         headings(heads, "number,number,number,text"),
         (*rows, *_data_rows(view, data)),
         say("audit.reference", error=numbers.percent(1 - float(view.results.options["confidence"]))),
+        look="lined audit",
         first=view.primary_label,
     )
     own = [r for r in records if r.question in OF_MODELS]
