@@ -672,21 +672,32 @@ def _refuse_other_names(rows: Rows) -> None:
             continue
         wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
         hits = np.flatnonzero(wrong & (rows.model == place))
-        shown = {"model": model, "labels": in_order(others)[:5], "truth": in_order(true)[:5]}
+        labels_shown, truth_shown = in_order(others)[:5], in_order(true)[:5]
         with together(errors):
             if meant:
-                label, name = next(iter(sorted(meant.items())))
+                label, name = min(meant.items())
                 raise fault(
                     rows,
                     int(hits[0]),
                     "y_pred",
                     "labels_by_other_names",
                     count=len(hits),
+                    model=model,
+                    labels=labels_shown,
+                    truth=truth_shown,
                     label=label,
                     name=name,
-                    **shown,
                 )
-            raise fault(rows, int(hits[0]), "y_pred", "labels_of_others", count=len(hits), **shown)
+            raise fault(
+                rows,
+                int(hits[0]),
+                "y_pred",
+                "labels_of_others",
+                count=len(hits),
+                model=model,
+                labels=labels_shown,
+                truth=truth_shown,
+            )
     refuse_all(errors)
 
 
