@@ -116,6 +116,7 @@ class Options(RoomOptions):
     attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    class_order: str | None = option(None, "text", "LIST", '"low,mid,high"', loading=True, group="Input")
     level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
     sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
