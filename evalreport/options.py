@@ -69,7 +69,10 @@ FILES: Mapping[Format, tuple[str, ...]] = {
     "pdf": ("report.pdf",),
     "json": ("results.json",),
     "md": ("summary.md",),
-    "csv": tuple(f"tables/{name}.csv" for name in ("metrics", "pairs", "slices", "gates", "curves")),
+    "csv": tuple(
+        f"tables/{name}.csv"
+        for name in ("metrics", "pairs", "slices", "gates", "curves", "net_benefit", "deciles")
+    ),
     "tex": ("table.tex", "methods.tex"),
     "card": ("card.md",),
 }
@@ -116,6 +119,7 @@ class Options(RoomOptions):
     attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    class_order: str | None = option(None, "text", "LIST", '"low,mid,high"', loading=True, group="Input")
     level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
     sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")

@@ -328,7 +328,12 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         example=alignment.example,
         y_true=loaded.y_true,
         models=with_attempts(described.models, loaded),
-        labels=Labels(classes=task.classes, positive=task.positive, outside=loaded.outside),
+        labels=Labels(
+            classes=task.classes,
+            positive=task.positive,
+            outside=loaded.outside,
+            in_order=bool(options.class_order),
+        ),
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
