@@ -69,7 +69,10 @@ FILES: Mapping[Format, tuple[str, ...]] = {
     "pdf": ("report.pdf",),
     "json": ("results.json",),
     "md": ("summary.md",),
-    "csv": tuple(f"tables/{name}.csv" for name in ("metrics", "pairs", "slices", "gates", "curves")),
+    "csv": tuple(
+        f"tables/{name}.csv"
+        for name in ("metrics", "pairs", "slices", "gates", "curves", "net_benefit", "deciles")
+    ),
     "tex": ("table.tex", "methods.tex"),
     "card": ("card.md",),
 }
