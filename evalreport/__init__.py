@@ -614,8 +614,11 @@ def declare(
     """
     from pathlib import Path
 
+    from evalreport.errors import UsageError
     from evalreport.looks.commands import declare as write
 
+    if isinstance(models, str):
+        raise UsageError(f"models must be a list of names, such as ['{models[:40]}']")
     given: dict[str, object] = {
         "metrics": metrics, "margin": margin, "gates": gates, "slices": slices, "correction": correction,
         "confidence": confidence, "looks": looks, "n_max": n_max, "baseline": baseline,
@@ -679,7 +682,8 @@ def plan(
     judge_correlation
         Of an automatic judge's outcomes of all ``examples`` with people's: asks what human outcomes are worth.
     results
-        A run with the column gold, or its results.json: the same by the correlations that it found.
+        A run, or its results.json: asks how many fresh examples would confirm the model that leads; with the column
+        gold also what human outcomes are worth, by its correlations.
     power, confidence
         Wanted probability of finding the difference; level of the intervals.
     pairs
@@ -704,12 +708,15 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
-    from evalreport.comparisons.study_design import answers, judges_of
+    from evalreport.comparisons.study_design import answers, judges_of, leads_of
     from evalreport.schema.recorded import as_recorded
 
+    content = None if results is None else as_recorded(results).content
+    choices = () if content is None else leads_of(content)
     return answers(
         judge_correlation=judge_correlation,
-        judges=() if results is None else judges_of(as_recorded(results).content),
+        judges=() if content is None else judges_of(content, may_lack=bool(choices)),
+        choices=choices,
         half_width=half_width,
         difference=difference,
         examples=examples,

@@ -36,6 +36,7 @@ from evalreport.engine.parallel import working
 from evalreport.gates.chosen import chosen_values
 from evalreport.gates.conditions import cost_of
 from evalreport.gates.ratios import ratio_records
+from evalreport.gates.reach import require_reachable
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
 from evalreport.headline import with_headline
 from evalreport.intervals.choice import needs_replicates
@@ -122,6 +123,7 @@ def compared_data(
     look_of: Callable[[Predictions, str], Look] | None,
 ) -> Data:
     """Return what is compared: the rows, the metrics, the slices, and the options that pairs are decided under."""
+    require_reachable(options.gates, [m.name for m in whole.models], whole.task, whole.classes)
     loaded = at_one_point(whole)
     predictions = with_gold_checked(analysed(loaded), options)
     in_gates = [t.spelling for _, t in gate_terms(predictions, options) if cost_of(t.metric) is None]

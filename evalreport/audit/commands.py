@@ -231,20 +231,29 @@ def show_run(run_id: int, url: str) -> int:
 @click.argument("before", type=int, metavar="ID")
 @click.argument("after", type=int, metavar="ID")
 @url_option
-def diff_runs(before: int, after: int, url: str) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="Print every difference (default: half a screen).")
+@click.pass_context
+def diff_runs(context: click.Context, /, before: int, after: int, url: str, verbose: bool) -> int:
     """Say what differs between two runs.
 
-    Data, options, inputs, versions, values, gates and warnings. Values are compared as numbers; whether a model
+    Gates, values, data, options, inputs, versions and warnings. Values are compared as numbers; whether a model
     changed is what gates and comparisons decide.
     """
+    context.obj["verbose"] = verbose
     from evalreport.history.changes import changes
+    from evalreport.history.comparison_text import HALF_A_SCREEN
     from evalreport.history.store import content_of
     from evalreport.schema.recorded import completed
 
     history = _open(url)
     found = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
     rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
-    _print_table(("kind", "what", f"run {before}", f"run {after}"), rows)
+    rows.sort(key=lambda row: ("gate", "value").index(row[0]) if row[0] in ("gate", "value") else 2)
+    left = 0 if verbose else max(len(rows) - HALF_A_SCREEN + 1, 0)
+    left = left if left > 1 else 0
+    _print_table(("kind", "what", f"run {before}", f"run {after}"), rows[: len(rows) - left])
+    if left:
+        tell(Message("changes.more_lines", n=left))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -12,6 +13,7 @@ from evalreport.audit.sequential_test import (
     Spending,
     accepted_runs,
     accepted_values,
+    change_limits,
     compare_values,
     fall_on_same,
     is_worse,
@@ -59,19 +61,23 @@ def fallen_slices(now: Present, past: Past) -> Results:
             fall = _fall_on_same(reference, now, row, quantity, change)
         else:
             fall = _fall(now, past, new, row, quantity)
-        found.append((row, change, fall))
+        found.append((row, fall.change or change, fall))
     records = _records(found, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """The one-sided p-value of a slice's fall, its test, and whether it fell; ``reason``: why there is no p-value."""
+    """The one-sided p-value of a slice's fall, its test, and whether it fell; ``reason``: why there is no p-value.
+
+    ``change``: with the mean of the accepted runs, where that is what is compared.
+    """
 
     test: str | None = None
     p_value: float | None = None
     fell: bool = False
     reason: Text | None = None
+    change: ModelChange | None = None
 
 
 def _fall_on_same(
@@ -110,7 +116,16 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     found = compare_values(accepted, today, now)
     if not isinstance(found, Comparison):
         return Fall(reason=found)
-    return Fall("run_alarm", found.p_value, found.fall > 0)
+    then = math.fsum(v.value.value for v in accepted) / len(accepted)
+    change = ModelChange(
+        value=today.value.value,
+        reference_value=then,
+        difference=today.value.value - then,
+        limits=change_limits(accepted, today, found, now.options.confidence),
+        how=Message("slice_since.accepted", n=len(accepted)),
+        sizes=(sum(v.value.n for v in accepted), today.value.n),
+    )
+    return Fall("run_alarm", found.p_value, found.fall > 0, change=change)
 
 
 def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,11 +26,14 @@ from evalreport.history.run_differences import (
     has_limits,
     square_and_add,
 )
+from evalreport.intervals.proportions import wilson_limits
 from evalreport.numbers import decimals_of
 from evalreport.questions.costs.gates import figure_of_model
+from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
 from evalreport.schema.recorded import results_of
+from evalreport.schema.results import Results
 from evalreport.texts import Message, parts
 
 
@@ -43,6 +47,8 @@ def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
         reference = past.references.get(gate.reference)
         if reference is None:
             return _without_reference(gate, now, past)
+        if gate.times:
+            return _against_multiple(gate, now, reference)
         return _against_value(gate, now, reference) if gate.terms else _against_count(gate, now, reference)
 
     return decide
@@ -131,6 +137,63 @@ def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) ->
     if limited.low is not None:
         told.append(Message("since.costs_from_limits"))
     return replace(record, text=parts(record.text, *told))
+
+
+def _against_multiple(gate: Gate, now: Present, reference: Reference) -> GateRecord:
+    """Decide a gate on a multiple of an earlier value by x - k y against 0: the limits of both, squared and added.
+
+    The value of the record is the ratio x / y. That both runs may have the same examples is not used.
+    """
+    if not gate.terms:
+        n, then_n = float(now.results.n), float(reference.results["n"])
+        outcome = outcome_of(gate.comparator, 0.0, low=n - gate.limit * then_n, high=n - gate.limit * then_n)
+        text = Message("gates.n_now_and_then", now=int(n), then=int(then_n), run=reference.spoken)
+        return gate_record(gate, outcome, text, value=n / then_n if then_n else None)
+    term = gate.terms[0]
+    present = _figure(gate, term, now.results)
+    try:
+        then = _figure(gate, term, results_of(reference.results))
+    except UsageError:
+        then = Limited(None, None, None)
+    if present.value is None or then.value is None:
+        missing = Message("reference.this") if present.value is None else reference.spoken
+        why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
+        return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
+    first, second = (_with_limits(figure) for figure in (present, then))
+    limits = None
+    if has_limits(first) and has_limits(second):
+        limits = ratio_limits((first[0], first[1], first[2]), (second[0], second[1], second[2]))
+    told = Message(
+        "gates.now_and_then",
+        now=present.value,
+        then=then.value,
+        run=reference.spoken,
+        decimals=max(4, decimals_of([present.value / 1000, then.value / 1000])),
+    )
+    if limits is None:
+        return gate_record(gate, "undecided", parts(Message("gates.no_ratio_then"), told))
+    low, high = limits[0], math.inf if limits[1] is None else limits[1]
+    ratio = present.value / then.value
+    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
+    text = parts(Message("gates.ratio", value=ratio, low=low, high=high), told)
+    if outcome == "undecided":
+        text = parts(text, Message("gates.both_answers"))
+    return gate_record(gate, outcome, text, value=ratio, low=low, high=limits[1])
+
+
+def _figure(gate: Gate, term: Term, results: Results) -> Limited:
+    """Return a value of a run with its limits: Wilson's of a plain proportion, else those that lead."""
+    if cost_of(term.metric) is not None:
+        return figure_of_model(gate, term, results)
+    record = metric_record(gate, term, results)
+    if not record.intervals or record.value is None:
+        return Limited(record.value, None, None)
+    first = record.of_gates or record.intervals[0]
+    if record.trials is None:
+        return Limited(record.value, first.low, first.high)
+    return Limited(
+        record.value, *wilson_limits(round(record.value * record.trials), record.trials, first.level)
+    )
 
 
 def _with_limits(figure: Limited) -> PossibleLimits:

@@ -216,6 +216,21 @@ def compare_run(
     )
 
 
+THREE_ERRORS = 0.00135
+"""The one-sided p-value of three standard errors, beyond which a change is said without an alarm."""
+
+
+def moved(worse: float, better: float) -> int:
+    """Return -1 (1) where the p-value of a change for the worse (better) is beyond three standard errors, else 0.
+
+    Examples
+    --------
+    >>> moved(0.0004, 0.9996), moved(0.02, 0.98), moved(0.9999, 0.0001)
+    (-1, 0, 1)
+    """
+    return -1 if worse <= THREE_ERRORS else 1 if better <= THREE_ERRORS else 0
+
+
 def one_sided(p_value: float, *, worse: bool) -> float:
     """Return the p-value of a change for the worse, from a two-sided one.
 

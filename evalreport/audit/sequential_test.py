@@ -28,6 +28,7 @@ from evalreport.audit.past import (
 from evalreport.audit.run_alarm import (
     Comparison,
     compare_run,
+    moved,
     one_sided,
     same_rows_between_runs,
     share_of_run,
@@ -41,7 +42,7 @@ from evalreport.audit.run_values import (
     kept_value,
     value_on_new,
 )
-from evalreport.engine.distributions import t_quantile
+from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
@@ -193,7 +194,12 @@ def _by_pairs(
         if now.options.between_runs is not None
         else Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon),
     )
-    details: dict[str, float] = {"t": spending.t, "horizon": spending.horizon}
+    directed = not without_direction(quantity)
+    details: dict[str, float] = {
+        "t": spending.t,
+        "horizon": spending.horizon,
+        "moved": moved(p, 1 - p if directed else 1.0),
+    }
     if found.value is not None and found.reference_value is not None:
         details |= {"then": found.reference_value, "now": found.value}
     if found.low is not None and found.high is not None:
@@ -647,6 +653,7 @@ def _details(
             "change_low": low,
             "change_high": high,
             "reference": one.reference,
+            "moved": moved(one.p_value, t_tail(-one.z, one.df)),
             "z": one.z,
             "df": one.df,
             "p_run": one.p_value,
@@ -806,6 +813,12 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
     return found
 
 
+def _newest_error(series: Series) -> float:
+    if isinstance(series.today, Measured) and series.today.from_interval is not None:
+        return series.today.from_interval
+    return series.later[-1].error
+
+
 def _evidence(
     now: Present,
     past: Past,
@@ -848,5 +861,7 @@ def _evidence(
         high=high,
         values_accepted=tuple(v.value.value for v in series.accepted),
         values_since=tuple(float(value) for value in since),
+        errors_accepted=tuple(v.from_interval or v.value.error for v in series.accepted),
+        errors_since=(*(v.error for v in series.later[:-1]), _newest_error(series)),
         reason=None if isinstance(series.today, Measured) else series.today,
     )

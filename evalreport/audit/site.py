@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 
 STANDARD_ERRORS = 3.0
 PAGE = "index.html"
-OUTCOMES = {
-    0: ("passed", "better"),
-    1: ("gate_failed", "caution"),
-    3: ("undecided", "undecided"),
-    4: ("passed", "better"),
+GATES = {1: ("gate_failed", "caution"), 3: ("undecided", "undecided")}
+"""Word and tone of the exit codes of gates that did not pass."""
+STATES = {
+    "bad": ("alarm", "caution"),
+    "undecided": ("look", "undecided"),
+    "good": ("passed", "better"),
+    "neutral": ("none", ""),
 }
-"""Word and tone of each exit code; 4 is a missing output, with the gates passed."""
-TONES = {"bad": "caution", "undecided": "undecided", "good": "better", "neutral": ""}
-"""The tone of a headline on the page."""
+"""Word and tone of a run that exited otherwise, by the tone of its first sentence; no word where nothing was asked."""
 DEPTH = 3
 """Levels of subfolders that are searched for a results.json."""
 
@@ -512,7 +512,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
     from markupsafe import Markup
 
     newest = line.audits[-1]
-    outcome, tone = OUTCOMES.get(newest.run.exit_code, ("failed", "caution"))
+    outcome, tone = _state(newest)
     figures = [_figure(place, number, track, line.level) for number, track in enumerate(line.tracks)]
     charts = [
         # Drawn by us: every text in it was escaped when it was written.
@@ -524,7 +524,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
         "name": line.series,
         "metric": line.metric,
         "level": numbers.percent(line.level),
-        "tone": TONES.get(newest.run.summary.get("tone") or "", tone),
+        "tone": tone,
         "outcome": say(f"site.outcome.{outcome}"),
         "headline": _headline(newest),
         "facts": _facts(line),
@@ -578,13 +578,25 @@ def _said(line: Timeline) -> Iterator[tuple[str, str]]:
             else say("site.accepted", **accepted_run),
         )
     yield "promise", say("site.promise", promise=promise(line.level))
-    counts = Counter(OUTCOMES.get(audit.run.exit_code, ("failed", ""))[0] for audit in line.audits)
-    shares = ", ".join(f"{count} {say(f'site.outcome.{word}')}" for word, count in counts.most_common())
-    yield "audits", f"{len(line.audits)}: {shares}"
+    counts = Counter(_state(audit)[0] for audit in line.audits)
+    shares = ", ".join(
+        f"{count} {say(f'site.outcome.{word}')}" for word, count in counts.most_common() if word != "none"
+    )
+    yield "audits", f"{len(line.audits)}: {shares}" if shares else str(len(line.audits))
+
+
+def _state(audit: Audit) -> tuple[str, str]:
+    """Return word and tone of an audit: of a gate that did not pass, else of its first sentence."""
+    if audit.run.exit_code in GATES:
+        return GATES[audit.run.exit_code]
+    tone = audit.run.summary.get("tone")
+    if tone is None:  # recorded before runs kept it: gates alone say something
+        tone = "good" if audit.passed else "neutral"
+    return STATES.get(tone, STATES["neutral"])
 
 
 def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> JsonObject:
-    word, tone = OUTCOMES.get(audit.run.exit_code, ("failed", "caution"))
+    word, tone = _state(audit)
     values = audit.run.summary["values"]
     same = audit.run.summary["primary_metric"] == line.metric
     marks = [say("site.fact.accepted")] * audit.accepted + [say("site.last_passed")] * audit.last

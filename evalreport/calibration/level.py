@@ -9,7 +9,7 @@ from scipy import special
 from evalreport.calibration.limits import NO_LIMITS, Limits, rising_root
 from evalreport.calibration.line import calibration_line, line_influence
 from evalreport.calibration.risks import Risks, around
-from evalreport.engine.distributions import normal_quantile, t_quantile
+from evalreport.engine.distributions import normal_quantile
 from evalreport.predictions.arrays import Floats
 
 
@@ -20,37 +20,36 @@ def observed_expected(risks: Risks) -> float:
 
 
 def observed_expected_limits(risks: Risks, level: float) -> Limits:
-    """Return limits of observed over expected: all q with (O - qE)^2 <= k (q E - q^2 sum p^2).
+    """Return limits of observed over expected, a quasi-Poisson score interval of the observed events over E.
 
-    k = z^2 phi, where phi >= 1 is how much more the outcomes vary than probabilities r p would let them. O = sum w y,
-    E = sum w p; under weights q sum w^2 p - q^2 sum w^2 p^2 takes the place of the bracket. Of clusters k = t^2
-    max(1, V E^2 / v) with the variance and the degrees of freedom of ``engine.cluster_variance``.
+        phi = (n / (n - 1) sum (y - r p)^2 + 1/2) / (O + 1/2),  r = O / E
+        (O + phi z^2 / 2 -+ z sqrt(phi O + (phi z / 2)^2)) / E
+
+    Of clusters (y - r p) is summed by cluster, with their number for n. Weights are scaled to add up to Kish's
+    effective number, which takes the place of n.
+
+    Examples
+    --------
+    >>> low, high = observed_expected_limits(Risks(np.full(100, 0.1), np.repeat([1.0, 0.0], [10, 90])), 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.558, 1.793)
     """
     w, r = risks.w, observed_expected(risks)
     if math.isnan(r):
         return NO_LIMITS
-    observed, expected = float((w * risks.y).sum()), float((w * risks.p).sum())
-    linear, squares = float((w * w * risks.p).sum()), float((w * w * risks.p**2).sum())
-    variance = r * linear - r * r * squares
+    total, squares = float(w.sum()), float((w * w).sum())
+    w = w * (total / squares)
+    observed, expected, n = float((w * risks.y).sum()), float((w * risks.p).sum()), total**2 / squares
     left = w * (risks.y - r * risks.p)
-    if risks.cluster is None:
-        ratio = float((left**2).sum()) / variance if variance > 0 else 1.0
-        quantile = normal_quantile((1 + level) / 2)
-    else:
-        found = risks.clustered_variance(left / expected)
-        if found is None:
-            return NO_LIMITS
-        ratio = found[0] * expected**2 / variance if variance > 0 else 1.0
-        quantile = t_quantile((1 + level) / 2, found[1])
-    k = quantile**2 * max(1.0, ratio)
-    if observed == 0:
-        return 0.0, k * linear / (expected**2 + k * squares)
-    a, b, c = expected**2 + k * squares, 2 * observed * expected + k * linear, observed**2
-    inside = b * b - 4 * a * c
-    if inside < 0:
+    if risks.cluster is not None:
+        left = risks.by_cluster(left)
+        n = float(len(left))
+    if n <= 1:
         return NO_LIMITS
-    high = (b + math.sqrt(inside)) / (2 * a)
-    return c / (a * high), high
+    phi = (n / (n - 1) * float((left**2).sum()) + 0.5) / (observed + 0.5)
+    z = normal_quantile((1 + level) / 2)
+    middle, half = observed + phi * z * z / 2, z * math.sqrt(phi * observed + (phi * z / 2) ** 2)
+    return max(0.0, middle - half) / expected if observed else 0.0, (middle + half) / expected
 
 
 def in_the_large_influence(risks: Risks, a: float) -> tuple[Floats, float]:

@@ -1,4 +1,4 @@
-"""The one test of calibration: are the outcomes those that the probabilities announce?"""
+"""The test of calibration by scores: are level, spread and curvature of the outcomes those that are announced?"""
 
 from __future__ import annotations
 

@@ -266,7 +266,8 @@ def template_files() -> dict[str, bytes]:
               help="Ask: what human outcomes are worth beside an automatic judge's of all -n answers; correlation of"
               " judge and people (--sd or --expected: of what people say).")  # fmt: skip
 @click.option("--results", type=click.Path(path_type=Path), metavar="FILE",
-              help="Ask the same, by the correlations in the results.json of a run with the column gold.")  # fmt: skip
+              help="Ask how many fresh examples would confirm the model that leads in this results.json; with the"
+              " column gold also what human outcomes are worth, by its correlations.")  # fmt: skip
 @click.option("--looks", type=click.IntRange(min=2, max=MOST_LOOKS), metavar="L",
               help="With --difference: L looks at a growing number of examples, for power 0.8 and 0.9.")  # fmt: skip
 @click.option("--power", type=SHARE, default=0.8, show_default=True, metavar="X",
@@ -287,10 +288,14 @@ def plan_command(
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
     _require_finite({**assumed, "confidence": confidence, "expected": sum(expected)})
-    from evalreport.comparisons.study_design import answers, judges_of
+    from evalreport.comparisons.study_design import answers, judges_of, leads_of
 
-    judges = () if results is None else judges_of(_content(results))
-    found = answers(**assumed, expected=expected, alpha=(1 - confidence) / pairs, judges=judges)
+    content = None if results is None else _content(results)
+    choices = () if content is None else leads_of(content)
+    judges = () if content is None else judges_of(content, may_lack=bool(choices))
+    found = answers(
+        **assumed, expected=expected, alpha=(1 - confidence) / pairs, judges=judges, choices=choices
+    )
     click.echo("\n\n".join(map(str, found)))
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
@@ -136,6 +137,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """The lead of a model over a rival on n examples, with its standard error."""
+
+    model: str
+    rival: str
+    difference: float
+    error: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One answer under one assumption; None: no number is enough."""
 
@@ -172,6 +184,9 @@ def _written(value: float | None, unit: str) -> str:
         return number(value, 4)
     return count(value)
 
+
+SAME = 1e-9
+"""Differences of proportions that differ by less are the same."""
 
 RANGES: Mapping[str, tuple[float, float]] = {
     "half_width": (0, math.inf),
@@ -214,6 +229,7 @@ def answers(
     judge_correlation: float | None = None,
     judges: tuple[JudgeFigures, ...] = (),
     looks: int | None = None,
+    choices: tuple[Lead, ...] = (),
 ) -> tuple[Answer, ...]:
     """Answer a question; without one, return the differences that usual numbers of examples can show.
 
@@ -230,6 +246,8 @@ def answers(
         The figures of a run's judge, by model and pair.
     looks
         How many equally spaced looks there may be while examples are added (``run --looks``).
+    choices
+        The leads of the model that was chosen in a run over the others that may be best.
 
     Raises
     ------
@@ -244,6 +262,9 @@ def answers(
     )  # fmt: skip
     if len(expected) > 2 or not all(0 <= value <= 1 for value in expected):
         raise UsageError(f"expected must be at most two numbers in [0, 1], not {expected}")
+    if measure == "accuracy":
+        asks_otherwise = half_width is not None or examples is not None
+        difference = _difference_of(expected, layout, difference, asks_otherwise=asks_otherwise)
     goal = Goal(half_width=half_width, difference=difference, examples=examples, alpha=alpha, power=power)
     assumed: Assumed = Accuracy(expected=expected, against=against, discordance=discordance)
     if between is not None or within is not None or attempts:
@@ -256,8 +277,9 @@ def answers(
         assumed = Auc(expected=expected, prevalence=prevalence)
     if not judges and judge_correlation is not None:
         judges = (_assumed_judge(judge_correlation, expected, sd),)
-    if judges:
-        return tuple(_with_judge(goal, judge) for judge in judges)
+    if judges or choices:
+        confirmed = (_confirmed(goal, choices),) if choices else ()
+        return (*(_with_judge(goal, judge) for judge in judges), *confirmed)
     _check_assumptions(goal, assumed, layout, against=against, discordance=discordance, sd=sd)
     question = Question(
         goal=goal, measure=assumed, layout=layout, folds=CrossValidation(folds=folds, repeats=repeats, sd=sd)
@@ -287,6 +309,38 @@ def _check_choices(measure: str, layout: str) -> None:
     ):
         if value not in choices:
             raise UsageError(unknown_name(name, value, choices))
+
+
+def _difference_of(
+    expected: tuple[float, ...], layout: Layout, difference: float | None, *, asks_otherwise: bool
+) -> float | None:
+    """Return the difference to find: of two expected values their own, whichever is given first.
+
+    Raises
+    ------
+    UsageError
+        Two values for one model, two that are equal or contradict the difference, or nothing asked of a layout.
+    """
+    if len(expected) == 2 and layout in ("paired", "independent"):
+        between = abs(expected[0] - expected[1])
+        if between < SAME:
+            raise UsageError(f"--expected {expected[0]:g} twice: two equal models have no difference to find")
+        if difference is not None and abs(difference - between) > SAME:
+            raise UsageError(
+                f"--difference {difference:g} contradicts --expected {expected[0]:g} --expected {expected[1]:g}, which"
+                f" differ by {between:g}: leave it out, or one of these"
+            )
+        return difference if asks_otherwise else between
+    if asks_otherwise:
+        return difference
+    if len(expected) == 2 and layout == "one":
+        raise UsageError(
+            "--expected is given once for --layout one, and the value to compare with by --against"
+        )
+    if difference is None and layout in ("one", "independent"):
+        more = "--expected twice or --difference" if layout == "independent" else "--against and --difference"
+        raise UsageError(f"--layout {layout}: state what is asked: {more}, --half-width, or -n")
+    return difference
 
 
 def _check_ranges(**numbers: float | None) -> None:
@@ -430,6 +484,8 @@ def _for_difference(q: Question, wanted: float) -> Answer:
         return _answer(asked, "examples", [row], "one_sample")
     if q.layout == "independent":
         pairs = [(a, _proportion(a - wanted)) for a in _first_values(measure, wanted)]
+        if len(measure.expected) == 2:
+            pairs = [(max(measure.expected), min(measure.expected))]
         rows = [
             Row(
                 Message("plan_if.own_sets", a=a, b=b),
@@ -587,8 +643,50 @@ def _discordant(alpha: float) -> Answer:
 # --- a judge and a few people ---------------------------------------------------------------------------------------
 
 
-def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
+def leads_of(results: JsonObject) -> tuple[Lead, ...]:
+    """Read from a run's results the leads of the model that was chosen over the others that may be best."""
+    chosen = results.get("chosen")
+    if not chosen:
+        return ()
+    found = []
+    for row in results.get("comparisons", ()):
+        pair = {row["a"], row["b"]}
+        spelled = f"{row['metric']}_{row['average']}" if row["average"] else row["metric"]
+        if not row["recommended"] or row["slice"] is not None or row["label"] is not None:
+            continue
+        if spelled != chosen["metric"] or chosen["model"] not in pair or not pair <= {*chosen["models"]}:
+            continue
+        if row["difference"] and row["low"] is not None and row["high"] is not None:
+            half = (row["high"] - row["low"]) / 2
+            error = half / NormalDist().inv_cdf((1 + row["level"]) / 2)
+            (rival,) = pair - {chosen["model"]}
+            found.append(Lead(chosen["model"], rival, abs(row["difference"]), error, results["n"]))
+    return tuple(sorted(found, key=lambda lead: (lead.difference, lead.rival)))
+
+
+def _confirmed(goal: Goal, leads: Sequence[Lead]) -> Answer:
+    """Return how many fresh examples would show that the chosen model is better, by the lead seen and by half of it."""
+    alpha = goal.alpha / len(leads)
+    z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(goal.power)
+    rows = [
+        Row(
+            Message(f"plan_if.{key}", rival=lead.rival, difference=lead.difference * share),
+            math.ceil(lead.n * (z * lead.error / (lead.difference * share)) ** 2),
+        )
+        for lead in leads
+        for key, share in (("lead_seen", 1.0), ("half_the_lead", 0.5))
+    ]
+    asked = _tested(replace(goal, alpha=alpha), "plan.confirm", model=leads[0].model)
+    return _answer(asked, "fresh examples", rows, "confirm")
+
+
+def judges_of(results: JsonObject, *, may_lack: bool = False) -> tuple[JudgeFigures, ...]:
     """Read the figures of a run's judge from its results.
+
+    Parameters
+    ----------
+    may_lack
+        Whether the results answer another question, so that none is returned where no judge is there.
 
     Raises
     ------
@@ -607,10 +705,10 @@ def judges_of(results: JsonObject) -> tuple[JudgeFigures, ...]:
         for record in results.get("judge_estimates", ())
         if record.get("correlation") is not None
     ]
-    if not found:
+    if not found and not may_lack:
         raise UsageError(
-            "the results hold no judge that people checked: run a pilot with outcome and gold, or state"
-            f" --judge-correlation{_attempts_to_state(results)}"
+            "the results hold no judge that people checked, and no model that was chosen among several: run a pilot"
+            f" with outcome and gold, or state --judge-correlation{_attempts_to_state(results)}"
         )
     return tuple(found)
 

@@ -49,15 +49,20 @@ _COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
-_PARAMETERS = ("at", "at_fpr", "at_rate")
+_PARAMETERS = ("at", "at_fpr", "at_rate", "level", "q")
 """Numbers that a metric may have in brackets."""
+_OF_INTERVALS = ("coverage", "interval_score", "interval_width", "pinball")
+"""Metrics whose number is a level or a quantile."""
 _COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
 _COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
 _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
 _EVERY_NIGHT = re.compile(r"\s+every\s+night\s*$")
-_BOUND = rf"\s*((?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?|{_NUMBER.pattern})\s*"
+_BOUND = (
+    rf"\s*((?:{_NUMBER.pattern}\s*[*×]\s*)?(?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?"
+    rf"|{_NUMBER.pattern})\s*"
+)
 _BOUND_FIRST = re.compile(rf"{_BOUND}(?=[<>=!]+(?![<>=!]|{_BOUND}$))")
 _OVER = re.compile(r"\s*[/÷]\s*")
 _TIMES = re.compile(rf"\s*({_NUMBER.pattern})\s*[*×]\s*")
@@ -115,6 +120,8 @@ class Gate:
         It is about all nights since the accepted ones together, and the limit is a declared floor.
     ratio
         It is about the first term over the second.
+    times
+        The earlier run's value is multiplied by the limit, and nothing added.
     about
         Of counted questions: the models, of regressions the new one and the old one; none: all models.
     floor
@@ -129,6 +136,7 @@ class Gate:
     count: Count = "n"
     every_night: bool = False
     ratio: bool = False
+    times: bool = False
     about: tuple[str, ...] = ()
     floor: float = 0.0
 
@@ -214,7 +222,8 @@ def _parsed(text: str, known: Sequence[str]) -> Gate:
     if ratio:
         return replace(_against_bound(text, terms, count, comparator, (at, len(text))), ratio=True)
     times = _TIMES.match(text, at)
-    if times is not None and len(terms) == 1:
+    of_a_run = times is not None and _is_earlier(text, times.end(), known)
+    if times is not None and len(terms) == 1 and not of_a_run:
         second, end = _term(text, times.end(), known)
         _check_ratio(text, terms[0], second, at=times.end())
         _expect_end(text, end, len(text))
@@ -243,7 +252,7 @@ def _parsed(text: str, known: Sequence[str]) -> Gate:
     return _against_bound(text, terms, count, comparator, (at, len(text)))
 
 
-_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×]\s*(.+)")
+_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×](?!\s*(?:accepted|last)\s*$)\s*(.+)")
 
 
 def as_ratio(text: str) -> str:
@@ -433,7 +442,7 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     while text.startswith("[", at):
         start = at
         own, given, at = _brackets(text, at)
-        for key in [key for key in given if key in _PARAMETERS]:
+        for key in [key for key in given if key in _PARAMETERS and _has_number(name[0], key, given[key])]:
             metric = f"{metric}[{key}={given.pop(key)}]"
         if (own is not None and label is not None) or given.keys() & columns.keys():
             raise wrong(text, start, "the same key stands there twice")
@@ -441,6 +450,13 @@ def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
     if len(columns) > MOST_COLUMNS:
         raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
     return Term(model, metric, label, name.start(), tuple(columns.items()), best), at
+
+
+def _has_number(metric: str, key: str, value: str) -> bool:
+    """Say whether a key in brackets is the number of a metric: ``level`` and ``q`` may be columns, too."""
+    return key not in ("level", "q") or (
+        metric in _OF_INTERVALS and _NUMBER.fullmatch(value.strip()) is not None
+    )
 
 
 def _brackets(text: str, start: int) -> tuple[str | None, dict[str, str], int]:
@@ -530,12 +546,45 @@ def _against_bound(
 ) -> Gate:
     """Return a gate against a number or an earlier run's value, at a span of the text."""
     start, end = span
+    times = _TIMES.match(text, start, end)
+    if times is not None and (multiple := _EARLIER.match(text, times.end(), end)) is not None:
+        return _times_earlier(text, terms, count, comparator, times, multiple, end)
     earlier = _EARLIER.match(text, start, end)
     if earlier is None:
         return Gate(text, terms, comparator, _limit(text, start, end), count=count)
     if count != "n":
         raise wrong(text, start, f"{count} already compares with the accepted run: give a number")
     return Gate(text, terms, comparator, _beyond(text, terms, earlier, end), cast(Earlier, earlier[1]))
+
+
+def _is_earlier(text: str, at: int, known: Sequence[str]) -> bool:
+    """Say whether an earlier run stands at a character, and no model that is called so."""
+    return _EARLIER.match(text, at) is not None and not _begins_term(text, at, known)
+
+
+def _times_earlier(
+    text: str,
+    terms: tuple[Term, ...],
+    count: Count,
+    comparator: Comparator,
+    times: re.Match[str],
+    earlier: re.Match[str],
+    end: int,
+) -> Gate:
+    """Return a gate against a multiple of an earlier run's value."""
+    if count != "n":
+        raise wrong(text, times.start(), f"{count} already compares with the accepted run: give a number")
+    if len(terms) > 1:
+        raise wrong(
+            text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
+        )
+    if earlier[2] is not None:
+        raise wrong(text, earlier.start(2), f"a multiple of {earlier[1]} takes no + or −")
+    _expect_end(text, earlier.end(), end)
+    factor = float(times[1])
+    if not (factor > 0 and math.isfinite(factor)):
+        raise wrong(text, times.start(1), "an earlier value is multiplied by a number above 0")
+    return Gate(text, terms, comparator, factor, cast(Earlier, earlier[1]), count=count, times=True)
 
 
 def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) -> float:

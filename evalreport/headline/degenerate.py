@@ -28,7 +28,8 @@ def blocked(facts: Facts) -> Lead | None:
     if blockers:
         return _no_verdict(_why_blocked(facts, blockers[0].code, blockers[0].text))
     if primary is None:
-        return _no_verdict(Message("headline.no_primary"))
+        of_sets = facts.results.task == "sets"
+        return _no_verdict(Message("headline.no_primary_of_sets" if of_sets else "headline.no_primary"))
     if not facts.ranked:
         return _no_verdict(Message("headline.no_value", metric=facts.words(primary)))
     if len(facts.ranked) > 1 and facts.without_a_test:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalreport import numbers
-from evalreport.engine.distributions import t_tail
 from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
@@ -24,8 +23,6 @@ from evalreport.texts.visible import short_names, visible
 
 LONGEST_NAME = 48
 """Longer names of models are shortened in the headline."""
-THREE_ERRORS = 0.00135
-"""The p-value of three standard errors, beyond which a model is said to have moved without an alarm."""
 EQUAL = 1e-12
 """Two values that differ by less than this share of the larger one are the same number."""
 
@@ -338,20 +335,10 @@ class Facts:
     def moved(self, model: str) -> int:
         """Return -1 (1) where a model is worse (better) than the accepted runs by three errors of the alarm."""
         row, change = self.worse.get(model), self.change(model)
-        if row is None or change is None:
-            return 0
-        z, df = row.details.get("z"), row.details.get("df")
-        if z is not None and df is not None:  # of one run with the accepted ones
-            worse, better = row.details["p_run"], t_tail(-z, df)
-        elif "accepted_nights" not in row.details and row.p_value is not None:  # on the same examples
-            worse, better = row.p_value, 1 - row.p_value
-        else:
-            return 0
-        if at_shares(row) is not None:
+        moved = 0 if row is None else int(row.details.get("moved", 0))
+        if row is None or change is None or at_shares(row) is not None:
             return 0  # what moved may be the shares of the classes, which are said as a fact about the data
-        if change.value < 0:
-            return -1 if worse <= THREE_ERRORS else 0
-        return 1 if better <= THREE_ERRORS else 0
+        return moved if moved * change.value > 0 else 0
 
     def alarms(self, *questions: str) -> list[AuditRecord]:
         """Return the alarms of some questions."""

@@ -7,6 +7,7 @@ that holds is used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,10 +43,14 @@ from evalreport.schema.results import Results
 from evalreport.texts import PLAIN, Message
 from evalreport.texts.visible import visible
 
+UNMOVED = 0.05
+"""One-sided p-value above which a slice is said to show no fall."""
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms."""
+EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
+"""An earlier run's value where it stands before the sign."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 
 
@@ -181,7 +186,7 @@ def split(gate: str) -> tuple[str, str, str]:
         left, found, right = gate.partition(sign)
         if found:
             left, right = left.strip(), right.strip()
-            if left.replace(".", "", 1).replace("-", "", 1).isdigit():
+            if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
                 turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
                 return right, turned, left
             return left, sign, right
@@ -214,7 +219,7 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     if gate.low is None and float(gate.value).is_integer():
         return Message("headline.gate_count", what=name, count=int(gate.value), needs=needs)
     value = amount(Limited(gate.value, gate.low, gate.high))
-    key = "gate_change" if about_then(gate.gate) else "gate"
+    key = "gate" if not about_then(gate.gate) else "gate_times" if "*" in bar else "gate_change"
     return Message(f"headline.{key}", what=name, value=value, needs=needs)
 
 
@@ -250,30 +255,47 @@ def alarm(facts: Facts) -> Lead | None:
     if fallen:
         order = sorted(dict.fromkeys(fallen), key=lambda m: (m not in facts.in_service, _fall(facts, m), m))
         model = order[0]
+        alone = _only_slice(facts, model)
+        if alone is not None and len(order) == 1:
+            return Lead("alarm", _fell_in(facts, alone), model, tone="bad", more={"whole": model})
         return Lead("alarm", _fell(facts, model), model, tone="bad", about=tuple(order))
     slices = facts.alarms("slice")
     if slices:
         worst = min(slices, key=lambda r: (-abs(r.effect_size or 0.0), r.about))
-        model, _, place = worst.about.partition(", ")
-        params = _slice_values(worst)
-        primary = facts.primary
-        assert primary is not None
-        change = Limited(worst.effect_size or 0.0, worst.low, worst.high)
-        known = {
-            "model": facts.name(model),
-            "place": visible(place.replace(" = ", " ")),
-            "metric": facts.words(primary),
-            "change": Message(
-                "headline.change", value=change.value, limits=(change.low, change.high), half=change.half
-            )
-            if change.low is not None and change.high is not None
-            else Message("headline.value", value=change.value, half=None),
-        }
-        if params is None:
-            return Lead("alarm", Message("headline.slice_fell_by", **known), model, tone="bad")
-        now, then = (number_of(v, change) for v in params)
-        return Lead("alarm", Message("headline.slice_fell", now=now, then=then, **known), model, tone="bad")
+        return Lead("alarm", _fell_in(facts, worst), worst.about.partition(", ")[0], tone="bad")
     return None
+
+
+def _only_slice(facts: Facts, model: str) -> AuditRecord | None:
+    """Return the slice in which alone a model fell, where none of the others has a low p-value."""
+    own = [r for r in facts.results.audit if r.question == "slice" and r.about.partition(", ")[0] == model]
+    columns = {r.about.partition(", ")[2].partition(" = ")[0] for r in own}
+    fallen = [r for r in own if r.alarm]
+    quiet = [r for r in own if not r.alarm and r.p_value is not None and r.p_value > UNMOVED]
+    return fallen[0] if len(fallen) == len(columns) == 1 and len(quiet) == len(own) - 1 > 0 else None
+
+
+def _fell_in(facts: Facts, record: AuditRecord) -> Message:
+    """Say that a model fell in a slice."""
+    model, _, place = record.about.partition(", ")
+    params = _slice_values(record)
+    primary = facts.primary
+    assert primary is not None
+    change = Limited(record.effect_size or 0.0, record.low, record.high)
+    known = {
+        "model": facts.name(model),
+        "place": visible(place.replace(" = ", " ")),
+        "metric": facts.words(primary),
+        "change": Message(
+            "headline.change", value=change.value, limits=(change.low, change.high), half=change.half
+        )
+        if change.low is not None and change.high is not None
+        else Message("headline.value", value=change.value, half=None),
+    }
+    if params is None:
+        return Message("headline.slice_fell_by", **known)
+    now, then = (number_of(v, change) for v in params)
+    return Message("headline.slice_fell", now=now, then=then, **known)
 
 
 def _slice_values(record: AuditRecord) -> tuple[float, float] | None:
@@ -369,12 +391,20 @@ def data_changed(facts: Facts) -> Lead | None:
     return Lead("data_changed", text, tone="undecided", more={"data": True})
 
 
-def _data_fact(facts: Facts) -> Message | None:
+def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
     gone = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "gone"]
     new = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "new"]
-    rows = next((r for r in facts.accepted.values() if r.reference_n), None)
-    if rows is not None and rows.reference_n and facts.results.n < FEWER * rows.reference_n:
-        return Message("headline.rows", n=facts.results.n, then=rows.reference_n)
+    then = next((r.reference_n for r in facts.accepted.values() if r.reference_n), None)
+    if rows and then and facts.results.n < FEWER * then:
+        return Message("headline.rows", n=facts.results.n, then=then)
+    if gone and new:
+        return Message(
+            "headline.new_and_gone",
+            new=facts.names(new),
+            n=len(new),
+            gone=tuple(map(visible, gone)),
+            k=len(gone),
+        )
     if gone:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))
     if new:
@@ -407,6 +437,11 @@ def no_alarm(facts: Facts) -> Lead | None:
         text = Message("headline.no_alarm_same", model=facts.name(model), n=facts.results.n,
                        metric=facts.words(primary), now=now)  # fmt: skip
         return Lead("same_answers", text, model)
+    row = facts.worse.get(model)
+    if row is not None and row.p_value is None and row.reason is not None:
+        known_values = _since(facts, model)
+        text = Message("headline.not_compared_with", model=facts.name(model), why=row.reason, **known_values)
+        return Lead("not_compared", text, model, tone="undecided")
     text = Message("headline.no_alarm", model=facts.name(model), **_since(facts, model))
     return Lead("no_alarm", text, model)
 
@@ -443,7 +478,7 @@ LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
 
 # --- the clause -------------------------------------------------------------------------------------------------------
 
-OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "data_changed"})
+OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "not_compared", "data_changed"})
 
 
 def further(facts: Facts, lead: Lead) -> Message | None:
@@ -459,6 +494,8 @@ def further(facts: Facts, lead: Lead) -> Message | None:
         if others:
             return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))
         return None if about_then(str(lead.more["gate"])) else _then(facts, lead.first)
+    if lead.code == "alarm" and "whole" in lead.more and lead.first is not None:
+        return Message("headline.over_all", **_since(facts, lead.first))
     if lead.code == "alarm" and len(lead.about) > 1:
         others = [m for m in lead.about if m != lead.first]
         return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))
@@ -479,7 +516,8 @@ def _then(facts: Facts, model: str | None) -> Message | None:
 def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
-        found = _data_fact(facts) if facts.is_audit else None
+        counted = lead.code == "gate_failed" and split(str(lead.more.get("gate", "")))[0] == "n"
+        found = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if found is not None:
             return Message("headline.data_too", fact=found)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:

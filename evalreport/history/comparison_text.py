@@ -15,6 +15,24 @@ MOST_OTHERS = 40
 """Other metrics and other changes that Markdown lists at most; JSON has all of them."""
 
 
+HALF_A_SCREEN = 20
+"""Lines that a terminal shows at most, unless all are asked for."""
+
+
+def half_a_screen(lines: Sequence[str]) -> list[str]:
+    """Return the first lines, and where more follow how many these are.
+
+    Examples
+    --------
+    >>> len(half_a_screen(["a"] * 20)), half_a_screen(["a"] * 21)[-1]
+    (20, '2 more lines: --verbose shows them')
+    """
+    if len(lines) <= HALF_A_SCREEN:
+        return list(lines)
+    shown = list(lines[: HALF_A_SCREEN - 1])
+    return [*shown, say("changes.more_lines", n=len(lines) - len(shown))]
+
+
 def headline(found: Compared) -> str:
     """Return the most important thing in one sentence."""
     return str(found.headline.text)

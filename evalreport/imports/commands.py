@@ -70,6 +70,8 @@ def import_mlflow_command(paths: tuple[str, ...], output: Path, quiet: bool, **o
 @shared_options
 @click.option("--scorer", metavar="NAME", help="Whose score is the outcome (default: the only one).")
 @click.option("--gold", metavar="NAME", help="The scorer that holds what a person judged: the column gold.")
+@click.option("--runs", type=click.Choice(["only", "last"]), default="only", show_default=True,
+              help="Several logs of one model and task: refuse, or the last.")  # fmt: skip
 def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read logs of Inspect AI.
 
@@ -100,6 +102,8 @@ def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, 
 @click.option(
     "--metric", metavar="NAME", help="The metric whose score counts (default: whether a test passed)."
 )
+@click.option("--runs", type=click.Choice(["only", "last"]), default="only", show_default=True,
+              help="Several test runs of one model: refuse, or the last.")  # fmt: skip
 def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read test runs of DeepEval.
 
@@ -108,6 +112,30 @@ def import_deepeval_command(paths: tuple[str, ...], output: Path, quiet: bool, *
     from evalreport.imports.test_cases import import_deepeval
 
     return _written(import_deepeval(_files(paths), **options), output, quiet=quiet)
+
+
+@import_command.command("every-eval-ever")
+@shared_options
+@click.option(
+    "--task", "tasks", multiple=True, metavar="NAME", help="Repeatable: only this evaluation (default: all)."
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["is_correct", "score"]),
+    default=None,
+    help="The outcome (default: is_correct).",
+)
+@click.option("--runs", type=click.Choice(["only", "last"]), default="only", show_default=True,
+              help="Several evaluations of one model and name: refuse, or the last.")  # fmt: skip
+def import_every_eval_ever_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
+    """Read instance files of Every Eval Ever.
+
+    PATH is a .jsonl of instances (schema 0.2 and 0.3), or a folder that is searched for them. HELM, Inspect AI and
+    lm-evaluation-harness convert to it. Samples are matched by sample_id, or by sample_hash where that names several.
+    """
+    from evalreport.imports.every_eval_ever import import_every_eval_ever
+
+    return _written(import_every_eval_ever(_files(paths), **options), output, quiet=quiet)
 
 
 @import_command.command("lm-eval")

@@ -18,6 +18,7 @@ from evalreport.imports.table import (
     Json,
     Record,
     Row,
+    Runs,
     as_table,
     cost_of,
     digest,
@@ -66,7 +67,12 @@ class Log:
 
 
 def import_inspect(
-    paths: Sequence[Path], *, models: Sequence[str] = (), scorer: str | None = None, gold: str | None = None
+    paths: Sequence[Path],
+    *,
+    models: Sequence[str] = (),
+    scorer: str | None = None,
+    gold: str | None = None,
+    runs: Runs = "only",
 ) -> Imported:
     """Read the logs of one or more evaluations.
 
@@ -80,6 +86,8 @@ def import_inspect(
         Whose score is the outcome (``SCORER/KEY`` where it gives several values); None: there must be one only.
     gold
         The scorer that holds what a person judged, for the column ``gold``.
+    runs
+        Several logs of one model and task, as a retry leaves them: refuse, or take the last.
 
     Raises
     ------
@@ -89,7 +97,7 @@ def import_inspect(
         Several scorers and none was named, or two logs of one model and task.
     """
     found = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
-    found = once(named(found, paths, models))
+    found = once(named(found, paths, models), runs)
     if not found:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
     outcome = _scorer([one.source for one in found], scorer, gold)
@@ -143,7 +151,8 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
     planned = round(len(ids) * epochs) if isinstance(ids, list) and epochs is not None else None
     kept = tuple({name: sample[name] for name in _KEPT if name in sample} for sample in samples)
     log = Log(path, str(header.get("task", path.stem)), kept, planned, str(content.get("status", "?")))
-    return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task)
+    when = str(header.get("created") or path.name)
+    return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task, when=when)
 
 
 def _costs(sample: Record) -> dict[str, float | None]:

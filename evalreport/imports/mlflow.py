@@ -151,6 +151,8 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     if given.suffix in (".db", ".sqlite", ".sqlite3"):
         return list(runs_of(place, str(given), experiment))
     files = [given] if given.is_file() else sorted(given.rglob(TABLE)) if given.is_dir() else []
+    if not files and given.is_dir() and not _has_traces(given):
+        files = sorted(given.glob("*.json"))  # tables that were saved by hand, one a model
     if not files and _has_traces(given):
         raise InputError(
             f"there are traces, but no {TABLE}",

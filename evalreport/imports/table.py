@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import evalreport.sources.formats  # isort: skip
 import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
@@ -25,7 +25,7 @@ from evalreport.predictions.column_names import (
     QUESTION,
     spellings,
 )
-from evalreport.predictions.spelling import outcome_words
+from evalreport.predictions.spelling import is_no_number, outcome_words
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
@@ -42,6 +42,7 @@ RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, *COSTS, "example"))
 
 
 T = TypeVar("T")
+Runs = Literal["only", "last"]
 Json: TypeAlias = Any
 """A parsed value of JSON."""
 Record: TypeAlias = JsonObject
@@ -66,6 +67,8 @@ class Found(Generic[T]):
         The run's identifier, since several may have the same name.
     task
         The task, if a model has a source for each task.
+    when
+        When the run began, as its log says; else the file's name.
     """
 
     place: int
@@ -74,6 +77,7 @@ class Found(Generic[T]):
     source: T
     run: str = ""
     task: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,21 +162,31 @@ def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[s
     )
 
 
-def once(found: Sequence[Found[T]]) -> list[Found[T]]:
+def once(found: Sequence[Found[T]], runs: Runs | None = None) -> list[Found[T]]:
     """Return the sources, one for each model and task.
+
+    Parameters
+    ----------
+    runs
+        Several of one model and task: refuse them (``only``), or take the last, by their times; None: there is no such
+        option.
 
     Raises
     ------
     UsageError
         Two sources are of the same model and task.
     """
+    if runs == "last":
+        last = {(one.model, one.task): one for one in sorted(found, key=lambda one: (one.when, one.file))}
+        return [one for one in found if last[one.model, one.task] is one]
     first: dict[tuple[str, str], Found[T]] = {}
     for one in found:
         other = first.setdefault((one.model, one.task), one)
         if other is not one:
             what = f"the model {one.model!r}" + (f" and the task {one.task!r}" if one.task else "")
+            instead = "" if runs is None else "pass --runs last to take the later one, or "
             raise UsageError(
-                f"{other.file} and {one.file} are both of {what}: name each file and, for each in this order,"
+                f"{other.file} and {one.file} are both of {what}: {instead}name each file and, for each in this order,"
                 " --model NAME"
             )
     return list(found)
@@ -490,7 +504,7 @@ def judgement_of(
     line: int | None = None,
     remedy: str | None = None,
 ) -> float | None:
-    """Return a judgement as a number; None: there is none (null, NaN, an empty text).
+    """Return a judgement as a number; None: there is none (null, NaN, an empty text, a word such as N/A).
 
     Raises
     ------
@@ -503,7 +517,7 @@ def judgement_of(
     [1.0, None, None]
     """
     number = number_of(value)
-    if number is None and value is not None and str(value).strip().lower() not in ("", "nan"):
+    if number is None and value is not None and not is_no_number(str(value)):
         raise InputError(
             f"{str(value)[:60]!r}{place} is no number",
             file=file,

@@ -14,6 +14,7 @@ from evalreport.imports.table import (
     Imported,
     Record,
     Row,
+    Runs,
     as_table,
     cost_of,
     digest,
@@ -30,7 +31,7 @@ Cases = list[Record]
 
 
 def import_deepeval(
-    paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None
+    paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None, runs: Runs = "only"
 ) -> Imported:
     """Read the test runs of one or more models.
 
@@ -43,6 +44,8 @@ def import_deepeval(
         Those to read, also ``FOUND=NAME``; or one name for each path.
     metric
         The metric whose score is the outcome; None: whether the test case passed.
+    runs
+        Several test runs of one model: refuse, or take the last.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def import_deepeval(
         Names that do not fit the models.
     """
     found = [one for place, path in enumerate(paths) for one in _runs(place, path)]
-    found = once(named(found, paths, models))
+    found = once(named(found, paths, models), runs)
     known = {name for one in found for case in one.source for name in _metrics(case)}
     if metric is not None and metric not in known:
         raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
@@ -60,17 +63,18 @@ def import_deepeval(
         # The name of a case is only its number.
         Row(
             one.model,
-            digest([case.get(name) for name in _ASKED]),
+            _question(case),
             {"outcome": _passed(one.file, case, metric)},
             _tagged(case),
             None,
             _costs_of_case(case),
-            _asked(case.get("input")),
+            _asked(case.get("input") or case.get("scenario") or _first_turn(case)),
         )
         for one in found
         for case in one.source
     ]
-    return _judged(found, rows, metric, _ASKED)
+    several = any("turns" in case for one in found for case in one.source)
+    return _judged(found, rows, metric, _OF_CONVERSATIONS if several else _ASKED)
 
 
 def import_promptfoo(
@@ -142,18 +146,39 @@ def _judged(
 
 # --- DeepEval -------------------------------------------------------------------------------------------------------
 
-_RUN = "a test run of DeepEval as JSON: testCases with input and metricsData"
+_RUN = "a test run of DeepEval as JSON: testCases or conversationalTestCases, with metricsData"
 _ASKED = ("input", "expectedOutput", "context")
+_OF_CONVERSATIONS = ("scenario", "expectedOutcome", "userDescription", "context")
 
 
 def _runs(place: int, given: Path) -> Iterator[Found[Cases]]:
     for path in sorted(given.rglob("*.json")) if given.is_dir() else [given]:
         content = json_of(path, _RUN)
-        cases = content.get("testCases") if isinstance(content, dict) else None
-        if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        given_cases = content if isinstance(content, dict) else {}
+        kinds = [given_cases.get(name) for name in ("testCases", "conversationalTestCases")]
+        cases = [case for kind in kinds if isinstance(kind, list) for case in kind]
+        if all(kind is None for kind in kinds) or not all(isinstance(case, dict) for case in cases):
             raise InputError("no test run", file=str(path), expected=_RUN)
-        model = part_of(content, "hyperparameters").get("model")
-        yield Found(place, str(model or path.stem), str(path), cases)
+        model = part_of(given_cases, "hyperparameters").get("model")
+        yield Found(place, str(model or path.stem), str(path), cases, when=path.name)
+
+
+def _question(case: Record) -> str:
+    """Return a digest of what a case asks: of a conversation its scenario, else what the user says in it."""
+    if "turns" not in case:
+        return digest([case.get(name) for name in _ASKED])
+    planned = [case.get(name) for name in _OF_CONVERSATIONS]
+    return digest(planned if any(planned) else [turn.get("content") for turn in _of_user(case)])
+
+
+def _of_user(case: Record) -> list[Record]:
+    turns = case.get("turns")
+    every = [turn for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
+    return [turn for turn in every if turn.get("role") == "user"]
+
+
+def _first_turn(case: Record) -> object:
+    return next((turn.get("content") for turn in _of_user(case)), None)
 
 
 def _metrics(case: Record) -> dict[str, Record]:

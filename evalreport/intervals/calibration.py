@@ -41,14 +41,11 @@ KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulat
     "Score, with dispersion",
     of=Risks,
     needs=OWN,
-    source="McCullagh and Nelder (1989), Generalized Linear Models, chapter 4 (Pearson's dispersion); the form of the"
-    " limits was chosen by simulation",
+    source="McCullagh and Nelder (1989), Generalized Linear Models, chapter 9 (quasi-likelihood); the form of the"
+    " dispersion was chosen by simulation",
 )
 def score_ratio(estimate: Estimate, level: float) -> Bounds:
-    """All ratios q of observed over expected that the outcomes do not reject if each has probability q p.
-
-    The variance is multiplied by how much more the outcomes vary than that, at least 1.
-    """
+    """Score limits of a ratio of counts whose variance is that of the outcomes about r p: quasi-Poisson."""
     return _bounds(of_level.observed_expected_limits(_risks(estimate), level), _risks(estimate))
 
 

@@ -66,7 +66,7 @@ from evalreport.sources.folders import named_by
 from evalreport.sources.formats import source_of
 from evalreport.sources.frames import are_lazy
 from evalreport.sources.memory import memory_sources, truth_source
-from evalreport.sources.reading import Columns, Source
+from evalreport.sources.reading import Columns, NoRowError, Source
 from evalreport.sources.scikit_learn import as_fold_scores, score_arrays
 from evalreport.sources.workbooks import read_workbook  # noqa: F401 - it registers itself
 from evalreport.texts import Message, parts, plain
@@ -217,7 +217,7 @@ def _read(
         files = source if isinstance(source, Found) else find_files(source, options.truth, copies)
         read = _read_files(files, options, memory_limit, copies)
         return read if truth is None else replace(read, truth=_true_values(truth_source(truth), options))
-    source, scorer = as_fold_scores(source, options.value)
+    source, scorer, of_search = as_fold_scores(source, options.value)
     own = options if scorer is None else replace(options, value=scorer)
     if truth is None and options.truth is None and not options.wide:
         source = score_arrays(source) or source
@@ -234,11 +234,12 @@ def _read(
             table = _true_values(apart, own)
     refuse_all(errors)
     if options.truth is None or truth is not None:
-        return _Read(tables=tables, truth=table)
+        return _Read(tables=tables, truth=table, notes=Notes(of_search))
     file = find_files(options.truth, None, copies).files[0]
     decoded = in_utf_8(file, options.encoding, copies)
     table = _true_values(source_of(decoded, memory_limit=memory_limit), options)
-    return _Read(tables=tables, truth=table, inputs=(_record(file, table.read, None),))
+    inputs = (_record(file, table.read, None),)
+    return _Read(tables=tables, truth=table, inputs=inputs, notes=Notes(of_search))
 
 
 def _read_files(files: Found, options: Options, memory_limit: int | None, copies: Copies) -> _Read:
@@ -246,14 +247,23 @@ def _read_files(files: Found, options: Options, memory_limit: int | None, copies
     tables: list[Table] = []
     inputs: list[InputRecord] = []
     truth, seen = None, Seen()
+    parts_without_rows: list[tuple[File, NoRowError]] = []
     for file in files.files:
         with together(errors):
             source = source_of(in_utf_8(file, options.encoding, copies), memory_limit=memory_limit)
-            own = [_sharing_ids(t, seen) for t in tables_of(source, options)]
+            try:
+                own = [_sharing_ids(t, seen) for t in tables_of(source, options)]
+            except NoRowError as error:
+                if not file.belongs.part:
+                    raise
+                parts_without_rows.append((file, error))
+                continue
             tables += own
             table = own[0]
             of_several = "model" in table.roles.columns or table.roles.answers or options.wide
             inputs.append(_record(file, table.read, None if of_several else table.model))
+    models = {table.model for table in tables}
+    errors += [error for file, error in parts_without_rows if file.belongs.model not in models]
     naming = frozenset(named_by(r.path, r.model) if r.model is not None else "column" for r in inputs)
     if files.truth is not None:
         with together(errors):
@@ -262,7 +272,16 @@ def _read_files(files: Found, options: Options, memory_limit: int | None, copies
             inputs.append(_record(files.truth, truth.read, None))
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))
-    return _Read(tables=tables, truth=truth, inputs=ordered, notes=Notes((), files.warnings), naming=naming)
+    notes = Notes(_empty_parts(len(parts_without_rows)), files.warnings)
+    return _Read(tables=tables, truth=truth, inputs=ordered, notes=notes, naming=naming)
+
+
+def _empty_parts(n: int) -> tuple[FoundRecord, ...]:
+    """Say how many parts of models hold no row, as Spark writes them."""
+    if n == 0:
+        return ()
+    value = Message("found.empty_parts.value", n=n)
+    return (FoundRecord(what="empty parts", value=value, why=Message("found.empty_parts.why")),)
 
 
 def _sharing_ids(table: Table, seen: Seen) -> Table:
@@ -288,7 +307,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     Rows of all tables; their task; their cells parsed and matched; true values and empty cells settled; the models'
     outputs, keys and metadata in canonical order; the design.
     """
-    rows, of_rows = _gathered(read, options, memory_limit)
+    rows, of_rows = _gathered(read, options, memory_limit, known)
     task = without_true_values(rows, known) or find_task(rows, options)
     unused = Notes((), tuple(_unused(rows, task.task)))
     matched = _matched(rows, task, options, memory_limit)
@@ -309,7 +328,12 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         example=alignment.example,
         y_true=loaded.y_true,
         models=with_attempts(described.models, loaded),
-        labels=Labels(classes=task.classes, positive=task.positive, outside=loaded.outside),
+        labels=Labels(
+            classes=task.classes,
+            positive=task.positive,
+            outside=loaded.outside,
+            in_order=bool(options.class_order),
+        ),
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
@@ -341,9 +365,13 @@ def _without_outputs(loaded: Loaded) -> Loaded:
     return replace(loaded, rows=rows, parsed=Parsed(proba={}))
 
 
-def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
+def _gathered(
+    read: _Read, options: Options, memory_limit: int | None, known: KnownTask | None
+) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
-    tables, truth, of_values = with_values_settled(read.tables, read.truth, options)
+    tables, truth, of_values = with_values_settled(
+        read.tables, read.truth, options, may_lack_truth=known is not None
+    )
     read.tables.clear()
     read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
     of_tables = _once(
@@ -355,7 +383,7 @@ def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[
     else:
         rows, of_names = _rows_of_predictions(read, options)
         notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + of_names
-    _refuse_long_names(rows.models)
+    _refuse_names(rows.models)
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
@@ -428,13 +456,19 @@ def _direction_found(
     return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
 
 
-def _refuse_long_names(models: Sequence[str]) -> None:
+def _refuse_names(models: Sequence[str]) -> None:
     for name in models:
         if len(name) > LONGEST_NAME:
             raise InputError(
                 f"the model {name[:40]!r}... has a name of {len(name):,} characters",
                 expected=f"at most {LONGEST_NAME:,}",
                 remedy="shorten it in the column model, or rename the file",
+            )
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                f"the model {name[:40]!a} has a name with half of a character (a surrogate)",
+                expected="a name that can be written in UTF-8",
+                remedy="correct the name",
             )
 
 

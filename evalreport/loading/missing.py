@@ -113,6 +113,10 @@ def _refused(loaded: Loaded, gap: _Gap) -> InputError:
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
     row, count, model = int(hits[0]), len(hits), rows.models[gap.model]
     word = cell_of(rows, row, column).strip()
+    if column == "value":
+        return fault(
+            rows, row, column, "missing_word_of_score" if word else "empty_score", count=count, model=model
+        )
     if not word:
         return fault(
             rows,
@@ -155,16 +159,28 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     lost = absent if len(absent) else np.zeros(len(of_cell), dtype=np.bool_)
     for gap in gaps:
         lost = lost | gap.cells
-    kept = ~np.isin(of_cell, of_cell[lost])
+    # A score of a fold is no example: the fold is left out, in all models, and the others stay.
+    scores = rows.ids is None and "dataset" not in rows.columns
+    kept = ~lost if scores else ~np.isin(of_cell, of_cell[lost])
     if not kept.any():
         raise UsageError("--missing drop: every example lacks a prediction of some model; none would be left")
     ids, example = used_ids(alignment.ids, alignment.example[kept])
-    note = warning(
-        "missing_left_out",
-        about=_models(rows, gaps),
-        n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
-        total=len(np.unique(of_cell)) if rows.times is None else _number(rows, alignment, kept | ~kept),
-        why=_counts(rows, alignment, gaps, absent),
+    note = (
+        warning(
+            "scores_left_out",
+            about=_models(rows, gaps),
+            n=int((~kept).sum()),
+            total=len(kept),
+            why=_counts(rows, alignment, gaps, absent),
+        )
+        if scores
+        else warning(
+            "missing_left_out",
+            about=_models(rows, gaps),
+            n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
+            total=len(np.unique(of_cell)) if rows.times is None else _number(rows, alignment, kept | ~kept),
+            why=_counts(rows, alignment, gaps, absent),
+        )
     )
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]

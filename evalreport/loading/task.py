@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,10 @@ from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
-from evalreport.predictions.numbers import SUMS
+from evalreport.predictions.numbers import SUMS, levels, quantile_of
 from evalreport.predictions.spelling import (
     TRUTHS,
+    alikes,
     has_leading_zero,
     in_order,
     is_number,
@@ -100,6 +102,13 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         Where the positive class is none of the classes.
     """
     _refuse_gold_alone(rows)
+    found = _found(rows, options)
+    if options.class_order is not None and found.task not in ("binary", "multiclass"):
+        raise UsageError(f"--class-order: the task is {found.task}, which has no classes to put in an order")
+    return found
+
+
+def _found(rows: Rows, options: Options) -> FoundTask:
     if rows.numbers or SET in rows.columns or options.task in ("sums", "intervals", "sets"):
         return _of_kind(rows, options)
     judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
@@ -186,7 +195,13 @@ def _of_kind(rows: Rows, options: Options) -> FoundTask:
     if not len(_distinct(rows, "y_true", "truth")):
         raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
     if task == "intervals":
-        return FoundTask(task=task, notes=notes)
+        without = len(levels(rows.numbers)) > 1 and quantile_of(0.5) not in rows.numbers
+        what = FoundRecord(
+            what="weighted interval score",
+            value=Message("found.no_median.value"),
+            why=Message("found.no_median.why"),
+        )
+        return FoundTask(task=task, notes=notes + Notes((what,) if without else ()))
     spelling = one_spelling([*_distinct(rows, "y_true", "truth", "y_pred").to_pylist(), *members_of(rows)])
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
@@ -387,6 +402,8 @@ def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
 
 def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     _refuse_numbers_for_text(rows)
+    if options.task is None:
+        _refuse_other_names(rows)
     distinct = _distinct(rows, "y_true", "truth", "y_pred")
     if len(distinct) > MOST_SPELLINGS:
         # However the rest are spelled, these alone are too many: millions of numbers are no classes.
@@ -402,12 +419,14 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
             f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
             "pass --task multiclass",
         )
-    if options.task != "multiclass":
+    if options.class_order is not None:
+        classes = _in_named_order(classes, options.class_order)
+    elif options.task != "multiclass":
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
     found = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
     probable = {spelling[label] for label in rows.probabilities}
-    positive, record, warnings = _positive(classes, task, options.positive, probable)
+    positive, record, warnings = _positive(in_order(classes), task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
     warnings += [
         warning("class_of_a_column", about=(label,), label=label, column=f"p_{label}", n=len(classes))
@@ -423,6 +442,29 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         spelling=spelling,
         notes=Notes(tuple(found), tuple(warnings)),
     )
+
+
+def _in_named_order(classes: tuple[str, ...], order: str) -> tuple[str, ...]:
+    """Return the classes as ``--class-order`` names them, also those that no row holds.
+
+    Raises
+    ------
+    UsageError
+        A class is not named, is named twice, or there is one only.
+    """
+    named = [text.strip() for text in next(csv.reader([order], skipinitialspace=True))]
+    spelling = one_spelling([*classes, *named])
+    places = [spelling[label] for label in named]
+    lacking = [label for label in classes if spelling[label] not in places]
+    if lacking or len(set(places)) < len(places) or len(places) < 2 or not all(named):
+        why = (
+            f"it does not name {', '.join(map(quoted, lacking[:6]))}"
+            if lacking
+            else "it names a class twice, or fewer than two"
+        )
+        raise UsageError(f"--class-order {order}: {why}; name every class once, the lowest first")
+    own = {spelling[label]: label for label in classes}
+    return tuple(own.get(place, label) for place, label in zip(places, named, strict=True))
 
 
 def _clustering(rows: Rows, why: Message) -> FoundTask:
@@ -626,6 +668,84 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
                     truth=sorted(truth)[:3],
                 )
     refuse_all(errors)
+
+
+_BEFORE_A_LABEL = re.compile(r"(?:__label__|label|class|category|y)[_\-. ]*", re.IGNORECASE)
+"""What programs write before the name or the number of a class."""
+
+
+def _refuse_other_names(rows: Rows) -> None:
+    """Refuse a model whose labels are the true ones by other names: nothing of it could be right.
+
+    These are labels of which none is a true one, and labels that are none and, without a prefix such as ``LABEL_``,
+    are those that the model never predicts.
+
+    Raises
+    ------
+    InputError
+        For each of these models, the first row, with the likely names.
+    """
+    array = rows.labels("y_pred")
+    texts = _distinct(rows, "y_true", "truth").to_pylist()
+    if array is None or len(texts) < 2:
+        return
+    spelling = one_spelling([*texts, *array.dictionary.to_pylist()])
+    true = {spelling[text] for text in texts}
+    labels = [spelling[text] for text in array.dictionary.to_pylist()]
+    codes = dictionary_codes(array).astype(np.int64)
+    pairs = np.unique(rows.model.astype(np.int64) * (len(labels) + 1) + codes + 1)
+    errors: list[InputError] = []
+    for place, model in enumerate(rows.models):
+        own = pairs[pairs // (len(labels) + 1) == place] % (len(labels) + 1) - 1
+        predicted = {labels[code] for code in own if code >= 0}
+        others, lacking = predicted - true, true - predicted
+        meant = _meant(others, lacking)
+        disjoint = others == predicted and len(predicted) > 1
+        if not (disjoint or (others and len(meant) == len(others) and _have_prefixes(meant))):
+            continue
+        wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
+        hits = np.flatnonzero(wrong & (rows.model == place))
+        labels_shown, truth_shown = in_order(others)[:5], in_order(true)[:5]
+        with together(errors):
+            if meant:
+                label, name = min(meant.items())
+                raise fault(
+                    rows,
+                    int(hits[0]),
+                    "y_pred",
+                    "labels_by_other_names",
+                    count=len(hits),
+                    model=model,
+                    labels=labels_shown,
+                    truth=truth_shown,
+                    label=label,
+                    name=name,
+                )
+            raise fault(
+                rows,
+                int(hits[0]),
+                "y_pred",
+                "labels_of_others",
+                count=len(hits),
+                model=model,
+                labels=labels_shown,
+                truth=truth_shown,
+            )
+    refuse_all(errors)
+
+
+def _meant(labels: Collection[str], true: Collection[str]) -> dict[str, str]:
+    """Return the true label that each label most likely means, where one does."""
+    plain = {one_number(label).casefold().strip(): label for label in true}
+    alike = {label: other for label, (other, _) in alikes(labels, true).items()}
+    stripped = {label: _BEFORE_A_LABEL.sub("", label, count=1) for label in labels}
+    named = {label: plain[rest.casefold()] for label, rest in stripped.items() if rest.casefold() in plain}
+    found = {**named, **alike}
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _have_prefixes(meant: dict[str, str]) -> bool:
+    return all(_BEFORE_A_LABEL.match(label) and len(label) > len(name) for label, name in meant.items())
 
 
 def _distinct(rows: Rows, *columns: str) -> pa.Array:

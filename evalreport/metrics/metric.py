@@ -24,6 +24,7 @@ Needs = Literal[
     "sums",
     "intervals",
     "sets",
+    "quantiles",
 ]
 Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
@@ -174,7 +175,8 @@ class Moments:
     of_gaps
         Whether the columns are gaps and ones by bin, which engines can add up.
     numbered
-        The family with a number k that it belongs to.
+        The family with a number k that it belongs to, or the number in brackets that it needs, which ``per_example``
+        takes as ``at``.
     losses
         What the second column holds, where these are losses of 0 or more.
     less_moved
@@ -193,7 +195,7 @@ class Moments:
     mean_over_pairs: Function | None = None
     of_probability: Function | None = None
     of_gaps: bool = False
-    numbered: Numbered | None = None
+    numbered: Numbered | Parameter | None = None
     losses: Text | None = None
     less_moved: str = ""
     root_of: str = ""
@@ -377,6 +379,8 @@ class Scale:
         Whether it is the share of right answers: of predicted labels, or of outcomes where all are 0 or 1.
     affine_of
         Where it is another metric on another scale: intervals are then that one's, mapped (decorator ``affine``).
+    traded
+        Whether it is bought with another metric, as coverage is with width, so that it speaks for no model alone.
     """
 
     range: tuple[float, float] = (0.0, 1.0)
@@ -388,6 +392,7 @@ class Scale:
     extensive: bool = False
     share_of_right: bool = False
     affine_of: Affine | None = None
+    traded: bool = False
 
     def range_of(self, task: str) -> tuple[float, float]:
         """Return the smallest and the largest possible value in a task."""
@@ -496,6 +501,10 @@ class Metric:
         With fewer classes it says nothing, so a run that does not name it leaves it out.
     sums
         The sums by unit that it may be computed from, in the task ``sums``.
+    ordered
+        Whether it needs an order of the classes.
+    at_counts
+        Of such a metric that is no share: maps counts (K, K) to the value and its derivatives by them.
     computation
         How it is computed: the record of its family.
     scale, inference
@@ -509,6 +518,8 @@ class Metric:
     needs: Needs
     least_classes: int = 0
     sums: tuple[str, ...] = ()
+    ordered: bool = False
+    at_counts: Function | None = None
     computation: Computation
     scale: Scale
     inference: Inference
@@ -530,7 +541,8 @@ class Metric:
     @property
     def by_class(self) -> bool:
         """Whether a single class of several is computed where it is named, though not by itself."""
-        return isinstance(self.computation, RowWise) and self.computation.of_risks
+        of_risks = isinstance(self.computation, RowWise) and self.computation.of_risks
+        return of_risks or self.needs == "sets"
 
     @property
     def per_example(self) -> Function | None:
@@ -550,21 +562,20 @@ class Metric:
     @property
     def numbered(self) -> Numbered | None:
         """The family with a number k that it belongs to, where it still has none."""
-        return self.computation.numbered if isinstance(self.computation, Moments) else None
+        found = self.computation.numbered if isinstance(self.computation, Moments) else None
+        return found if isinstance(found, Numbered) else None
 
     @property
     def parameter(self) -> Parameter | None:
         """The number in brackets that it needs."""
+        if isinstance(self.computation, Moments) and isinstance(self.computation.numbered, Parameter):
+            return self.computation.numbered
         return self.computation.parameter if isinstance(self.computation, RowWise) else None
 
     @property
     def lacks_parameter(self) -> bool:
         """Whether it needs a number in brackets and has none."""
-        return (
-            isinstance(self.computation, RowWise)
-            and self.parameter is not None
-            and self.computation.at is None
-        )
+        return self.parameter is not None and self.parameter.value is None
 
     @property
     def infinite_at(self) -> Infinite:

@@ -11,7 +11,7 @@ from evalreport.metrics.registry import JUDGED, PRIMARY
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
-from evalreport.predictions.numbers import ERRORS
+from evalreport.predictions.numbers import ERRORS, levels, quantiles
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_of
 from evalreport.texts import Message, Text
@@ -22,7 +22,16 @@ RARE = 0.25
 """A class with less than this part of an even share is rare."""
 
 Why = Literal[
-    "usual", "named", "threshold", "uneven", "rare", "scores_alone", "judged", "of_series", "blocked"
+    "usual",
+    "named",
+    "threshold",
+    "uneven",
+    "rare",
+    "scores_alone",
+    "judged",
+    "of_series",
+    "blocked",
+    "ordered",
 ]
 
 
@@ -68,8 +77,13 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
     these are two or more.
     """
     usual = _of_numbers(predictions) or PRIMARY[predictions.task]
+    if predictions.task == "sets":
+        return Primary(None, usual, "blocked")
     if of_series is not None:
         return Primary(of_series, usual, "of_series")
+    ordered = predictions.labels.in_order and not predictions.outside
+    if ordered and all(has_labels(m, options) for m in predictions.models):
+        return Primary("quadratic_kappa", usual, "ordered")
     if predictions.judged:
         return Primary(JUDGED, usual, "judged")
     if predictions.task not in ("binary", "multiclass") or predictions.y_true is None:
@@ -96,9 +110,16 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
 
 
 def _of_numbers(predictions: Predictions) -> str | None:
-    """Return the usual metric of sums of errors; None of everything else."""
-    names = {name for model in predictions.models for name in summed_names(model.numbers)}
-    return "error_ratio" if predictions.task == "sums" and set(ERRORS) <= names else None
+    """Return the usual metric of sums of errors, and of intervals and quantiles; None of everything else."""
+    numbers = predictions.models[0].numbers
+    if predictions.task == "sums" and set(ERRORS) <= summed_names(numbers):
+        return "error_ratio"
+    if predictions.task != "intervals":
+        return None
+    of_quantiles, found = bool(quantiles(numbers)), levels(numbers)
+    if of_quantiles or len(found) > 1:
+        return "wis" if found else "mean_pinball"
+    return f"interval_score[level={found[0]:.12g}]"
 
 
 def has_labels(model: ModelOutputs, options: Options) -> bool:

@@ -12,8 +12,9 @@ from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, defi
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
-from evalreport.predictions.numbers import SUMS
+from evalreport.predictions.numbers import SUMS, levels, limits_at, quantile_at, quantiles
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.spelling import is_whole
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import closest_names
 from evalreport.texts import Message
@@ -49,7 +50,10 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
             continue  # criteria of training rows: no quantity of test predictions
         if isinstance(metric.computation, Judgements) and not predictions.judged:
             continue
-        if metric.lacks_parameter:
+        if predictions.task == "intervals" and "intervals" in metric.tasks:
+            found += _of_intervals(metric, predictions)
+            continue
+        if metric.lacks_parameter or (metric.ordered and not _has_order(predictions)):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -63,6 +67,8 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
             found += [Quantity(metric.name, label=label) for label in predictions.classes]
         else:
             found.append(Quantity(metric.name))
+            if predictions.task == "sets":
+                found += [Quantity(metric.name, label=label) for label in predictions.classes]
     return tuple(found)
 
 
@@ -70,11 +76,15 @@ def lacks_numbers(numbers: Mapping[str, Floats], metric: Metric) -> Message | No
     """Say why a model of sums, intervals or sets cannot have a metric, or return None if it can."""
     names = summed_names(numbers)
     if names & set(SUMS):
-        return (
-            None
-            if set(metric.sums) <= names
-            else Message("lacks.sums", names=sorted(set(metric.sums) - names))
-        )
+        lacking = sorted(set(metric.sums) - names)
+        return Message("lacks.sums", names=lacking) if lacking else None
+    at = None if metric.parameter is None else metric.parameter.value
+    if metric.needs == "quantiles":
+        known = bool(quantiles(numbers)) if at is None else quantile_at(numbers, at) is not None
+        return None if known else Message("lacks.quantiles" if at is None else "lacks.quantile", at=at)
+    if metric.needs == "intervals":
+        known = bool(levels(numbers)) if at is None else limits_at(numbers, at) is not None
+        return None if known else Message("lacks.intervals" if at is None else "lacks.level", at=at)
     return None
 
 
@@ -92,6 +102,19 @@ def _of_sums(metric: Metric, predictions: Predictions) -> list[Quantity]:
     averages: tuple[Average, ...] = ("micro", "macro") if predictions.classes else ("micro",)
     found = [Quantity(metric.name, average=average) for average in averages]
     return found + [Quantity(metric.name, label=label) for label in predictions.classes]
+
+
+def _of_intervals(metric: Metric, predictions: Predictions) -> list[Quantity]:
+    """Return a score of intervals at every level, or of every quantile, that the models give."""
+    numbers = predictions.models[0].numbers
+    named = [metric.name]
+    if metric.parameter is not None:
+        given = levels(numbers) if metric.needs == "intervals" else quantiles(numbers)
+        # The largest level first: it is the one that reports speak of.
+        named = [metric.parameter.spelled(x) for x in (given[::-1] if metric.needs == "intervals" else given)]
+    elif metric.needs == "intervals" and len(levels(numbers)) < 2 and not quantiles(numbers):
+        return []  # of one level it says no more than the interval score
+    return [Quantity(name) for name in named if lacks_numbers(numbers, METRICS[name]) is None]
 
 
 def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quantity]:
@@ -130,6 +153,8 @@ def chosen(
         The primary metric where none is named; None: the usual one of the task.
     """
     in_gate = [q for q in _only_in_gates(in_gates, predictions) if predictions.task in definition(q).tasks]
+    for name in names:
+        _require_order(name, predictions)
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if isinstance(definition(named[0]).computation, Training):
@@ -143,6 +168,26 @@ def chosen(
     primary = parse(name, predictions.task, predictions.classes)
     others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
     return tuple(dict.fromkeys((primary, *others, *in_gate)))
+
+
+def _has_order(predictions: Predictions) -> bool:
+    """Say whether the classes were put in an order, and every answer has its place in it."""
+    return predictions.labels.in_order and not predictions.outside
+
+
+def _require_order(name: str, predictions: Predictions) -> None:
+    """Refuse a metric of ordered classes where nothing says their order, or a missing label has no place in it."""
+    if name not in METRICS or not METRICS[name].ordered:
+        return
+    if not (predictions.labels.in_order or all(map(is_whole, predictions.classes))):
+        order = ",".join(predictions.classes[:6])
+        raise UsageError(
+            f"metric {name!r} needs an order of the classes: pass --class-order {order}, the lowest first"
+        )
+    if predictions.outside:
+        raise UsageError(
+            f"metric {name!r}: a missing label has no place in the order; pass --missing drop in place of wrong"
+        )
 
 
 def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator[Quantity]:
@@ -166,7 +211,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         Unknown metric, a metric of another task, an average or class that it does not have.
     """
     match = re.fullmatch(
-        r"(?P<metric>\w+(?:[@^]\d+|\[at(?:_fpr|_rate)?=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
+        r"(?P<metric>\w+(?:[@^]\d+|\[(?:at(?:_fpr|_rate)?|level|q)=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
         text.strip(),
         flags=re.DOTALL,
     )
@@ -192,7 +237,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
             f"metric {text!r}: {label!r} is not a class of these data; classes: {', '.join(classes[:20])}"
         )
     averages = averages_in(metric, task)
-    has_class = bool(averages) or (task == "multiclass" and metric.by_class)
+    has_class = bool(averages) or (task in ("multiclass", "sets") and metric.by_class)
     if task == "sums" and average == "macro" and not classes:
         raise UsageError(f"metric {text!r}: the mean over labels needs the column label; write {name!r}")
     if (label is not None and not has_class) or (average is not None and not averages):

@@ -31,6 +31,7 @@ from evalreport.metrics.metric import (
     Margins,
     Metric,
     Moments,
+    Numbered,
     Ranks,
     RowWise,
     Scale,
@@ -85,7 +86,7 @@ class Metrics(Registry[Metric]):
 
 
 PARAMETERED = re.compile(
-    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
+    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate|level|q)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
 )
 """A metric with its number in brackets."""
 NUMBERED = re.compile(r"(?P<begins>[a-z]+[@^])(?P<number>[1-9][0-9]{0,5})")
@@ -97,7 +98,7 @@ def _with_number(metric: Metric, k: int) -> Metric:
     """Return a metric with its number."""
     computation = metric.computation
     assert isinstance(computation, Moments)
-    assert computation.numbered is not None
+    assert isinstance(computation.numbered, Numbered)
     name = f"{computation.numbered.begins}{k}"
     per_example = computation.numbered.per_example(k)
     return replace(
@@ -115,10 +116,21 @@ def _with_number(metric: Metric, k: int) -> Metric:
 @cache
 def _with_parameter(metric: Metric, x: float) -> Metric:
     """Return a metric with its number in brackets."""
-    computation = metric.computation
+    computation, parameter = metric.computation, metric.parameter
+    assert parameter is not None
+    shown = replace(metric.display, label=parameter.label.format(x=f"{x:g}"))
+    if isinstance(computation, Moments):
+        assert computation.per_example is not None
+        per_example = partial(computation.per_example, at=x)
+        with_number = replace(
+            computation,
+            per_example=per_example,
+            columns=columns_of(per_example),
+            numbered=replace(parameter, value=x),
+        )
+        return replace(metric, name=parameter.spelled(x), computation=with_number, display=shown)
     assert isinstance(computation, RowWise)
-    assert computation.parameter is not None
-    given, parameter = partial(computation.function, at=x), computation.parameter
+    given = partial(computation.function, at=x)
     derivative = computation.derivative
     return replace(
         metric,
@@ -129,7 +141,7 @@ def _with_parameter(metric: Metric, x: float) -> Metric:
             derivative=None if derivative is None else partial(derivative, at=x),
             parameter=replace(parameter, value=x),
         ),
-        display=replace(metric.display, label=parameter.label.format(x=f"{x:g}")),
+        display=shown,
     )
 
 
@@ -169,7 +181,11 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
         "inference": _taken(Inference, given),
         "display": _taken(Display, given),
     }
-    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes", "sums") if key in given}
+    own = {
+        key: given.pop(key)
+        for key in ("tasks", "needs", "least_classes", "sums", "ordered", "at_counts")
+        if key in given
+    }
     for unknown in given:
         others = " and ".join(other.__name__ for other in FAMILIES if unknown in _names(other))
         if others:

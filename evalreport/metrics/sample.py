@@ -72,6 +72,8 @@ class Sample:
     def by_example(self, models: Sequence[str], quantity: Quantity) -> CountedRows | None:
         """Return the numbers whose means the models' values are; None where they are no such means."""
         metric = definition(quantity)
+        if metric.needs != "labels" and quantity.label is not None:
+            return None
         if metric.per_example is None or self.estimates[models[0], quantity].sampling.only_sums:
             return None
         if metric.needs == "labels" and not set(models) <= set(self.label_models):
@@ -148,6 +150,8 @@ def estimate_all(
     tables, labels = label_estimates(
         predictions, units, layout.pooled, labelled, n_resamples, seed, resampled
     )
+    if tables is None and any(definition(quantity).ordered for quantity in quantities):
+        tables = LabelTables.of(predictions, units, layout.pooled)
     grouped = of_family(quantities, Contingency)
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:
@@ -226,6 +230,8 @@ def _of_model(
                 if computation.columns not in of_columns:
                     of_columns[computation.columns] = computation.columns(view(predictions, outputs))
                 columns[key] = of_columns[computation.columns]
+                if quantity.label is not None:
+                    columns[key] = _of_class(columns[key], predictions, quantity)
             elif isinstance(computation, RowWise):
                 code = _code(quantity, predictions) if definition(quantity).by_class else None
                 if (computation.prepare, code) not in prepared:
@@ -235,6 +241,13 @@ def _of_model(
             elif isinstance(computation, Ranks) and outputs.name not in orders:
                 orders[outputs.name] = tuple(part.order for part in parts)
     return columns, states, orders
+
+
+def _of_class(columns: Columns, predictions: Predictions, quantity: Quantity) -> Columns:
+    """Return the columns of the mean of a loss with the examples of one class alone."""
+    assert isinstance(columns, tuple)
+    own = np.asarray(predictions.y_true == _code(quantity, predictions), dtype=np.float64)
+    return tuple(column * own for column in columns)
 
 
 def chosen_states(

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalreport.plots import calibration, curves, estimates, pairs, pictures, style, thresholds
 from evalreport.questions.costs.charts import quality_against_cost
+from evalreport.questions.coverage.charts import coverage_by_level, width_by_level
 
 CHARTS: Mapping[str, Callable[..., Any]] = {
     "values": pairs.values,
@@ -24,6 +25,8 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "net_benefit_difference": calibration.net_benefit_difference,
     "interventions_avoided": calibration.interventions_avoided,
     "quality_against_cost": quality_against_cost,
+    "coverage_by_level": coverage_by_level,
+    "width_by_level": width_by_level,
     "accuracy_rejection": thresholds.accuracy_rejection,
     "gain": thresholds.gain,
     "lift": thresholds.lift,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+TWO_SIDED = 1.96
+"""Standard errors in half of a 95 % interval."""
 MANY = 60
 """From this many audits on, markers are small and intervals thin."""
 
@@ -177,7 +179,7 @@ def _make_room(axes: Axes, looks: Sequence[Look], *, strips: int) -> None:
 class Nights:
     """One model's values of one metric: at the accepted runs, then at those since; ``index`` is its place by rank.
 
-    ``alarm``: whether the newest run is one.
+    ``errors`` are the standard errors of all these values, ``alarm``: whether the newest run is one.
     """
 
     name: str
@@ -185,11 +187,12 @@ class Nights:
     accepted: tuple[float, ...]
     since: tuple[float, ...]
     alarm: bool = False
+    errors: tuple[float, ...] = ()
 
 
 @chart
 def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str) -> None:
-    """Draw each model's value at the accepted runs (hollow, shaded) and at every audit since, labelled at its end.
+    """Draw each model's value at the accepted runs (hollow, shaded) and at every audit since, with 95 % intervals.
 
     A ring marks an alarm about the newest run; dotted is the mean of that model's accepted runs.
     """
@@ -203,6 +206,9 @@ def audited_values(models: Sequence[Nights], ax: Axes = NEW_AXES, *, metric: str
         values = (*model.accepted, *model.since)
         places = list(range(1, len(values) + 1))
         ax.plot(places, values, color=mark.colour, linewidth=1.2, linestyle=mark.dash)
+        if model.errors:
+            reach = [TWO_SIDED * error for error in model.errors]
+            ax.errorbar(places, values, reach, color=mark.colour, linestyle="none", elinewidth=1.1, alpha=0.7)
         first = len(model.accepted)
         for part, fill in ((slice(0, first), PAPER), (slice(first, None), mark.colour)):
             ax.plot(

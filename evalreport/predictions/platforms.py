@@ -119,7 +119,7 @@ def names_of(standard: str) -> tuple[str, ...]:
     names = (name.lower() for one in PLATFORMS for name in getattr(one, _PARTS.get(standard, ""), ()))
     return tuple(
         dict.fromkeys(
-            name for name in names if "<" not in name and name not in _NOT_BY_NAME_ALONE and name != "id"
+            name for name in names if "<" not in name and name not in (*_NOT_BY_NAME_ALONE, standard, "id")
         )
     )
 

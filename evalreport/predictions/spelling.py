@@ -67,6 +67,23 @@ def outcome_words(texts: Iterable[str]) -> dict[str, float]:
     return {**_OUTCOMES, **({"p": 0.5} if graded else {})}
 
 
+def are_ignored(true: Collection[str], predicted: Collection[str]) -> bool:
+    """Say whether -100 among true labels marks what is not to be counted: beside codes, and never predicted.
+
+    Examples
+    --------
+    >>> are_ignored({"0", "1", "-100"}, {"0", "1"}), are_ignored({"0", "1", "-100"}, {"0", "-100"})
+    (True, False)
+    """
+    codes = set(one_spelling(true).values())
+    labels = set(one_spelling(predicted).values())
+    rest = codes - {IGNORED}
+    if IGNORED not in codes or IGNORED in labels or len(rest) < 2:
+        return False
+    whole = all(is_whole(label) and float(label) >= 0 for label in rest)
+    return whole and 2 * len(labels & rest) >= len(labels) > 0
+
+
 def is_missing(text: str) -> bool:
     """Say whether a cell is empty or holds a word for a missing value."""
     plain = text.strip(BLANKS)

@@ -9,6 +9,7 @@ from evalreport.questions.attempts.records import AttemptLists
 from evalreport.questions.baselines.records import BaselineLists
 from evalreport.questions.calibration.records import CalibrationLists
 from evalreport.questions.costs.records import CostLists
+from evalreport.questions.coverage.records import CoverageLists
 from evalreport.questions.estimand.records import EstimandLists
 from evalreport.questions.fragility.records import FragilityLists
 from evalreport.questions.judges.records import JudgeLists
@@ -24,6 +25,7 @@ class RoomLists(
     EstimandLists,
     LookLists,
     CostLists,
+    CoverageLists,
     SliceLists,
     AttemptLists,
     JudgeLists,

@@ -13,6 +13,7 @@ from evalreport.report.view import View, comparison_between, key_of, verdict_bet
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
+from evalreport.texts.visible import shaped
 
 Cell = str | float | None
 FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]")
@@ -93,6 +94,7 @@ def _written(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
+        cell = shaped(cell)
         return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
     return plain_number(cell)
 

@@ -35,6 +35,7 @@ from evalreport.scale.label_sources import (
     open_source,
     unserved,
     whole_numbers,
+    without_doubtful,
 )
 from evalreport.scale.plan import Plan, planned
 from evalreport.scale.scores import Scored, score_sums
@@ -106,7 +107,8 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     refuse_all(errors)
     columns = counted_columns(opened, options)
     missing = set(MISSING_WORDS) - parse_labels(options.labels)
-    coded = one_spelling_each([labelled(one, columns, missing) for one in opened])
+    named = parse_labels(options.labels)
+    coded = one_spelling_each(without_doubtful([labelled(one, columns, missing) for one in opened], named))
     plan = planned(coded, columns, options, engine)
     cells = collected(plan.cells.head(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:

@@ -17,7 +17,16 @@ from evalreport.options import Options
 from evalreport.predictions.cells import as_numbers, floats, keep
 from evalreport.predictions.column_names import ANSWERS, IDENTITY_COLUMNS, KEY_COLUMNS
 from evalreport.predictions.slicing import read_slicing
-from evalreport.predictions.spelling import MISSING_WORDS, is_number, is_whole, one_number, one_spelling
+from evalreport.predictions.spelling import (
+    DOUBTFUL_WORDS,
+    IGNORED,
+    MISSING_WORDS,
+    are_ignored,
+    is_number,
+    is_whole,
+    one_number,
+    one_spelling,
+)
 from evalreport.registry import unknown_name
 from evalreport.sources.reading import MOST_TEXTS, empty_file
 
@@ -58,6 +67,8 @@ def unserved(options: Options) -> str | None:
         return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
     if options.join != "error" or options.same_input is not None:
         return "--join and --same-input need single examples, which counts do not hold"
+    if options.probabilities is not None or options.encoding is not None or options.attempts_by is not None:
+        return "--probabilities, --encoding and --attempts-by: run on the files themselves"
     return None
 
 
@@ -93,6 +104,15 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     schema = source.frame.collect_schema()
     names = tuple(schema.names())
     roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
+    for standard, others in roles.rivals.items():
+        raise InputError.of(
+            "two_columns_for_one",
+            file=source.name,
+            column=others[0].strip(),
+            first=roles.columns[standard].strip(),
+            other=others[0].strip(),
+            standard=standard,
+        )
     if source.is_truth:
         needed: tuple[str, ...] = ("id", "y_true")
     else:
@@ -271,6 +291,30 @@ def labelled(
             raise InputError.of("model_without_name", file=name, column=header)
         values["model"] = named
     return LabelledSource(one, () if one.source.is_truth else models, rows, values)
+
+
+def without_doubtful(sources: Sequence[LabelledSource], named: Collection[str]) -> list[LabelledSource]:
+    """Take ``?``, ``-``, ``missing`` and -100 for empty cells where rows that are read in memory do.
+
+    Parameters
+    ----------
+    named
+        Labels that an option says are labels.
+    """
+    true, predicted = (
+        {text.strip() for one in sources for text in one.values.get(name, {}).values()}
+        for name in (TRUTH, PREDICTION)
+    )
+    doubtful = set(DOUBTFUL_WORDS) if len(true - {*DOUBTFUL_WORDS}) >= 2 else set()
+    ignored = {IGNORED} if are_ignored(true - {*DOUBTFUL_WORDS}, predicted) else set()
+    gone = {TRUTH: (doubtful | ignored) - set(named), PREDICTION: doubtful - set(named)}
+    return [
+        replace(one, values=one.values | {
+            name: {own: text for own, text in one.values[name].items() if text.strip() not in gone[name]}
+            for name in gone if name in one.values
+        })
+        for one in sources
+    ]  # fmt: skip
 
 
 def one_spelling_each(sources: Sequence[LabelledSource]) -> list[LabelledSource]:

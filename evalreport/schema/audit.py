@@ -81,7 +81,8 @@ class AuditRecord:
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
     ``n_now`` examples where these are not the same; of ``worse`` the value ``now`` on the examples that are compared,
     ``then``, on other examples the mean of the accepted runs, and ``change_low`` and ``change_high``, limits of
-    now - then (with what runs differ by themselves); of ``worse`` on other examples also ``accepted_nights`` and
+    now - then (with what runs differ by themselves), ``moved`` -1 or 1 where
+    that is three errors of the alarm or more; of ``worse`` on other examples also ``accepted_nights`` and
     ``nights`` (how many runs are compared), ``change_look`` (the look at which a drop most likely began), ``t`` and
     ``horizon`` (the number of this comparison, and of runs a year), ``reference``, ``z``, ``df``, ``p_run`` (with
     ``now_at_shares`` against ``reference``, where the classes' shares changed and the values with them),
@@ -97,7 +98,9 @@ class EvidenceRecord:
     no earlier one held, ``at_shares`` both again with the classes weighted as in the accepted runs, where they differ:
     these are compared. ``value_since`` is the mean of the runs since the ``accepted`` ones, ``n_since`` their
     units, ``low`` and ``high`` limits that hold over all looks at once for independent normal runs;
-    ``values_accepted`` and ``values_since`` are the values of these runs as they are, in order. With the first model
+    ``values_accepted`` and ``values_since`` are the values of these runs as they are, in order,
+    ``errors_accepted`` and ``errors_since`` their standard errors (half the interval of a run over 1.96, where
+    known). With the first model
     of a run, for all: ``id_sample``, digests of some new ids, by which later runs know them; ``compared``, how many
     runs of the series were compared so far; ``horizon``, how many runs a year has (365, 52 or 12; null where
     nothing was compared); ``answers``, a digest of all answers where the examples are those of the accepted run.
@@ -120,6 +123,8 @@ class EvidenceRecord:
     accepted: tuple[int, ...] = ()
     values_accepted: tuple[float, ...] = ()
     values_since: tuple[float, ...] = ()
+    errors_accepted: tuple[float, ...] = ()
+    errors_since: tuple[float, ...] = ()
     id_sample: tuple[str, ...] = ()
     compared: int = 0
     horizon: int | None = None

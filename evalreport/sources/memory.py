@@ -209,7 +209,7 @@ def _refuse_estimator(value: object, model: str) -> None:
     InputError
         With the lines that make predictions.
     """
-    if not hasattr(type(value), "predict"):
+    if is_frame(value) or not hasattr(value, "predict"):
         return
     name = model if model.isidentifier() else MODEL
     graded = hasattr(value, "predict_proba")

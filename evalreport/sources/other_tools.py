@@ -17,6 +17,10 @@ _OF_SAMPLES = frozenset(("doc", "target", "arguments", "resps"))
 """Keys of each line of such a log."""
 
 
+_OF_INSTANCES = frozenset(("model_id", "evaluation_name", "sample_id", "evaluation"))
+"""Keys of each line of an instance file of Every Eval Ever."""
+
+
 _BY_NAME = {
     "mlflow.db": "mlflow",
     "mlruns": "mlflow",
@@ -30,6 +34,7 @@ _TOOLS = {
     "mlflow": "MLflow",
     "promptfoo": "promptfoo",
     "deepeval": "DeepEval",
+    "every-eval-ever": "Every Eval Ever",
 }
 """The tool that each import reads."""
 
@@ -64,6 +69,8 @@ def import_of(path: Path) -> str | None:
 
 def import_of_columns(names: Collection[str]) -> str | None:
     """Return the import that reads a table with these headers; None where it is no known log."""
+    if set(names) >= _OF_INSTANCES:
+        return "every-eval-ever"
     return "lm-eval" if set(names) >= _OF_SAMPLES else None
 
 

@@ -199,9 +199,13 @@ def model_name(path: PurePath) -> str:
     return path.name[: -len(suffix) - 1] if suffix else path.stem
 
 
+class NoRowError(InputError):
+    """A file holds no row, which a part of a model may."""
+
+
 def empty_file(name: str) -> InputError:
     """Say that a file holds no row."""
-    return InputError.of("no_row", file=name)
+    return NoRowError.of("no_row", file=name)
 
 
 def too_many_columns(count: int, name: str) -> InputError:

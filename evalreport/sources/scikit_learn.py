@@ -9,10 +9,10 @@ from typing import cast
 import numpy as np
 
 from evalreport.errors import InputError
-from evalreport.predictions.arrays import Indices
+from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import LONE_PROBABILITIES, spellings, usual_case
-from evalreport.schema.inputs import JsonObject
-from evalreport.texts import quoted
+from evalreport.schema.inputs import FoundRecord, JsonObject
+from evalreport.texts import Message, quoted
 
 _SPLIT = re.compile(r"split(\d+)_test_(\w+)", re.ASCII)
 
@@ -28,7 +28,7 @@ Splits = list[tuple[Indices, Indices]]
 _TIMES = frozenset(("fit_time", "score_time"))
 
 
-def as_fold_scores(source: object, value: str | None) -> tuple[object, str | None]:
+def as_fold_scores(source: object, value: str | None) -> tuple[object, str | None, tuple[FoundRecord, ...]]:
     """Turn ``cv_results_`` of a search, or what ``cross_validate`` returned, into one mapping of columns a model.
 
     Parameters
@@ -40,38 +40,39 @@ def as_fold_scores(source: object, value: str | None) -> tuple[object, str | Non
 
     Returns
     -------
-    source, value
+    source, value, found
         The mapping, and the column of the scores in it (``test_`` and the scorer's name), None where the source was
         neither. Candidates of a search are named by their parameters. Other columns: ``fold``, and of
         ``cross_validate`` also ``repeat`` (where the splits are repeated) and the sizes that the corrected test
-        asks for.
+        asks for. Of a search also which candidates were left out: those of earlier iterations of a halving search, and
+        those without any score.
 
     Raises
     ------
     InputError
-        Where several scorers were used and none is named.
+        Where several scorers were used and none is named, or no candidate of a search has a score.
     """
+    notes: list[FoundRecord] = []
     if _is_search(source):
-        return _with_value(_candidates(cast(Scored, source), "<cv_results_>", value))
+        return *_with_value(_candidates(cast(Scored, source), "<cv_results_>", value, notes)), tuple(notes)
     if _is_cross_validation(source):
-        return _with_value({"model": _folds(cast(Scored, source), "<cross_validate>", value)})
+        return *_with_value({"model": _folds(cast(Scored, source), "<cross_validate>", value)}), ()
     if not isinstance(source, Mapping) or not source:
-        return source, None
+        return source, None, ()
     if not all(_is_search(own) or _is_cross_validation(own) for own in source.values()):
-        return source, None
+        return source, None, ()
     found: dict[str, dict[str, object]] = {}
     splits: dict[str, Splits] = {}
     results = cast(Scored, source)
     for name, result in results.items():
         if _is_search(result):
-            found |= {
-                f"{name}: {own}": columns for own, columns in _candidates(result, f"<{name}>", value).items()
-            }
+            candidates = _candidates(result, f"<{name}>", value, notes)
+            found |= {f"{name}: {own}": columns for own, columns in candidates.items()}
         else:
             found[str(name)] = _folds(result, f"<{name}>", value)
             splits[str(name)] = _splits(result)
     _refuse_other_splits(splits)
-    return _with_value(found)
+    return *_with_value(found), tuple(notes)
 
 
 def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | None]:
@@ -131,17 +132,47 @@ def _names(value: object) -> set[str]:
     return set(map(str, columns))
 
 
-def _candidates(results: Scored, name: str, named: str | None) -> dict[str, dict[str, object]]:
+def _candidates(
+    results: Scored, name: str, named: str | None, notes: list[FoundRecord]
+) -> dict[str, dict[str, object]]:
     splits = [match for header in _names(results) if (match := _SPLIT.fullmatch(header))]
     scorer = _scorer({match[2] for match in splits}, name, named)
     numbers = sorted({int(match[1]) for match in splits})
     values = np.array([results[f"split{number}_test_{scorer}"] for number in numbers], dtype=np.float64)
+    params = list(results["params"])
+    last = _last_iteration(results)
+    if not last.all():
+        iteration = int(np.max(np.asarray(results["iter"])))
+        counts = {"last": iteration, "kept": int(last.sum()), "total": len(last)}
+        notes.append(_left_out(Message("found.last_iteration", name=name, **counts)))
+    failed: list[str] = []
     found: dict[str, dict[str, object]] = {}
-    for position, params in enumerate(results["params"]):
-        name_of = ", ".join(f"{key}={value}" for key, value in params.items()) or "default parameters"
+    for position in np.flatnonzero(last).tolist():
+        name_of = ", ".join(f"{key}={value}" for key, value in params[position].items())
+        name_of = name_of or "default parameters"
         own = name_of if name_of not in found else f"{name_of} ({position + 1})"
+        if np.isnan(values[:, position]).all():
+            failed.append(own)
+            continue
         found[own] = {f"test_{scorer}": values[:, position], "fold": [str(number) for number in numbers]}
+    if failed and not found:
+        raise InputError.of("no_candidate", file=name, n=len(failed))
+    if failed:
+        notes.append(_left_out(Message("found.failed_candidates", name=name, n=len(failed), models=failed)))
     return found
+
+
+def _last_iteration(results: Scored) -> Mask:
+    """Say which candidates reached the last iteration of a halving search; all of any other search."""
+    names = _names(results)
+    if not {"iter", "n_resources"} <= names:
+        return np.ones(len(results["params"]), dtype=np.bool_)
+    iterations = np.asarray(results["iter"])
+    return np.asarray(iterations == iterations.max(), dtype=np.bool_)
+
+
+def _left_out(why: Message) -> FoundRecord:
+    return FoundRecord(what="candidates", value=Message("found.some_candidates"), why=why)
 
 
 def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:

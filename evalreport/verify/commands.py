@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalreport.cli import (
+    LONGEST_LINE,
     clean,
     progress_bar,
     tell,
@@ -24,6 +25,7 @@ from evalreport.cli.run import (
 )
 from evalreport.options import PAGE, STANDARD_OUTPUT
 from evalreport.texts import Message, plain
+from evalreport.texts.visible import shorten
 
 if TYPE_CHECKING:
     from evalreport.history.recorded_inputs import InputState
@@ -46,13 +48,18 @@ SHOWN = 20
               show_default=True, help="How to write it; md is for a review.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=STANDARD_OUTPUT, metavar="FILE",
               help="Write it to a file (default: standard output).")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Print every line of text (default: half a screen).")
+@click.pass_context
 def compare_runs_command(
+    context: click.Context,
+    /,
     old: Path,
     new: Path,
     inputs: tuple[Path | str, Path | str] | None,
     fail_if_worse: bool,
     form: str,
     output: Path,
+    verbose: bool,
 ) -> int:
     """Say what changed between two runs.
 
@@ -63,8 +70,9 @@ def compare_runs_command(
     Exit codes: 0 no gate of NEW failed; 1 one failed (or a model got worse, with --fail-if-worse); 2 bad input;
     3 none failed, one is undecided.
     """
+    context.obj["verbose"] = verbose
     from evalreport.history.compare_runs import compare_runs
-    from evalreport.history.comparison_text import as_markdown, as_text
+    from evalreport.history.comparison_text import as_markdown, as_text, half_a_screen
     from evalreport.schema.recorded import read_recorded
 
     found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
@@ -74,7 +82,9 @@ def compare_runs_command(
     elif form == "md":
         text = as_markdown(found)
     else:
-        text = "".join(clean(line) + "\n" for line in as_text(found))
+        lines = list(as_text(found))
+        shown = lines if verbose or output != STANDARD_OUTPUT else half_a_screen(lines)
+        text = "".join(clean(line) + "\n" for line in shown)
     with writing(output) as put:
         put(text)
     worse = any(value.judgement == "worse" and value.within is None for value in found.values)
@@ -138,7 +148,7 @@ def verify_command(
         )
     if not quiet or found.outcome != "agrees" or found.on_word:
         for line in _lines(found, None if verbose else SHOWN):
-            tell(line)
+            tell(shorten(str(line), LONGEST_LINE))
     return EXIT_CODES[found.outcome]
 
 

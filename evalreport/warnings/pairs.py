@@ -41,6 +41,8 @@ def metrics_disagree(
             continue
         if not definition(quantity).inference.intervals:
             continue  # no interval of the metric is honest, so none of its difference tells who is ahead
+        if definition(quantity).scale.traded and quantity != sample.quantities[0]:
+            continue  # wider intervals hold more often: each model is then ahead on one of the two
         if definition(quantity).needs == "labels" and at_half & {row.a, row.b}:
             continue
         assert row.difference is not None

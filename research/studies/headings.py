@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalreport.calibration.deciles import decile_test
+from evalreport.calibration.risks import Risks
+from evalreport.calibration.score_test import score_test
 from evalreport.loading.load import load
 from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
@@ -17,6 +20,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
+from evalreport.questions.calibration.described import joined
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
@@ -126,6 +130,19 @@ def highest_benefit(n: int) -> Draw:
     return printed
 
 
+def off_though_calibrated(n: int, middle: float, spread: float) -> Draw:
+    """Say whether probabilities that are right are said to be off."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        p = 1 / (1 + np.exp(-middle - spread * generator.normal(size=n)))
+        risks = Risks(p, (generator.random(n) < p).astype(np.float64))
+        seed = int(generator.integers(1 << 30))
+        scores = score_test(risks, seed=seed)
+        return scores is not None and joined(scores, decile_test(risks, seed=seed))[0] <= 0.05
+
+    return printed
+
+
 CELLS = (
     Heading("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
     Heading("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
@@ -138,6 +155,10 @@ CELLS = (
     ),
     Heading(
         "segments: gaps larger than noise gives, three metrics, 5 groups of 60", gaps_beyond_noise([60] * 5)
+    ),
+    Heading("calibrated probabilities are off, n = 400, 30 % events", off_though_calibrated(400, -1.0, 1.2)),
+    Heading(
+        "calibrated probabilities are off, n = 3,000, 3 % events", off_though_calibrated(3000, -4.0, 1.0)
     ),
     Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),

@@ -166,3 +166,19 @@ def test_a_history_that_is_not_there_is_said_and_not_made(ask, words):
     assert code == 2
     assert "no such file" in said
     assert not Path("other.db").exists()
+
+
+def test_diff_prints_half_a_screen_and_all_of_it_on_request(ask, monkeypatch):
+    """Of 60 differences the gates and values come first; 20 lines in all, and --verbose has every one."""
+    from evalreport.history import changes
+
+    made = [changes.Change("warning", f"w{k:02d}", None, "raised") for k in range(58)]
+    made += [
+        changes.Change("value", "m.accuracy", 0.9, 0.8),
+        changes.Change("gate", "m.accuracy >= 0.85", "pass", "fail"),
+    ]
+    monkeypatch.setattr(changes, "changes", lambda *_: made)
+    lines = ask("diff", 1, 2)[1].splitlines()
+    assert [line.split("\t")[0] for line in lines[:3]] == ["gate", "value", "warning"]
+    assert (len(lines), lines[-1]) == (20, "41 more lines: --verbose shows them")
+    assert len(ask("diff", 1, 2, "--verbose")[1].splitlines()) == 60

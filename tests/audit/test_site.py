@@ -7,11 +7,12 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from evalreport.audit.auditing import audit, record
-from evalreport.audit.site import _parts, limits_around, timelines, write_site
+from evalreport.audit.site import _parts, _state, limits_around, timelines, write_site
 from evalreport.cli import main
 from evalreport.errors import UsageError
 from evalreport.history.connection import History, open_history
@@ -240,3 +241,17 @@ def test_the_parts_of_results_are_those_that_json_finds(options: str) -> None:
         name: whole[name] for name in ("options", "models", "gates")
     }
     assert "audit" not in found
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "tone", "passed", "state"),
+    [
+        (1, "bad", 0, "gate_failed"), (3, "undecided", 0, "undecided"), (0, "undecided", 0, "look"),
+        (0, "bad", 0, "alarm"), (0, "good", 2, "passed"), (0, "neutral", 0, "none"), (4, "neutral", 0, "none"),
+        (0, None, 1, "passed"), (0, None, 0, "none"),
+    ],
+)  # fmt: skip
+def test_the_state_of_an_audit_is_the_tone_of_its_sentence(exit_code, tone, passed, state):
+    """A run that nobody asked anything of has no word; one whose model is lower is never called passed."""
+    run = SimpleNamespace(exit_code=exit_code, summary={} if tone is None else {"tone": tone})
+    assert _state(SimpleNamespace(run=run, passed=passed))[0] == state

@@ -17,12 +17,63 @@ from tests.calibration.cases import risks_of
 from tests.reference.third_round import assert_agrees, each
 
 
-@each("oe")
+@each("oe_count")
 def test_observed_over_expected(case):
-    """Limits are the roots of the score test that R's uniroot finds."""
+    """Value and quasi-Poisson score limits are those of METHODS 7H by independent code."""
     risks = risks_of(case)
     low, high = observed_expected_limits(risks, 0.95)
     assert_agrees({"ratio": observed_expected(risks), "low": low, "high": high}, case)
+
+
+@each("oe")
+def test_the_ratio_itself_is_that_of_before(case):
+    """Of these records the limits are superseded by METHODS 7H."""
+    assert_agrees({"ratio": observed_expected(risks_of(case))}, case)
+
+
+def test_probabilities_that_are_far_too_low_and_too_extreme_have_limits_on_both_sides() -> None:
+    """400 events where 174 are expected: wide on both sides; the earlier limits were 0.80 and 2.31 (METHODS 7H)."""
+    random = np.random.default_rng(3)
+    x = random.normal(size=1000)
+    p = 1 / (1 + np.exp(2.5 - 2.0 * x))
+    y = (random.random(1000) < 1 / (1 + np.exp(0.45 - 0.6 * x))).astype(float)
+    risks = Risks(p, y)
+    low, high = observed_expected_limits(risks, 0.95)
+    r = y.sum() / p.sum()
+    draws = np.random.default_rng(4).integers(0, 1000, (2000, 1000))
+    replicates = y[draws].sum(axis=1) / p[draws].sum(axis=1)
+    assert low is not None
+    assert high is not None
+    # The bootstrap lets E vary as well; the limits are of this E.
+    assert low < np.quantile(replicates, 0.1) < r < np.quantile(replicates, 0.9) < high
+    assert 0.7 < (high - r) / (r - low) < 1.5
+
+
+def test_clusters_and_weights_of_observed_over_expected() -> None:
+    """By hand with numpy: residuals summed by cluster, and weights that add up to Kish's effective number."""
+    random = np.random.default_rng(6)
+    p = random.uniform(0.05, 0.6, 120)
+    y, cluster = (random.random(120) < p).astype(float), np.repeat(np.arange(30), 4)
+    r, z = y.sum() / p.sum(), 1.959963984540054
+
+    def expected(variation: float, observed: float, total: float) -> list[float]:
+        phi = (variation + 0.5) / (observed + 0.5)
+        middle, half = observed + phi * z * z / 2, z * math.sqrt(phi * observed + (phi * z / 2) ** 2)
+        return [(middle - half) / total, (middle + half) / total]
+
+    sums = np.bincount(cluster, weights=y - r * p)
+    found = observed_expected_limits(Risks(p, y, None, cluster), 0.95)
+    assert list(found) == pytest.approx(expected(30 / 29 * (sums**2).sum(), y.sum(), p.sum()), rel=1e-12)
+    w = random.uniform(1, 5, 120)
+    scaled = w * w.sum() / (w**2).sum()
+    n = scaled.sum()
+    r = (w * y).sum() / (w * p).sum()
+    variation = n / (n - 1) * ((scaled * (y - r * p)) ** 2).sum()
+    found = observed_expected_limits(Risks(p, y, w), 0.95)
+    assert list(found) == pytest.approx(
+        expected(variation, (scaled * y).sum(), (scaled * p).sum()), rel=1e-12
+    )
+    assert found == pytest.approx(observed_expected_limits(Risks(p, y, 7 * w), 0.95), rel=1e-12)
 
 
 @each("citl")

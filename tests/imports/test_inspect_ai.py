@@ -306,3 +306,17 @@ def test_costs_that_are_not_known_of_every_model_are_empty(imported, tmp_path):
     _, said, rows = imported(written(tmp_path / "s.json", content), "--scorer", "match")
     assert "costs of each answer: latency, tokens" in said
     assert {row["tokens"] for row in rows if row["outcome"]} == {"7.0"}
+
+
+def test_of_a_retry_the_last_log_is_taken_by_the_option_that_the_message_names(imported, tmp_path):
+    """The broken-off log beside the one that went on: by the time in the logs, whatever the files are called."""
+    content = log("small")
+    early, late = json.loads(json.dumps(content)), json.loads(json.dumps(content))
+    early["eval"]["created"], late["eval"]["created"] = "2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z"
+    early["samples"], early["status"] = early["samples"][:5], "error"
+    paths = [written(tmp_path / "z.json", early), written(tmp_path / "a.json", late)]
+    code, said, _ = imported(*paths, "--scorer", "match")
+    assert code == 2
+    assert "pass --runs last" in said
+    code, _, rows = imported(*paths, "--scorer", "match", "--runs", "last")
+    assert (code, len(rows)) == (0, len(late["samples"]))

@@ -267,3 +267,28 @@ def test_errors_of_old_files_have_no_outcome(from_promptfoo, tmp_path):
     assert code == 0
     assert counts(rows) == own_counts(REPEATED)
     assert "2 answers are errors of the provider" in said
+
+
+def test_conversations_of_deepeval_are_cases(from_deepeval, tmp_path):
+    """Matched by their scenario; the score is the metric's; of two runs of one model the last by name is taken."""
+    for name, scores in {"20260101_100000": [0.0, 0.0], "20260102_100000": [0.25, 0.75]}.items():
+        cases = [
+            {
+                "name": f"conversational_test_case_{place}",
+                "success": score > 0.5,
+                "metricsData": [{"name": "Role Adherence", "score": score, "success": score > 0.5}],
+                "scenario": f"refund {place}",
+                "turns": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}],
+            }
+            for place, score in enumerate(scores)
+        ]
+        run = {"testCases": [], "conversationalTestCases": cases, "hyperparameters": {"model": "large"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(run), encoding="utf-8")
+    code, said, _ = from_deepeval(tmp_path)
+    assert code == 2
+    assert "pass --runs last" in said
+    code, said, rows = from_deepeval(tmp_path, "--runs", "last", "--metric", "Role Adherence")
+    assert code == 0
+    assert [row["outcome"] for row in rows] == ["0.25", "0.75"]
+    assert "scenario" in said
+    assert rows[0]["question"] == "refund 0"

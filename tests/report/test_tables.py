@@ -137,3 +137,11 @@ def test_tables_without_rows_have_a_header(tmp_path: Path) -> None:
     found = er.evaluate({"forest": {"y_pred": FOREST}}, truth=TRUTH, metrics="accuracy", resamples=20)
     er.render(found, tmp_path, formats=["csv"])
     assert (tmp_path / "tables" / "gates.csv").read_text() == "gate,outcome,value,low,high,text\n"
+
+
+def test_names_that_act_on_a_terminal_are_code_points() -> None:
+    """Escape sequences and marks of direction, as on the page; commas and quotes stay."""
+    from evalreport.report.tables import as_csv
+
+    written = as_csv(["model"], [["a\x1b[2J"], ["b\u202ec"], ['d, "e"']]).decode()
+    assert written.splitlines() == ["model", "aU+001B[2J", "bU+202Ec", '"d, ""e"""']

@@ -174,3 +174,15 @@ def test_a_broken_file_is_refused_as_a_run_refuses_it(
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=said):
         counts_of(tmp_path, Options())
+
+
+@pytest.mark.parametrize("word", ["?", "-", r"\N", "-100"])
+def test_words_for_nothing_are_no_labels_of_counts_either(word: str, tmp_path: Path) -> None:
+    """As in rows that are read in memory: an example without a true label is refused, and no class."""
+    codes = ["0", "1"] * 10
+    pd.DataFrame({"id": range(20), "y_true": [*codes[:19], word], "y_pred": codes}).to_csv(
+        tmp_path / "m.csv", index=False
+    )
+    with started("duckdb") as engine:
+        found = count([Source("m", "m", engine.scan(tmp_path / "m.csv", "m"), part=False)], Options(), engine)
+    assert found.table.column("y_true").drop_null().unique().sort().to_pylist() == ["0", "1"]

@@ -122,3 +122,68 @@ def test_candidates_of_a_search_are_models(make: Callable[[Any], Any]) -> None:
         ("C=10, kernel=rbf", [0.7, 0.9]),
     ]
     assert "fold_sizes_assumed" in [w.code for w in found.warnings]
+
+
+def test_a_fold_without_a_score_is_left_out_for_all_by_the_advice_of_the_message() -> None:
+    """The means of the other three folds, by hand; it is said how many folds are left out."""
+    models = {"a": validated([0.9, np.nan, 0.7, 0.8]), "b": validated([0.8, 0.1, 0.6, 0.7])}
+    with pytest.raises(InputError, match="leave its fold or data set out .* --missing drop"):
+        er.load(models)
+    found = er.load(models, missing="drop")
+    assert [m.outcome.tolist() for m in found.models if m.outcome is not None] == [
+        [0.9, 0.7, 0.8],
+        [0.8, 0.6, 0.7],
+    ]
+    (note,) = [str(w.text) for w in found.warnings if w.code == "scores_left_out"]
+    assert note.startswith("One of 4 folds is left out for every model")
+
+
+def search(**more: Any) -> dict[str, Any]:
+    """What a search over three depths returned, the first of which could not be fitted."""
+    return {
+        "params": [{"depth": -1}, {"depth": 2}, {"depth": 6}],
+        "split0_test_score": [np.nan, 0.7, 0.8], "split1_test_score": [np.nan, 0.9, 0.6],
+    } | more  # fmt: skip
+
+
+def test_a_candidate_that_could_not_be_fitted_is_left_out_and_said() -> None:
+    """The others are compared; where none could be fitted, that is the message."""
+    found = er.load(search())
+    assert [m.name for m in found.models] == ["depth=2", "depth=6"]
+    assert any("depth=-1" in str(record.why) for record in found.found if record.what == "candidates")
+    empty = {"split0_test_score": [np.nan] * 3, "split1_test_score": [np.nan] * 3}
+    with pytest.raises(InputError, match="no candidate of the search has a score"):
+        er.load(search(**empty))
+
+
+def test_of_a_halving_search_the_last_iteration_is_taken_and_said() -> None:
+    """Candidates of earlier iterations were scored on fewer rows: they are no models to compare fold by fold."""
+    halving = search(
+        params=[{"depth": 1}, {"depth": 2}, {"depth": 2}, {"depth": 6}],
+        split0_test_score=[0.5, 0.6, 0.7, 0.8], split1_test_score=[0.5, 0.7, 0.9, 0.6],
+        iter=[0, 0, 1, 1], n_resources=[10, 10, 30, 30],
+    )  # fmt: skip
+    found = er.load(halving)
+    assert [(m.name, m.outcome.tolist()) for m in found.models if m.outcome is not None] == [
+        ("depth=2", [0.7, 0.9]),
+        ("depth=6", [0.8, 0.6]),
+    ]
+    (record,) = [record for record in found.found if record.what == "candidates"]
+    assert "iter 1" in str(record.why)
+    assert "2 of 4" in str(record.why)
+
+
+def test_halving_searches_of_scikit_learn_itself() -> None:
+    """The names and shapes that it writes."""
+    import sklearn.experimental.enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingGridSearchCV
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 3))
+    search = HalvingGridSearchCV(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]}, cv=3, random_state=0
+    )
+    results = search.fit(x, (x[:, 0] > 0).astype(int)).cv_results_
+    last = np.asarray(results["iter"]) == max(results["iter"])
+    assert len(er.load(results).models) == last.sum() < len(last)

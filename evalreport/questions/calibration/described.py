@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.calibration import level as of_level
+from evalreport.calibration.deciles import decile_test
 from evalreport.calibration.grades import jeffreys_grade
 from evalreport.calibration.isotonic import Band, Curve, consistency_band, isotonic, parts
 from evalreport.calibration.line import calibration_line
 from evalreport.calibration.risks import Risks
-from evalreport.calibration.score_test import score_test
+from evalreport.calibration.score_test import ScoreTest, score_test
 from evalreport.calibration.squared_error import (
     BINS,
     bins_by_rank,
@@ -40,6 +41,9 @@ MOST_CLASSES, MOST_CURVES = 5, 3
 
 And of the one that is furthest off in level, which the heading names.
 """
+
+OF_SCORES, OF_DECILES = 0.8, 0.2
+"""How the level is shared between the test of scores and that of deciles."""
 
 NO_GRADE = "(empty)"
 """The grade of examples whose cell is empty."""
@@ -272,20 +276,46 @@ def _with_test(record: CalibrationRecord, risks: Risks, options: Options) -> Cal
     test = score_test(risks, seed=options.seed)
     if test is None:
         return replace(record, reason=why or Message("calibration.one_cluster"))
+    of_deciles = decile_test(risks, seed=options.seed)
+    p_value, p_method = joined(test, of_deciles)
     record = replace(
         record, score=test.score, curvature=test.curvature, p_line=test.p_line, p_curvature=test.p_curvature,
-        p_value=test.p_value, p_method=test.method, reason=why,
+        p_score=test.p_value, p_deciles=of_deciles, p_value=p_value, p_method=p_method, reason=why,
     )  # fmt: skip
     return replace(record, part=_part(record, 1 - level))
+
+
+def joined(test: ScoreTest, of_deciles: float | None) -> tuple[float, str]:
+    """Return the p-value of both tests and the method of the one that decides: 4 % for the scores, 1 % for the deciles.
+
+    Examples
+    --------
+    >>> scores = ScoreTest(score=6.0, curvature=0.1, p_line=0.05, p_curvature=0.7, p_value=0.0625, method="score")
+    >>> joined(scores, None), joined(scores, 0.002), joined(scores, 0.02)
+    ((0.0625, 'score'), (0.01, 'monte_carlo'), (0.078125, 'score'))
+    """
+    if of_deciles is None:
+        return test.p_value, test.method
+    first, second = test.p_value / OF_SCORES, of_deciles / OF_DECILES
+    return min(1.0, first, second), "monte_carlo" if second < first else test.method
 
 
 def _part(record: CalibrationRecord, alpha: float) -> Part:
     """Say what a rejected test is about: the level, else the spread, where their own limits leave out what is right."""
     if record.p_value is None or record.p_value > alpha:
         return "none"
+    if by_deciles(record):
+        return "shape"
     if _leaves_out(record.citl_low, record.citl_high, 0.0):
         return "level"
     return "spread" if _leaves_out(record.slope_low, record.slope_high, 1.0) else "shape"
+
+
+def by_deciles(record: CalibrationRecord) -> bool:
+    """Say whether the test of deciles decides, and not that of the scores."""
+    if record.p_deciles is None or record.p_score is None:
+        return False
+    return record.p_deciles / OF_DECILES < min(1.0, record.p_score / OF_SCORES)
 
 
 def _leaves_out(low: float | None, high: float | None, right: float) -> bool:

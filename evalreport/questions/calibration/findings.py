@@ -102,6 +102,8 @@ def _kind(record: CalibrationRecord, p: float | None, alpha: float) -> Kind:
         return "untested"
     if p > alpha:
         return "none"
+    if record.part == "shape" and record.p_deciles is not None and record.p_method == "monte_carlo":
+        return "shape"
     if record.citl_low is not None and record.citl_low > 0:
         return "too_low"
     if record.citl_high is not None and record.citl_high < 0:
@@ -157,10 +159,11 @@ def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) ->
     first = found[0]
     if first.kind != "none":
         return said(first, name)
+    parts = "" if all(f.record.p_deciles is not None for f in found if f.kind == "none") else "_in_parts"
     if first.record.label is None:
-        return Message("calibration.no_finding", finding=said(first, name))
+        return Message(f"calibration.no_finding{parts}", finding=said(first, name))
     classes = {one.record.label for one in found if one.kind == "none"}
-    return Message("calibration.no_finding_by_class", n=len(classes), finding=said(first, name))
+    return Message(f"calibration.no_finding_by_class{parts}", n=len(classes), finding=said(first, name))
 
 
 def calibration_of_others(found: Sequence[Finding], name: Callable[[str], str]) -> list[Message]:
@@ -174,7 +177,9 @@ def calibration_of_others(found: Sequence[Finding], name: Callable[[str], str]) 
     for kind in ("none", "untested"):
         names = [name(one.record.model) for one in rest if one.kind == kind]
         if names and worst[0].kind != kind:
-            sentences.append(Message(f"calibration.others_{kind}", models=", ".join(names), n=len(names)))
+            by_scores = kind == "none" and any(f.record.p_deciles is None for f in rest if f.kind == "none")
+            key = f"calibration.others_{kind}{'_in_parts' if by_scores else ''}"
+            sentences.append(Message(key, models=", ".join(names), n=len(names)))
     for model in (one.record.model for one in worst):
         own = [one for one in found if one.record.model == model]
         off = sum(one.off for one in own)

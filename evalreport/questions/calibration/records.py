@@ -18,9 +18,11 @@ class CalibrationRecord:
     ``label``: the class of several whose probability it is; null for a binary task, and of several classes for the
     largest probability and whether that class is the true one. ``observed`` and ``expected``: sums of outcomes and of
     probabilities. ``citl``: calibration in the large. ``score`` and ``curvature``: statistics of the test of level and
-    spread together and of curvature, with their p-values ``p_line`` and ``p_curvature``; ``p_value`` is of both, for
-    this model and class alone, by ``p_method`` (score, monte_carlo, clusters). ``part``: what the test finds at the
-    run's level. ``mcb``, ``dsc``, ``unc``: miscalibration, discrimination and uncertainty of the Brier score,
+    spread together and of curvature, with their p-values ``p_line`` and ``p_curvature``; ``p_score`` is of both.
+    ``p_deciles``: of deciles of risk, null with fewer than 50 events or non-events, in clusters and under weights.
+    ``p_value``: of all of them, for this model and class alone, by ``p_method`` (score, monte_carlo, clusters): the
+    least of 1.25 p_score and 5 p_deciles, else p_score. ``part``: what is found at the run's level; "shape" where the
+    deciles decide. ``mcb``, ``dsc``, ``unc``: miscalibration, discrimination and uncertainty of the Brier score,
     ``.._log`` of the log loss, ``.._expected`` what chance alone gives. ``reason``: why something is null.
     """
 
@@ -45,6 +47,8 @@ class CalibrationRecord:
     curvature: float | None = None
     p_line: float | None = None
     p_curvature: float | None = None
+    p_score: float | None = None
+    p_deciles: float | None = None
     p_value: float | None = None
     p_method: str | None = None
     part: Part = "none"

@@ -321,7 +321,9 @@ def _grade_table(
     root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
     values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
     rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform="root" if root else "linear")
-    finding = _grades_finding(shown.name, rows, [r for r in rows if _outside(r)])
+    finding = _grades_finding(
+        shown.name, rows, [r for r in rows if _shown_outside(r, len(rows), 1 - view.confidence)]
+    )
     what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
     if by_class:
         of = (
@@ -370,7 +372,7 @@ def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
 def _grades_finding(
     model: str, rows: Sequence[CalibrationTableRecord], outside: Sequence[CalibrationTableRecord]
 ) -> str:
-    """Say which grades have a predicted rate outside the limits of what was observed."""
+    """Say which grades are off, by a test over all of them."""
     high = _spans(rows, {id(r) for r in outside if r.predicted > r.observed})
     low = _spans(rows, {id(r) for r in outside if r.predicted < r.observed})
     if high and low:
@@ -382,6 +384,13 @@ def _grades_finding(
     if all(row.low is None for row in rows):
         return model
     return say("calibration.grades_inside", model=model, total=len(rows))
+
+
+def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool:
+    """Say whether a grade is off by its interval, and by the test of all rows together (Bonferroni, two-sided)."""
+    if row.p_value is None or not _outside(row):
+        return False
+    return 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
 
 
 def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int]) -> str:

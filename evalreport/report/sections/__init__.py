@@ -83,7 +83,6 @@ class InRoom:
 
 SECTIONS = (
     Section("decision", decision.describe),
-    Section("history", audit.describe),
     Section("audit", audit.describe_audit),
     Section("cases", cases.describe),
     Section("tasks", tasks.describe),
@@ -93,6 +92,7 @@ SECTIONS = (
     Section("segments", InRoom("slices", "segments_section")),
     Section("curves", InRoom("thresholds", "curves_section")),
     Section("calibration", InRoom("calibration")),
+    Section("coverage", InRoom("coverage")),
     Section("decision_curves", InRoom("thresholds", "decision_curves_section")),
     Section("distributions", InRoom("thresholds", "curves_section", "describe_distributions")),
     Section("pairs", pairs.describe),
@@ -119,6 +119,7 @@ SECTIONS = (
         appendix=True,
     ),
     Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
+    Section("history", audit.describe_tests, brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),
     Section(
         "glossary",

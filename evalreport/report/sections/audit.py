@@ -61,25 +61,133 @@ def _row(view: View, record: HistoryRecord) -> Row:
 CHANGES = frozenset({"difference", "from_floor"})
 """Effects in the metric's own units."""
 MOST_LINES = 6
+MOST_SLICES = 24
+"""Rows of slices of a model on the page; slices with an alarm come first."""
 
 
 def describe_audit(view: View) -> Tables | None:
-    """Lay out the questions and answers; nothing where there was no accepted run."""
+    """Lay out the audit in one table: a row a model, its slices below it, and what is said of the data."""
     records = view.results.audit
     if not records:
         return None
+    compared = [r for r in records if r.question == "worse"]
+    accepted = next((n for r in compared if (n := r.details.get("accepted_nights"))), 1)
+    heads = (
+        say("audit.then", n=int(accepted)), say("audit.now"), say("audit.change"), say("audit.verdict"),
+    )  # fmt: skip
+    rows = [row for model in view.models for row in _rows_of(view, model)]
+    data = [r for r in records if r.question not in OF_MODELS]
+    table = Table(
+        say("audit.table", metric=view.primary_label),
+        headings(heads, "number,number,number,text"),
+        (*rows, *_data_rows(view, data)),
+        say("audit.reference", error=numbers.percent(1 - float(view.results.options["confidence"]))),
+        first=view.primary_label,
+    )
+    own = [r for r in records if r.question in OF_MODELS]
+    return Tables((table,), say("audit.found", models=_fallen(view, own), data=_changed(data)))
+
+
+def _rows_of(view: View, model: Model) -> list[Row]:
+    """Return the row of a model and those of its slices, the alarms first."""
+    records = view.results.audit
+    whole = next((r for r in records if r.question == "worse" and r.about == model.id), None)
+    if whole is None:
+        return [Row(model, ("", "", "", say("audit.new")))]
+    details = whole.details
+    low, high = details.get("change_low"), details.get("change_high")
+    cells = _values(details.get("then"), details.get("now"), low, high)
+    rows = [Row(model, (*cells, _verdict_of(whole)))]
+    slices = [r for r in records if r.question == "slice" and r.about.partition(", ")[0] == model.id]
+    slices.sort(key=lambda r: not r.alarm)
+    for record in slices[:MOST_SLICES]:
+        cells = _values(record.details.get("then"), record.details.get("now"), record.low, record.high)
+        n = record.details.get("n_now")
+        place = text_of(view, record.about.partition(", ")[2].replace(" = ", " "))
+        label = say("audit.slice", place=place, n=int(n)) if n else say("audit.slice_alone", place=place)
+        verdict = Cell(say("audit.alarm")) if record.alarm else _undecided(record)
+        rows.append(Row(None, (*cells, verdict), label, key=model.key, off=not record.alarm))
+    if len(slices) > MOST_SLICES:
+        rows.append(
+            Row(
+                None, (say("audit.further_slices", n=len(slices) - MOST_SLICES),), "", key=model.key, off=True
+            )
+        )
+    return rows
+
+
+def _values(
+    then: float | None, now: float | None, low: float | None, high: float | None
+) -> tuple[str, str, str]:
+    """Write both values and the change, with the decimals of its limits."""
+    if then is None or now is None:
+        return numbers.MISSING, numbers.MISSING, numbers.MISSING
+    spread = quarter(low, high)
+    decimals = 3 if spread is None else numbers.decimals_of([spread])
+    change = numbers.number(now - then, decimals, signed=True)
+    if low is not None and high is not None:
+        change += f" {numbers.interval(low, high, decimals, signed=True)}"
+    return numbers.number(then, decimals), numbers.number(now, decimals), change
+
+
+def _verdict_of(record: AuditRecord) -> Cell | str:
+    """Say in a few words what the first sentence says of the model."""
+    if record.alarm:
+        lasting = record.test == "night_alarm"
+        key = (
+            "audit.alarm_lasting"
+            if lasting
+            else "audit.alarm_floor"
+            if record.test == "night_bet"
+            else "audit.alarm"
+        )
+        return Cell(say(key, look=int(record.details.get("change_look", record.look))))
+    moved = int(record.details.get("moved", 0))
+    return say({-1: "audit.worse_no_alarm", 1: "audit.better"}[moved]) if moved else _undecided(record)
+
+
+def _undecided(record: AuditRecord) -> str:
+    return say("audit.not_compared") if record.p_value is None else say("audit.no_alarm")
+
+
+def _data_rows(view: View, records: Sequence[AuditRecord]) -> list[Row]:
+    """Return a row for each alarm about the data, and one for the rest."""
+    rows = [
+        Row(None, (Cell(f"{say('audit.alarm')}: {_fact(view, r)}"),), say("audit.data"))
+        for r in records
+        if r.alarm
+    ]
+    calm = " · ".join(_fact(view, r) for r in records if not r.alarm)
+    if calm:
+        rows.append(Row(None, (calm,), "" if rows else say("audit.data"), off=True))
+    return rows
+
+
+def _fact(view: View, record: AuditRecord) -> str:
+    """Say one fact about the data: what it is about, and the answer."""
+    known = {m.id: m.name for m in view.models}
+    about = record.about if record.about in ("", "truth", "column") else known.get(record.about, record.about)
+    name = named("audit.question", record.question)
+    whose = "" if about in ("", "truth") else f" {text_of(view, about)}"
+    return f"{name}{whose}: {text_of(view, record.text)}"
+
+
+def describe_tests(view: View) -> Tables | None:
+    """Lay out how the answers of an audit were tested, and the changes since earlier runs, for the appendix."""
+    records = view.results.audit
     own = {of: [r for r in records if (r.question in OF_MODELS) == of] for of in (True, False)}
     heads = ("audit.about", "audit.answer", "audit.size", "table.test", "audit.p_one", "audit.p_all")
     tables = [
         Table(say(title), headings(map(say, heads), "about,remark,ours,ours"), tuple(_line(view, r) for r in own[of]),
               first=say("audit.asked"))
-        for title, of in (("audit.models", True), ("audit.data", False)) if own[of]
+        for title, of in (("audit.models", True), ("audit.data_tests", False)) if own[of]
     ]  # fmt: skip
-    note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
-    tables[-1] = replace(tables[-1], note=note)
-    return Tables(
-        tuple(tables), say("audit.found", models=_fallen(view, own[True]), data=_changed(own[False]))
-    )
+    if tables:
+        note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
+        tables[-1] = replace(tables[-1], note=note)
+    since = describe(view)
+    tables += [] if since is None else since.tables
+    return Tables(tuple(tables)) if tables else None
 
 
 def _fallen_models(view: View) -> list[Model]:
@@ -105,7 +213,14 @@ def describe_nights(view: View) -> Figure | None:
     """Draw the values of the accepted runs and of those since; nothing where there are fewer than three."""
     fallen = _fallen_models(view)
     models = [
-        Nights(model.name, model.index, record.values_accepted, record.values_since, model in fallen)
+        Nights(
+            model.name,
+            model.index,
+            record.values_accepted,
+            record.values_since,
+            model in fallen,
+            (*record.errors_accepted, *record.errors_since),
+        )
         for record in view.results.evidence
         for model in view.models
         if model.id == record.model and len(record.values_accepted) + len(record.values_since) > 2

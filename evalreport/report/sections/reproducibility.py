@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
@@ -11,7 +10,7 @@ from evalreport.gates.conditions import asks_an_audit
 from evalreport.options import KEYS, Options
 from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View
-from evalreport.schema.inputs import JsonObject
+from evalreport.schema.results import Results
 from evalreport.texts import say
 from evalreport.texts.visible import shorten, visible
 
@@ -42,7 +41,7 @@ def describe_reproducibility(view: View) -> Reproducibility:
         first=say("reproducibility.file"),
     )  # fmt: skip
     return Reproducibility(
-        command=command(results.options, results.models),
+        command=command(results),
         signature=results.signature,
         options=tuple(
             (key.replace("_", " "), _shown(value))
@@ -58,10 +57,13 @@ def describe_reproducibility(view: View) -> Reproducibility:
     )
 
 
-def command(options: JsonObject, models: Sequence[str]) -> str:
+def command(results: Results) -> str:
     """Write the command that gives these results: every option that differs from its default."""
+    options = results.options
     # A gate about an earlier run needs a history, and so an audit.
-    audited = any(asks_an_audit(gate, models=models) for gate in options.get("gates") or ())
+    asked = any(asks_an_audit(gate, models=results.models) for gate in options.get("gates") or ())
+    first = results.headline is not None and results.headline.code == "first_run"
+    audited = asked or first or bool(results.audit or results.history or results.evidence)
     words = ["evalreport audit MODELS --history URL" if audited else "evalreport run MODELS"]
     defaults = Options()
     for key in KEYS:

@@ -41,7 +41,7 @@ def test_miscalibration_is_said_with_its_size_by_one_test():
     said = heading_of(evaluated(models, metrics=("log_loss",)))
     assert re.fullmatch("sure gives probability 1 to .* events? that did not happen", said)
     said = heading_of(evaluated({"fair": models["fair"]}, metrics=("log_loss",)))
-    assert said.startswith("No miscalibration shows in level, spread or curvature: fair ")
+    assert said.startswith("No miscalibration shows: fair ")
 
 
 def loans(**options: object) -> Results:
@@ -213,5 +213,5 @@ def test_none_of_several_classes_is_off():
     model = {"id": [str(i) for i in range(2000)], "y_true": [f"c{code}" for code in truth]}
     model |= {f"p_c{code}": column.tolist() for code, column in enumerate(p.T)}
     said = heading_of(evalreport.evaluate({"fair": model}, metrics="log_loss", resamples=50))
-    none = "No miscalibration shows in level, spread or curvature on any of four classes; the smallest p is that of "
+    none = "No miscalibration shows on any of four classes; the smallest p is that of "
     assert said.startswith(none + "fair on “c")

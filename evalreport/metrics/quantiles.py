@@ -1,0 +1,172 @@
+"""Scores of prediction intervals, quantiles and prediction sets: coverage, width, interval score, pinball loss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evalreport.metrics.metric import MEAN_INTERVALS, PROPORTION_INTERVALS, SMOOTH_INTERVALS, Parameter
+from evalreport.metrics.registry import Fields, mean_loss
+from evalreport.metrics.views import ModelView
+from evalreport.predictions.arrays import Floats
+from evalreport.predictions.numbers import levels, limits_at, member_of, quantile_at, quantiles
+from evalreport.texts import Message
+
+LOSSES: Fields = {
+    "tasks": ("intervals",),
+    "needs": "intervals",
+    "range": (0.0, math.inf),
+    "intervals": ("hall_df", *MEAN_INTERVALS),
+    "difference_interval": "t_or_hall",
+}
+SHARES: Fields = {"intervals": ("t", *PROPORTION_INTERVALS, *SMOOTH_INTERVALS), "greater_is_better": True}
+GNEITING = "Gneiting and Raftery (2007), JASA 102:359"
+
+
+def _truth(view: ModelView) -> Floats:
+    return np.asarray(view.true, dtype=np.float64)
+
+
+def _limits(view: ModelView, at: float) -> tuple[Floats, Floats]:
+    found = limits_at(view.numbers, at)
+    assert found is not None
+    return found
+
+
+def _interval_score(view: ModelView, at: float) -> Floats:
+    (low, high), y = _limits(view, at), _truth(view)
+    beyond = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+    return np.asarray((high - low) + 2 / (1 - at) * beyond)
+
+
+@mean_loss(
+    "Weighted interval score",
+    "mean (|y - median| / 2 + sum (1 - level) / 2 interval score) / (K + 1/2); without a median over K",
+    **LOSSES,
+    losses=Message("losses.interval"),
+    less_moved="mean_pinball",
+    headline=True,
+    source="Bracher, Ray, Gneiting and Reich (2021), PLOS Comput Biol 17:e1008618",
+)
+def wis(view: ModelView) -> Floats:
+    """Mean interval score of all levels, each weighted by half of what it leaves out, and of the median where given.
+
+    Of many levels it is near the integral of the pinball loss over all quantiles (CRPS).
+    """
+    found = levels(view.numbers)
+    total = np.sum([(1 - level) / 2 * _interval_score(view, level) for level in found], axis=0)
+    median = quantile_at(view.numbers, 0.5)
+    if median is None:
+        return np.asarray(total / len(found))
+    return np.asarray((np.abs(_truth(view) - median) / 2 + total) / (len(found) + 0.5))
+
+
+def _at_level(begins: str, label: str) -> Parameter:
+    return Parameter(begins, "level", label)
+
+
+@mean_loss(
+    "Interval score",
+    "mean ((high - low) + 2 / (1 - level) (distance of the truth from the interval))",
+    per_example=_interval_score,
+    **LOSSES,
+    numbered=_at_level("interval_score", "Interval score at {x}"),
+    losses=Message("losses.interval"),
+    headline=True,
+    source=f"Winkler (1972), JASA 67:187; {GNEITING}, equation 43",
+)
+def interval_score(view: ModelView, at: float) -> Floats:
+    """Mean width of the intervals, and a penalty for each true value outside, the larger the higher the level."""
+    return _interval_score(view, at)
+
+
+def _covered(view: ModelView, at: float) -> Floats:
+    (low, high), y = _limits(view, at), _truth(view)
+    return np.asarray((low <= y) & (y <= high), dtype=np.float64)
+
+
+@mean_loss(
+    "Coverage of intervals",
+    "share of low <= y <= high",
+    per_example=_covered,
+    **{**LOSSES, **SHARES, "range": (0.0, 1.0), "difference_interval": "t"},
+    numbered=_at_level("coverage", "Coverage at {x}"),
+    traded=True,
+    headline=True,
+)
+def interval_coverage(view: ModelView, at: float) -> Floats:
+    """Share of the true values that lie in their intervals. It should be the level, neither more nor less."""
+    return _covered(view, at)
+
+
+def _width(view: ModelView, at: float) -> Floats:
+    low, high = _limits(view, at)
+    return np.asarray(high - low)
+
+
+@mean_loss(
+    "Interval width",
+    "mean (high - low)",
+    per_example=_width,
+    **LOSSES,
+    numbered=_at_level("interval_width", "Interval width at {x}"),
+    traded=True,
+    headline=True,
+)
+def interval_width(view: ModelView, at: float) -> Floats:
+    """Mean width of the intervals, in the target's units: of intervals that hold what they say, narrower is better."""
+    return _width(view, at)
+
+
+def _pinball(view: ModelView, at: float) -> Floats:
+    quantile, y = quantile_at(view.numbers, at), _truth(view)
+    assert quantile is not None
+    return np.asarray((y - quantile) * (at - (y < quantile)))
+
+
+@mean_loss(
+    "Mean pinball loss",
+    "mean over quantiles q at tau of (y - q) (tau - [y < q])",
+    **{**LOSSES, "needs": "quantiles"},
+    losses=Message("losses.pinball"),
+    headline=True,
+    source="Koenker and Bassett (1978), Econometrica 46:33",
+)
+def mean_pinball(view: ModelView) -> Floats:
+    """Pinball loss, averaged over the quantiles that the model gives."""
+    return np.asarray(np.mean([_pinball(view, q) for q in quantiles(view.numbers)], axis=0))
+
+
+@mean_loss(
+    "Pinball loss",
+    "mean (y - q) (tau - [y < q])",
+    per_example=_pinball,
+    **{**LOSSES, "needs": "quantiles"},
+    numbered=Parameter("pinball", "q", "Pinball loss at {x}"),
+    losses=Message("losses.pinball"),
+    source="Koenker and Bassett (1978), Econometrica 46:33",
+)
+def pinball(view: ModelView, at: float) -> Floats:
+    """Distance of the truth from a quantile, weighted by tau above it and by 1 - tau below."""
+    return _pinball(view, at)
+
+
+# --- prediction sets --------------------------------------------------------------------------------------------------
+
+SETS: Fields = {"tasks": ("sets",), "needs": "sets", "headline": True, "traded": True}
+
+
+@mean_loss("Coverage", "share of the true classes in their sets", **SETS, **SHARES, range=(0.0, 1.0))
+def coverage(view: ModelView) -> Floats:
+    """Share of the examples whose true class is in the prediction set."""
+    members = np.column_stack([view.numbers[member_of(k)] for k in range(len(view.numbers))])
+    return np.asarray(
+        np.take_along_axis(members, np.asarray(view.true)[:, None].astype(np.intp), axis=1)[:, 0]
+    )
+
+
+@mean_loss("Set size", "mean number of classes in a set", **SETS, range=(0.0, math.inf))
+def set_size(view: ModelView) -> Floats:
+    """Mean number of classes in a prediction set: of sets that hold what they say, smaller is better."""
+    return np.asarray(np.sum([view.numbers[member_of(k)] for k in range(len(view.numbers))], axis=0))
