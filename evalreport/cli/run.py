@@ -75,7 +75,7 @@ def run_command(
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
     check_output(settings.output)
-    results = _evaluate(models, settings)
+    results = _evaluate(models, settings, context.obj)
     failure = write(results, settings.output, context.obj)
     say_gates(results.gates, settings.output)
     return exit_code({gate.outcome for gate in results.gates}, failure)
@@ -156,7 +156,7 @@ def _is_there(place: Path) -> bool:
     return True
 
 
-def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
+def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) -> Results:
     """Run the analysis, decide the gates, and print the notes about the files."""
     from evalreport import analysis, extensions
 
@@ -186,6 +186,8 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             results = with_headline(results if criteria is None else criteria.mark(results))
         results = cleared(results)
         if looks is not None:
+            if settings.options.looks_file is not None:
+                state["interrupted"] = Message("cli.look_kept", path=settings.options.looks_file)
             looks.keep(results)  # before the report is moved in: no kill leaves a report without its look
     if not settings.output.quiet:
         say_read(results, settings.output)
@@ -386,6 +388,8 @@ def _next_command(models: tuple[Path | str, ...], flags: Mapping[str, object], c
 
 def _print_found(predictions: Predictions) -> None:
     """Print the files and the facts found in them, one for each line."""
+    from evalreport.report.cautions import one_of_a_code
+
     for record in predictions.inputs:
         model = f", model {record.model}" if record.model is not None else ""
         tell(f"file: {record.path} ({record.rows} {'row' if record.rows == 1 else 'rows'}{model})")
@@ -394,7 +398,7 @@ def _print_found(predictions: Predictions) -> None:
             tell(f"{name}: {value}")
     for found in predictions.found:
         tell(f"{found.what}: {found.value}" + (f" ({found.why})" if found.why else ""))
-    for warning in predictions.warnings:
+    for warning in one_of_a_code(predictions.warnings):
         tell(f"warning: {warning.text} [{warning.code}]")
 
 

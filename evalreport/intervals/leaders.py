@@ -15,6 +15,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     PairedLabels,
+    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -152,6 +153,7 @@ LEADERS: tuple[Leader, ...] = (
     Leader("plus_two", of=PairedProportion),
     Leader("plus_two", of=PairedLabels),
     Leader("plus_two", of=PairedRanking),
+    Leader("plus_two", of=PairedOrdered),
     Leader(of_difference, of=Difference),
     Leader("logit", of=Ranking, where=far_from_the_ends),
     Leader("newcombe_auc", of=Ranking),

@@ -14,7 +14,9 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     AtThreshold,
     Median,
+    Ordered,
     PairedLabels,
+    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -84,6 +86,7 @@ class IntervalMethod:
 
 OF_DIFFERENCES = (
     *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
+    PairedOrdered,
     TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
@@ -159,7 +162,10 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
-    "label_table": lambda _, e: e.metric.inference.smooth and isinstance(e, Estimate) and e.table is not None,
+    "label_table": lambda _, e: (
+        e.metric.inference.smooth
+        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, Ordered)))
+    ),
     "auc": lambda _, e: (
         e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
     ),

@@ -501,6 +501,10 @@ class Metric:
         With fewer classes it says nothing, so a run that does not name it leaves it out.
     sums
         The sums by unit that it may be computed from, in the task ``sums``.
+    ordered
+        Whether it needs an order of the classes.
+    at_counts
+        Of such a metric that is no share: maps counts (K, K) to the value and its derivatives by them.
     computation
         How it is computed: the record of its family.
     scale, inference
@@ -514,6 +518,8 @@ class Metric:
     needs: Needs
     least_classes: int = 0
     sums: tuple[str, ...] = ()
+    ordered: bool = False
+    at_counts: Function | None = None
     computation: Computation
     scale: Scale
     inference: Inference

@@ -14,6 +14,7 @@ from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.numbers import SUMS, levels, limits_at, quantile_at, quantiles
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.spelling import is_whole
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import closest_names
 from evalreport.texts import Message
@@ -52,7 +53,7 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         if predictions.task == "intervals" and "intervals" in metric.tasks:
             found += _of_intervals(metric, predictions)
             continue
-        if metric.lacks_parameter:
+        if metric.lacks_parameter or (metric.ordered and not _has_order(predictions)):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -152,6 +153,8 @@ def chosen(
         The primary metric where none is named; None: the usual one of the task.
     """
     in_gate = [q for q in _only_in_gates(in_gates, predictions) if predictions.task in definition(q).tasks]
+    for name in names:
+        _require_order(name, predictions)
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if isinstance(definition(named[0]).computation, Training):
@@ -165,6 +168,26 @@ def chosen(
     primary = parse(name, predictions.task, predictions.classes)
     others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
     return tuple(dict.fromkeys((primary, *others, *in_gate)))
+
+
+def _has_order(predictions: Predictions) -> bool:
+    """Say whether the classes were put in an order, and every answer has its place in it."""
+    return predictions.labels.in_order and not predictions.outside
+
+
+def _require_order(name: str, predictions: Predictions) -> None:
+    """Refuse a metric of ordered classes where nothing says their order, or a missing label has no place in it."""
+    if name not in METRICS or not METRICS[name].ordered:
+        return
+    if not (predictions.labels.in_order or all(map(is_whole, predictions.classes))):
+        order = ",".join(predictions.classes[:6])
+        raise UsageError(
+            f"metric {name!r} needs an order of the classes: pass --class-order {order}, the lowest first"
+        )
+    if predictions.outside:
+        raise UsageError(
+            f"metric {name!r}: a missing label has no place in the order; pass --missing drop in place of wrong"
+        )
 
 
 def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator[Quantity]:

@@ -181,7 +181,11 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
         "inference": _taken(Inference, given),
         "display": _taken(Display, given),
     }
-    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes", "sums") if key in given}
+    own = {
+        key: given.pop(key)
+        for key in ("tasks", "needs", "least_classes", "sums", "ordered", "at_counts")
+        if key in given
+    }
     for unknown in given:
         others = " and ".join(other.__name__ for other in FAMILIES if unknown in _names(other))
         if others:

@@ -204,11 +204,14 @@ class Labels:
         The positive class of a binary task.
     outside
         1 where predicted labels that are missing count as wrong: their code is one beyond the classes. Else 0.
+    in_order
+        Whether the classes were put in an order by ``--class-order``.
     """
 
     classes: tuple[str, ...] = ()
     positive: str | None = None
     outside: int = 0
+    in_order: bool = False
 
     @cached_property
     def codes(self) -> Mapping[str, int]:

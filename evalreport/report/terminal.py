@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
 from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
 from evalreport.questions.slices import section as slices
+from evalreport.report.cautions import one_of_a_code
 from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
 from evalreport.report.sections import decision, leaderboard, tasks
@@ -19,7 +19,7 @@ from evalreport.report.view import View, metric_digits, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import named, plain, say
+from evalreport.texts import named, say
 from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def summary(results: Results) -> RenderableType:
     parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in found.cautions]
     if found.settle:
         parts.append(Text(f"{say('decision.settle')} {found.settle}"))
+    if another := decision.second_look_words(view):
+        parts.append(Text(another))
     if of_tasks := tasks.summary_line(view):
         parts.append(Text(of_tasks))
     if of_slices := slices.summary_line(view):
@@ -68,11 +70,11 @@ def _condition(gate: decision.Gate) -> str:
 def not_summarised(results: Results) -> list[WarningRecord]:
     """Return the warnings that `summary` leaves out, with the short names of the report."""
     if not (results.metrics and results.ranking):
-        return list(results.warnings)
+        return one_of_a_code(results.warnings)
     view = view_of(results)
-    shown = decision.describe(view).cautions
-    warnings = [replace(w, text=plain(decision.caution_text(view, w))) for w in results.warnings]
-    return [w for w in warnings if w.text not in shown]
+    shown = decision.describe(view).caution_codes
+    warnings = one_of_a_code(results.warnings, lambda w: decision.caution_text(view, w))
+    return [w for w in warnings if w.code not in shown]
 
 
 def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:

@@ -222,8 +222,8 @@ def margin_of(view: View) -> float | None:
 
 
 def n_cautions(warnings: Iterable[WarningRecord]) -> int:
-    """Count the warnings that limit how the figures may be read: the one number that every output gives."""
-    return sum(warning.level != "info" for warning in warnings)
+    """Count the codes of warnings that limit how the figures may be read: the one number that every output gives."""
+    return len({warning.code for warning in warnings if warning.level != "info"})
 
 
 def is_cut(record: VerdictRecord | DisparityRecord) -> bool:

@@ -52,6 +52,8 @@ LEVELS: Mapping[str, tuple[Level, ...]] = {
     **dict.fromkeys(("calibration_not_tested", "few_accepted_nights"), ("info",)),
     **dict.fromkeys(("prevalence_of_this_set", "overlap_is_no_test", "reused_test_set"), ("info",)),
     **dict.fromkeys(("rare_costs", "few_attempts", "cost_left_out"), ("info",)),
+    "few_successes_or_failures": ("info",),
+    "time_ordered": ("caution", "info"),
 }
 
 

@@ -17,6 +17,7 @@ from evalreport.warnings import (  # noqa: F401 - each registers its checks
     layout,
     pairs,
     rare_outcomes,
+    repeats,
     values,
 )
 from evalreport.warnings.checks import CHECKS, Check, check_records, raised_by
@@ -24,6 +25,8 @@ from evalreport.warnings.needs import Facts
 
 FIRST = (
     *(
+        "ids_repeat",
+        "like_percent",
         "few_of_a_class",
         "not_better_than_majority",
         "undefined_value",

@@ -43,6 +43,9 @@ FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
 
 FEW_EFFECTIVE = 100
 
+WIDER = 1.05
+"""Intervals that are less than this many times as wide are no caution: to one decimal they are as wide."""
+
 
 MANY_MODELS = 10
 
@@ -190,9 +193,11 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
         if ratio is None:
             yield warning("time_ordered", "unknown", about=("time",))
         else:
+            wider = ratio >= WIDER
             yield warning(
-                "time_ordered", "wider" if ratio > 1 else "alike", about=("time",), ratio=ratio, decimals=1
-            )
+                "time_ordered", "wider" if wider else "alike", about=("time",), level="caution" if wider else "info",
+                ratio=ratio if wider else max(ratio, 1.0), decimals=1,
+            )  # fmt: skip
 
 
 def widening(sample: Sample, options: Options) -> float | None:

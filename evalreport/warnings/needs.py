@@ -103,6 +103,7 @@ NEEDS: dict[str, Callable[..., bool]] = {
     "one_scale": lambda sample, model: len(sample.rows.orders.get(model.name, ())) == 1,
     "probabilities": lambda model: model.proba is not None,
     "values": _task("regression"),
+    "numbers": lambda predictions, model: predictions.task == "regression" or model.score is not None,
     "intervals": _task("intervals"),
     "sums": _task("sums"),
     "clustering": _groups,

@@ -34,7 +34,12 @@ def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
         flagged = float(estimate.table.counts[:, positive].sum())
         if flagged < FEW_FLAGGED and (_is_f1(quantity) or _is_of_flagged(quantity)):
             named.add(model)
-            yield warning("few_flagged", about=(model,), model=model, n=int(flagged), enough=FEW_FLAGGED)
+            if flagged:
+                yield warning(
+                    "few_flagged", "some", about=(model,), model=model, n=int(flagged), enough=FEW_FLAGGED
+                )
+            else:
+                yield warning("few_flagged", "none", about=(model,), model=model)
 
 
 def _is_f1(quantity: Quantity) -> bool:

@@ -129,9 +129,16 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
             yield warning("constant_scores", about=(model,), model=model)
         elif 1 - distinct / n > 0.1:
             yield warning("tied_scores", about=(model,), model=model, examples=n, distinct=distinct)
-    for (model, quantity), estimate in sample.estimates.items():
-        if definition(quantity).is_auc and estimate.defined and _worse_than_uninformed(estimate):
-            yield warning("worse_than_random", about=(model,), model=model)
+    areas = {
+        model: _worse_than_uninformed(estimate)
+        for (model, quantity), estimate in sample.estimates.items()
+        if definition(quantity).is_auc and estimate.defined
+    }
+    if len(areas) > 1 and all(areas.values()):
+        yield warning("worse_than_random", "of_all", about=tuple(areas), models=tuple(areas))
+    else:
+        for model in filter(areas.get, areas):
+            yield warning("worse_than_random", "of_a_model", about=(model,), model=model)
     if not any(definition(q).infinite_at == "zero_probability" for q in sample.quantities):
         return
     for outputs in sample.predictions.models:

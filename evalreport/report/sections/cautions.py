@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalreport.report.cautions import one_of_a_code
 from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View, n_cautions, text_of
 from evalreport.schema.warnings import CheckRecord
 from evalreport.texts import named, say
 
-MOST_TEXTS = 3
 STATES = ("fired", "passed", "not_applicable")
 """In the order of the table."""
 MOST_NAMES = 6
@@ -24,8 +24,7 @@ class Warned:
 
     code: str
     info: bool
-    texts: tuple[str, ...]
-    more: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +100,9 @@ def _about(view: View, about: Sequence[str], state: str) -> str:
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
-    grouped: dict[tuple[str, bool], list[str]] = {}
-    for warning in view.results.warnings:
-        grouped.setdefault((warning.code, warning.level == "info"), []).append(text_of(view, warning.text))
+    """Join the warnings of each code and level."""
+    records = one_of_a_code(view.results.warnings, lambda warning: text_of(view, warning.text))
     return tuple(
-        Warned(
-            named("caution_head", code, code.replace("_", " ")),
-            info,
-            tuple(texts[:MOST_TEXTS]),
-            max(len(texts) - MOST_TEXTS, 0),
-        )
-        for (code, info), texts in grouped.items()
+        Warned(named("caution_head", w.code, w.code.replace("_", " ")), w.level == "info", str(w.text))
+        for w in records
     )

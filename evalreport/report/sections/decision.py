@@ -11,6 +11,7 @@ from evalreport.gates.conditions import as_ratio
 from evalreport.headline import headline
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
+from evalreport.report.cautions import one_of_a_code
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit, pairs
 from evalreport.report.sections.leaderboard import (
@@ -103,6 +104,7 @@ class Decision:
     gates: tuple[Gate, ...]
     passed: int
     cautions: tuple[str, ...]
+    caution_codes: tuple[str, ...]
     all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
@@ -119,15 +121,17 @@ def describe(view: View) -> Decision:
     figure = audit.describe_nights(view)
     n_all = n_cautions(view.results.warnings)
     calm = first.tone == "good" and bool(view.results.audit)
-    cautions = [] if calm else _cautions(view)
+    cautions = {} if calm else _cautions(view)
+    shown = dict(list(cautions.items())[:MOST_CAUTIONS])
     return Decision(
         headline=visible(first.text),
         about=_about(view),
         tone=TONES[first.tone],
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
         passed=0 if few else sum(gate.outcome == "pass" for gate in gates),
-        cautions=tuple(cautions[:MOST_CAUTIONS]),
-        all_cautions=n_all if cautions and n_all > len(cautions[:MOST_CAUTIONS]) else 0,
+        cautions=tuple(shown.values()),
+        caution_codes=tuple(shown),
+        all_cautions=n_all if shown and n_all > len(shown) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         pair=pairs.of_the_only_pair(view),
@@ -298,12 +302,13 @@ def _with_limits(gate: GateRecord) -> str:
     return f"{numbers.number(gate.value, decimals)} {limits}"
 
 
-def _cautions(view: View) -> list[str]:
-    """Return what limits the verdict, the gravest first, each once; nothing about models that are clearly behind."""
+def _cautions(view: View) -> dict[str, str]:
+    """Return what limits the verdict by its code, the gravest first; nothing about models alone that are behind."""
     contenders = {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
     order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
+    relevant = []
     for warning in order:
         named_models = known & set(warning.about)
         if (
@@ -318,8 +323,13 @@ def _cautions(view: View) -> list[str]:
             continue  # the curves of others cross
         if warning.code == "metrics_disagree" and differ:
             continue  # the headline says it
-        texts.setdefault(warning.code, caution_text(view, warning))
-    return list(texts.values())
+        relevant.append(warning)
+    # Of whom else a sentence is true is said, also of models that are clearly behind.
+    codes = {(w.code, w.level) for w in relevant}
+    others = [w for w in order if (w.code, w.level) in codes and w not in relevant and known & set(w.about)]
+    for warning in one_of_a_code((*relevant, *others), lambda w: caution_text(view, w)):
+        texts.setdefault(warning.code, str(warning.text))
+    return texts
 
 
 def _crossings(view: View) -> list[str]:
@@ -344,17 +354,35 @@ def _about_others(view: View, warning: WarningRecord) -> bool:
 
 def _settle(view: View) -> str:
     """Say how many examples would settle the foremost open pair; nothing where none is open."""
+    found = _open(view)
+    return "" if found is None else _needed(view, *found[:3], metric=found[3])
+
+
+def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
+    """Return the foremost open pair, its verdict, and the metric where that is the second one."""
     found = conflict(view)
     if found is None:
-        open_pair = _foremost_open(view, view.models)
-        return "" if open_pair is None else _needed(view, *open_pair, metric="")
+        pair = _foremost_open(view, view.models)
+        return None if pair is None else (*pair, "")
     behind = {model.id for model, _ in found.behind}
     for model in leading(view):
         if model is not found.best and model.id not in behind:
             record = second_between(view, found.best.id, model.id)
             if record is not None and record.verdict == "undecided":
-                return _needed(view, found.best, model, record, metric=found.words)
-    return ""
+                return found.best, model, record, found.words
+    return None
+
+
+def second_look_words(view: View) -> str:
+    """Say what another look at more examples costs where none was declared; nothing where no pair is open."""
+    results, found = view.results, _open(view)
+    detectable = None if found is None else found[2].detectable
+    if results.looks is not None or results.audit or results.history or detectable is None:
+        return ""  # an audit counts its own looks
+    if detectable.second_look is None or detectable.needed is None:
+        return ""
+    alpha = numbers.percent(round(1 - view.confidence, 10))
+    return say("decision.second_look", alpha=alpha, error=numbers.rate(detectable.second_look))
 
 
 def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, VerdictRecord] | None:
@@ -413,14 +441,10 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
 
 
 def _cost_of_a_look(view: View, found: DetectableRecord) -> str:
-    """Say what another look at more examples costs: error, or one of the looks that were declared."""
+    """Say what of the looks that were declared another one takes."""
     results, look = view.results, view.results.looks
-    if results.audit or results.history:
-        return ""  # an audit counts its own looks
-    if look is None:
-        alpha = numbers.percent(round(1 - view.confidence, 10))
-        error = "" if found.second_look is None else numbers.rate(found.second_look)
-        return say("decision.second_look", alpha=alpha, error=error) if error else ""
+    if look is None or results.audit or results.history:
+        return ""
     left = len(look.planned)
     if look.n_max is not None and found.needed is not None and found.needed > look.n_max:
         return say("decision.beyond_declared", n=numbers.count(look.n_max))

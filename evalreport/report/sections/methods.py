@@ -17,6 +17,7 @@ from evalreport.report.naming import (
     spelling,
     test_in_words,
 )
+from evalreport.report.sections.decision import second_look_words
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View, leading_comparison
@@ -65,6 +66,7 @@ def describe(view: View) -> Methods:
             parts.append(_deciding(view, other.test, second.words, second.key))
     if results.looks is not None:
         parts.append(_of_looks(results.looks))
+    parts += filter(None, (second_look_words(view),))
     if len(results.gates) > 1:
         parts.append(say("methods.gates"))
     if results.suite:

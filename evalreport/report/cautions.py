@@ -1,0 +1,92 @@
+"""One sentence for each code of a warning, which names every model, metric and class that it is raised for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from evalreport.schema.warnings import WarningRecord
+from evalreport.texts import Message, coded, joined, listed, plain, shortened
+from evalreport.texts.visible import visible
+
+MOST_NAMES = 6
+"""Subjects beside the first that a sentence names; more are counted."""
+SUBJECTS = (
+    ("metric", "model"),
+    ("label", "model"),
+    ("model",),
+    ("models",),
+    ("metric",),
+    ("label",),
+    ("column",),
+)
+"""The parameters that say what a warning is about, the first ones that it has."""
+
+
+def one_of_a_code(
+    warnings: Iterable[WarningRecord],
+    text: Callable[[WarningRecord], str] = lambda warning: str(warning.text),
+) -> list[WarningRecord]:
+    """Join the warnings of one code and level into one: the first sentence, and of whom or what else it is true.
+
+    Parameters
+    ----------
+    text
+        Writes a warning, such as with the short names of a report.
+
+    Returns
+    -------
+    list of WarningRecord
+        In the order of the first of each code; ``about`` names all.
+
+    Examples
+    --------
+    >>> from evalreport.schema.warnings import warning
+    >>> flat = [warning("constant_scores", about=(m,), model=m) for m in ("a", "b", "c")]
+    >>> [str(w.text) for w in one_of_a_code(flat)]
+    ['a gives every example the same score. The same goes for b and c.']
+    """
+    groups: dict[tuple[str, str], list[WarningRecord]] = {}
+    for warning in warnings:
+        groups.setdefault((warning.code, warning.level), []).append(warning)
+    return [_joined(group, text) for group in groups.values()]
+
+
+def _joined(group: Sequence[WarningRecord], text: Callable[[WarningRecord], str]) -> WarningRecord:
+    first, *others = group
+    about = tuple(dict.fromkeys(name for warning in group for name in warning.about))
+    if not others:
+        return replace(first, text=plain(text(first)))
+    subjects = [_subject(warning) for warning in others]
+    named = list(dict.fromkeys(s for s in subjects if s))
+    alike = all(_beside(w) == _beside(first) for w in others)
+    if not named or len(named) < len(set(subjects)):
+        further = Message("caution.more", text=text(first), n=len(others))
+    else:
+        key = "also" if alike else "also_otherwise"
+        further = Message(f"caution.{key}", text=text(first), names=shortened(named, MOST_NAMES))
+    return replace(first, text=plain(text(replace(first, text=further))), about=about)
+
+
+def _params(warning: WarningRecord) -> dict[str, object]:
+    return coded(joined(warning.text)[0])[1]
+
+
+def _keys(params: dict[str, object]) -> tuple[str, ...]:
+    return next((keys for keys in SUBJECTS if all(key in params for key in keys)), ())
+
+
+def _subject(warning: WarningRecord) -> str:
+    """Name what a warning is about: a model, or a metric or a class of one."""
+    params = _params(warning)
+    values = [params[key] for key in _keys(params)]
+    names = [listed(value) if isinstance(value, (tuple, list)) else str(value) for value in values]
+    if len(names) == 2:
+        return str(Message("caution.of_model", what=visible(names[0]), model=visible(names[1])))
+    return visible(names[0]) if names else ""
+
+
+def _beside(warning: WarningRecord) -> dict[str, object]:
+    """Return the parameters that say nothing of whom a warning is about: its numbers and reasons."""
+    params = _params(warning)
+    return {key: value for key, value in params.items() if key not in _keys(params)}
