@@ -365,8 +365,8 @@ def _side(
 def _two_sets(own: Estimate, other: Estimate) -> Difference | None:
     """Return the difference of two means of recalls; None of other metrics.
 
-    Their influence values far out are those of a few examples of rare classes: too small an error where all of these are
-    right. The limits by made-up examples are not.
+    Far out, influence values of rare classes give too small an error where the few examples are all right; limits by
+    made-up examples do not.
     """
     if own.metric.inference.test != OF_RECALLS or own.table is None or other.table is None:
         return None
