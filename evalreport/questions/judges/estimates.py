@@ -206,7 +206,19 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     rows = np.flatnonzero(given).astype(np.int64)
     part = subset(sample.predictions, rows)
     names = {model.name for model in models}
-    own = tuple(replace(m, outcome=m.gold, gold=None) for m in part.models if m.name in names)
+    own = tuple(
+        replace(
+            m,
+            outcome=m.gold if m.by_people is None else m.by_people,
+            gold=None,
+            by_people=None,
+            by_judge=None,
+            attempts=m.attempts if m.by_people is None else None,
+            answers=m.answers if m.by_people is None else None,
+        )
+        for m in part.models
+        if m.name in names
+    )
     used, example = np.unique(part.example, return_inverse=True)
     part = replace(part, models=own, ids=part.ids.take(from_numpy(used)), example=example.astype(np.int64))
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
