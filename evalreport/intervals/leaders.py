@@ -60,6 +60,8 @@ def first_of_metric(estimate: Value) -> str:
 
 def of_difference(estimate: Value) -> str:
     """Return the metric's interval of a difference; where that one does not apply t of a mean, else the general one."""
+    if not estimate.metric.inference.difference_interval:
+        return general(estimate)
     own = INTERVALS[estimate.metric.inference.difference_interval]
     if estimate.sampling.only_sums and estimate.metric.is_mean:
         return "t"  # of sums alone neither skewness nor kurtosis is known

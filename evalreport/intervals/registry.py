@@ -155,7 +155,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
     "influence": lambda _, e: e.influence is not None,
     "examples_of_clusters": lambda _, e: e.examples_known,
-    "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
+    "mean": lambda m, e: e.metric.is_mean or e.over_datasets or m.name in e.metric.inference.intervals,
     "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
     "losses": lambda m, e: m.name in e.metric.inference.intervals,

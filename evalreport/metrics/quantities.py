@@ -53,7 +53,7 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         if predictions.task == "intervals" and "intervals" in metric.tasks:
             found += _of_intervals(metric, predictions)
             continue
-        if metric.lacks_parameter or (metric.ordered and not _has_order(predictions)):
+        if metric.lacks_parameter or metric.only_named or (metric.ordered and not _has_order(predictions)):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -162,7 +162,11 @@ def chosen(
                 f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
                 " metric of test predictions first, for the verdict to be about"
             )
-        named += [q for q in in_gate if definition(q).parameter is not None or q.label is not None]
+        named += [
+            q
+            for q in in_gate
+            if definition(q).parameter is not None or q.label is not None or definition(q).only_named
+        ]
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
     name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
@@ -194,7 +198,7 @@ def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator
     """Yield the quantities of gates that a run does not have by itself; what is misspelt is refused with its gate."""
     for text in spelled:
         name, _, label = text.removesuffix("]").partition("[class=")
-        if needs_a_number(text):
+        if needs_a_number(text) or (text in METRICS and METRICS[text].only_named):
             yield Quantity(METRICS[text].name)
         elif label in predictions.classes and name in METRICS and METRICS[name].by_class:
             yield Quantity(name, label=label)
@@ -211,7 +215,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         Unknown metric, a metric of another task, an average or class that it does not have.
     """
     match = re.fullmatch(
-        r"(?P<metric>\w+(?:[@^]\d+|\[(?:at(?:_fpr|_rate)?|level|q)=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
+        r"(?P<metric>\w+(?:[@^]\d+|\[(?:at(?:_\w+)?|level|q)=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
         text.strip(),
         flags=re.DOTALL,
     )

@@ -250,7 +250,8 @@ def _of_rows(
             evidence = Risks(evidence.p, evidence.y, units.heavy, units.cluster)
     if computation.scored is not None and computation.at is not None and len(states) == 1:
         score, y = computation.scored(states[0])
-        evidence = Scores(score, y, computation.at)
+        rate = computation.at if computation.rate is None else computation.rate(computation.at, len(y))
+        evidence = Scores(score, y, rate)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rare)

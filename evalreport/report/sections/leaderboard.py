@@ -327,7 +327,8 @@ def rank_words(record: RankSetRecord, models: int) -> str:
 def _best(view: View) -> str:
     """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
     chosen = view.results.chosen
-    worth = "" if chosen is None or chosen.low is None else text_of(view, chosen.text)
+    said = chosen is not None and chosen.low is not None and not view.results.is_blocked
+    worth = text_of(view, chosen.text) if said and chosen is not None else ""
     return " ".join(filter(None, (_may_be_best(view), worth)))
 
 
