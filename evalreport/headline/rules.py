@@ -403,7 +403,6 @@ def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
             new=facts.names(new),
             n=len(new),
             gone=tuple(map(visible, gone)),
-            k=len(gone),
         )
     if gone:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))

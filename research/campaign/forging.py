@@ -260,7 +260,7 @@ def edited(content: Content, rng: random.Random) -> str:
         how = rng.choice(("change", "change", "change", "remove", "repeat", "swap", "add"))
         if how == "change" and not isinstance(old, (dict, list)):
             parent[key] = _other(old, rng)
-            if type(parent[key]) is not type(old) or not _near(parent[key], old):
+            if not _near(parent[key], old):
                 return f"{path}: {old!r} is {parent[key]!r}"
         elif how == "remove" and old not in ([], {}):
             del parent[key]
@@ -293,6 +293,8 @@ def _place(content: Content, rng: random.Random) -> tuple[Any, Any, str]:
 
 def _near(new: object, old: object) -> bool:
     """Say whether two values agree as `verify` means it: numbers but for rounding."""
+    if isinstance(new, bool) or isinstance(old, bool):
+        return new is old
     if isinstance(new, (int, float)) and isinstance(old, (int, float)):
         return abs(new - old) <= max(1e-14, 1e-9 * max(abs(new), abs(old)))
     return new == old

@@ -55,7 +55,7 @@ ABOUT = {
     "damage": "Edits of every file of an aggregate and of every table of a history: bytes, cells, rows, columns and"
     " JSON, with the digests made anew. *Accepted*: a run on files that contradict one another.",
     "forging": "One random edit of results.json (a value, a record that is gone, twice, in another place or new;"
-    " sometimes another version is claimed as well), of a page or another document, of a looks file or of declared criteria."
+    " sometimes another version is claimed as well), of a page or another document, of a looks file or of criteria."
     " *Found*: `verify` ended with 1 or 2, or the next run was refused. *Named*: the versions of libraries, which"
     " nothing can compute again, were printed. *Missed*: anything else that changed what the evidence says.",
     "streams": "Commands whose standard output or error is closed, full or a pipe that nobody reads, and a"

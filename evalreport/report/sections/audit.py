@@ -82,7 +82,7 @@ def describe_audit(view: View) -> Tables | None:
         headings(heads, "number,number,number,text"),
         (*rows, *_data_rows(view, data)),
         _reference(view, compared),
-        look="lined audit",
+        look="lined",
         first=view.primary_label,
     )
     own = [r for r in records if r.question in OF_MODELS]
