@@ -18,7 +18,7 @@ from evalreport.comparisons.pairs import MOST_PAIRS, Comparison
 from evalreport.comparisons.registry import Pair
 from evalreport.engine.distributions import Array, t_quantile
 from evalreport.engine.ranks import equalised, mid_ranks
-from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
+from evalreport.intervals.proportions import newcombe_paired_limits, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions

@@ -41,7 +41,7 @@ from evalreport.report.view import Model, View
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
 
-MOST_PANELS, MOST_TABLES, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 2, 12, 6, 10, 20
+MOST_PANELS, MOST_TABLES, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 1, 12, 6, 10, 20
 WIDTH, HEIGHT = 4.2, 3.6
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 
