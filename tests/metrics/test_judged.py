@@ -187,15 +187,17 @@ def test_clusters_add_up_what_their_rows_contribute() -> None:
 
 
 def test_few_human_outcomes_decide_nothing() -> None:
-    """Nine judged rows: no value, undecided verdicts with the reason; twenty: a warning of narrow intervals."""
+    """Nine judged rows: no value, undecided verdicts with the reason; twenty: a warning of narrow ones of pairs."""
     nine, twenty = run(answers(gold=9)), run(answers(gold=20))
     assert all(m.value is None and m.reason for m in nine.metrics if m.metric == "mean_gold")
     assert [(v.verdict, v.low) for v in nine.verdicts] == [("undecided", None)] * 3
     assert all("people judged 9 answers" in str(v.text) for v in nine.verdicts)
-    for results, said in ((nine, "so it has no estimate"), (twenty, "In simulations with so few")):
+    models, pairs = {(model,) for model in ABILITY}, {v.about for v in twenty.verdicts}
+    told = ((nine, models, "so it has no estimate"), (twenty, pairs, "intervals of differences"))
+    for results, about, words in told:
         warned = [w for w in results.warnings if w.code == "few_gold"]
-        assert {w.about for w in warned} == {(model,) for model in ABILITY}
-        assert all(said in w.text for w in warned)
+        assert {w.about for w in warned} == about
+        assert all(words in w.text for w in warned)
     assert all(v.low is not None for v in twenty.verdicts)
     assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
 

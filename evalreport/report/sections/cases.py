@@ -166,9 +166,7 @@ def _at_another_threshold(view: View, positive: str) -> Chosen:
     costs = [p for p in results.operating_points if p.criterion == "cost"]
     if costs:
         ratio = numbers.to_digits(float(results.options["cost_ratio"]))
-        return Chosen(
-            say("cases.at_cost", ratio=ratio), say("cases.note_at_cost", ratio=ratio), _counts(costs)
-        )
+        return Chosen(say("cases.at_cost"), say("cases.note_at_cost", ratio=ratio), _counts(costs))
     own = [outcomes_of(results, m.id, positive) for m in view.models]
     shares = [tp / (tp + fn) for tp, _, fn, _ in own if tp + fn]
     rate = (shares_of(results.options.get("alarms")) or (FALSE_ALARMS,))[-1]
