@@ -112,7 +112,7 @@ def test_several_classes_have_them_too() -> None:
 
 
 def test_few_wrong_answers_are_said() -> None:
-    """With fewer than 60 the interval of the area is short (docs/kinds.csv); of more nothing is said."""
+    """With fewer than 100 the interval of the area is short (docs/kinds.csv); of more nothing is said."""
     few = er.evaluate(data(), metrics=["aurc"], resamples=20)
     assert {w.about for w in few.warnings if w.code == "few_wrong_answers"} == {("a",), ("b",)}
     many = er.evaluate(data(900), metrics=["aurc"], resamples=20)
