@@ -614,8 +614,11 @@ def declare(
     """
     from pathlib import Path
 
+    from evalreport.errors import UsageError
     from evalreport.looks.commands import declare as write
 
+    if isinstance(models, str):
+        raise UsageError(f"models must be a list of names, such as ['{models[:40]}']")
     given: dict[str, object] = {
         "metrics": metrics, "margin": margin, "gates": gates, "slices": slices, "correction": correction,
         "confidence": confidence, "looks": looks, "n_max": n_max, "baseline": baseline,

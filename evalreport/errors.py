@@ -82,8 +82,11 @@ def remember_address(text: str) -> None:
             name, colon, password = user[:end].partition(":")
             # Hosts of code take a token as the user.
             remember(password if colon else name if scheme.lower().startswith("http") else "")
-    query = text.partition("?")[2]
+    before, _, query = text.partition("?")
     remember(*(value for name, value in parse_qsl(query) if _SECRET_NAME.search(name)))
+    if scheme.lower() in ("http", "https"):
+        pairs = (part.partition("=") for part in re.findall(r";([^/;#]*)", before))
+        remember(*(value for name, _, value in pairs if _SECRET_NAME.search(name)))
 
 
 def redacted(text: str) -> str:
@@ -147,6 +150,8 @@ def _without_secrets(address: re.Match[str]) -> str:
         name, colon, _ = user.partition(":")
         web = scheme.lower() in ("http", "https")
         user = HIDDEN if web else f"{name}:{HIDDEN}" if colon else name
+    path, mark, query = rest[end:].partition("?")
+    rest = rest[:end] + without_parameters(scheme, path, HIDDEN) + mark + query
     parameters = _PARAMETER.sub(
         lambda m: f"{m[1]}{m[2]}={HIDDEN}" if _SECRET_NAME.search(unquote(m[2])) else m[0], rest[end:]
     )
@@ -171,7 +176,20 @@ def without_login(text: str) -> str:
     if not mark or not is_address(text):
         return text
     place, slash, path = rest.partition("?")[0].partition("#")[0].partition("/")
-    return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
+    return f"{scheme}://{place.rpartition('@')[2]}{slash}{without_parameters(scheme, path)}"
+
+
+def without_parameters(scheme: str, path: str, instead: str = "") -> str:
+    """Return the path of a web address without what stands after a ; in a part of it.
+
+    Examples
+    --------
+    >>> without_parameters("https", "/models;key=open-sesame/a.csv;v=2")
+    '/models/a.csv'
+    """
+    if scheme.lower() not in ("http", "https"):
+        return path
+    return re.sub(r";[^/#]*", f";{instead}" if instead else "", path)
 
 
 class EvalreportError(Exception):

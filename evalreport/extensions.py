@@ -68,7 +68,7 @@ def load(name: str) -> Any:
 
 ROOMS = (
     *("thresholds", "calibration", "baselines", "ranks", "algorithms", "judges", "attempts", "slices"),
-    *("coverage", "costs", "looks"),
+    *("coverage", "costs", "looks", "estimand", "fragility"),
 )
 """The questions of a run, each a folder of ``questions``, in the order in which they are answered."""
 

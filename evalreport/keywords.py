@@ -47,6 +47,9 @@ class RunKeywords(TypedDict, total=False):
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
         Column of scores, one a row for a model on a data set.
+    class_order : str
+        The order of the classes, separated by commas (quoted as in CSV), the lowest first:
+        low,mid,high.
     level : float
         Level of the intervals in the columns y_low and y_high, such as 0.9.
     sort_quantiles : bool
@@ -174,6 +177,7 @@ class RunKeywords(TypedDict, total=False):
     attempts_by: str | None
     outcome: str | None
     value: str | None
+    class_order: str | None
     level: float | None
     sort_quantiles: bool
     lower_is_better: bool

@@ -69,7 +69,10 @@ FILES: Mapping[Format, tuple[str, ...]] = {
     "pdf": ("report.pdf",),
     "json": ("results.json",),
     "md": ("summary.md",),
-    "csv": tuple(f"tables/{name}.csv" for name in ("metrics", "pairs", "slices", "gates", "curves")),
+    "csv": tuple(
+        f"tables/{name}.csv"
+        for name in ("metrics", "pairs", "slices", "gates", "curves", "net_benefit", "deciles")
+    ),
     "tex": ("table.tex", "methods.tex"),
     "card": ("card.md",),
 }
@@ -81,6 +84,7 @@ Record = TypeVar("Record", "Options", "OutputOptions")
 
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
+MOST_DIGITS_OF_A_SIZE = 20
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(i?)b", re.IGNORECASE | re.ASCII)
 
 
@@ -115,6 +119,7 @@ class Options(RoomOptions):
     attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
     outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
     value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
+    class_order: str | None = option(None, "text", "LIST", '"low,mid,high"', loading=True, group="Input")
     level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
     sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
     lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
@@ -291,8 +296,8 @@ def memory_bytes(size: str | None) -> int | None:
     """
     if size is None:
         return None
-    match = _SIZE.fullmatch(size.strip())
-    if match is None:
+    match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if match is None or len(match[1]) > MOST_DIGITS_OF_A_SIZE:
         raise UsageError(f"memory_limit must be a size such as 4GB or 500MB, not {shown(size)}")
     base = 1024 if match[3] else 1000
     limit = int(float(match[1]) * base ** " kmgt".index(match[2].lower()))
@@ -365,6 +370,14 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
 
 
 LARGEST_INTEGER = 2**63 - 1
+LONGEST_TEXT = 10_000
+"""Characters of an option: a gate may name two models by 1,000 each."""
+MOST_RESAMPLES = 1_000_000
+"""More would take longer than an hour on ten thousand rows, and change no third digit."""
+
+
+def _parts(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _is_text_list(value: object) -> bool:
@@ -414,6 +427,8 @@ def check_types(options: Options | OutputOptions) -> None:
         key, value = by_field.get(entry.name), getattr(options, entry.name)
         if key is None or (value is None and entry.default is None):
             continue
+        if any(isinstance(part, str) and len(part) > LONGEST_TEXT for part in _parts(value)):
+            raise UsageError(f"{entry.name} is longer than {LONGEST_TEXT:,} characters: {shown(value)}")
         if key.kind in ("list", "formats"):
             if not isinstance(value, tuple) or not all(_is_text(part) for part in value):
                 raise UsageError(f"{entry.name} must be a list of names, not {shown(value)}")
@@ -449,6 +464,8 @@ def check_ranges(options: Options) -> None:
         raise UsageError(f"level must be a number between 0 and 1, not {options.level:g}{hint}")
     if options.resamples < 1:
         raise UsageError(f"resamples must be a whole number of at least 1, not {options.resamples}")
+    if options.resamples > MOST_RESAMPLES:
+        raise UsageError(f"resamples must be at most {MOST_RESAMPLES:,}, not {options.resamples}")
     if options.seed < 0:
         raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
     if options.horizon is not None and options.horizon < 1:

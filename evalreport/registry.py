@@ -71,8 +71,14 @@ class Registry(Mapping[str, E]):
         return len(self._entries)
 
 
+LONGEST_NAME = 1_000
+"""Characters of a name that is compared with those that are known."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is unknown and which known ones are close, or of an option that is gone what to do instead."""
+    if len(name) > LONGEST_NAME:
+        return f"unknown {kind} {name[:40]!r}... of {len(name):,} characters"
     if kind in ("option", "keyword", "key") and (instead := instead_of(name)):
         return instead
     if kind in ("test", "interval") and has(f"gone.method.{name}"):

@@ -295,7 +295,7 @@
 
   // --- Copying: what is shown of a table, in rows of texts. A column with a smaller text beside becomes two.
   function grid(table) {
-    var heads = Array.from(table.tHead.rows[0].cells);
+    var heads = Array.from(table.tHead.rows[table.tHead.rows.length - 1].cells);  // below those of groups of columns
     var columns = heads.map(function (_, i) { return i; }).filter(function (i) {
       return shown(heads[i]) && !heads[i].classList.contains("plain");
     });
@@ -360,6 +360,25 @@
     }
     return lines.map(function (texts) { return texts.map(cell).join(",") + "\r\n"; }).join("");
   }
+  // Models by models as a row a pair: the first less the second.
+  function pairsOf(table) {
+    var heads = Array.from(table.tHead.rows[0].cells), lines = [["a", "b", "difference", "low", "high", "p", "verdict"]];
+    bodyRows(table).forEach(function (row) {
+      Array.from(row.cells).forEach(function (cell, i) {
+        if (!i || !cell.textContent.trim()) return;
+        var small = Array.from(cell.querySelectorAll("small"), function (one) { return tidy(textOf(one, true)); });
+        var limits = (small[0] || "").match(LIMITS), said = small[small.length - 1] || "", cut = said.lastIndexOf(", ");
+        var names = [textOf(row.cells[0], true), textOf(heads[i], true)].map(tidy);
+        if (table.classList.contains("turned")) names.reverse();
+        var numbers = [tidy(textOf(cell, false)), limits ? limits[1] : "", limits ? limits[2] : ""];
+        lines.push(names.concat(
+          numbers.map(function (text) { return text.replace(/^\+/, ""); }),
+          [said.slice(cut + 2).replace(/^\S+ (?:= )?/, "").replace(/\s/g, ""), said.slice(0, Math.max(cut, 0))]
+        ));
+      });
+    });
+    return lines;
+  }
   // For a paper: booktabs' rules, every sign of LaTeX's own escaped.
   function asLatex(lines) {
     var signs = {
@@ -421,7 +440,10 @@
     [["Markdown", asMarkdown], ["CSV", asCsv], ["LaTeX", asLatex]].forEach(function (way) {
       var control = made("button", "copy", way[0]);
       control.setAttribute("aria-label", said("copy_as", { format: way[0], table: region.getAttribute("aria-label") || "" }));
-      control.addEventListener("click", function () { copy(control, way[1](grid(table))); });
+      control.addEventListener("click", function () {
+        var asPairs = way[0] === "CSV" && table.matches(".triangle");
+        copy(control, way[1](asPairs ? pairsOf(table) : grid(table)));
+      });
       copies.append(control, " ");
     });
     if (region.id) {

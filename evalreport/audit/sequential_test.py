@@ -640,11 +640,7 @@ def _details(
         "horizon": spending.horizon,
         "evidence": e,
     }
-    if isinstance(series.today, Measured):
-        details |= {
-            "then": _mean_value(series.accepted),
-            "now": series.today.value.value,
-        }
+    details |= _then_and_now(series)
     if isinstance(one, Comparison) and isinstance(series.today, Measured):
         low, high = change_limits(series.accepted, series.today, one, confidence)
         if _shares_matter(series, series.today):
@@ -665,6 +661,13 @@ def _details(
     if correlation is not None:
         details |= {"lag1_correlation": correlation[0], "lag1_p_value": correlation[1]}
     return details
+
+
+def _then_and_now(series: Series) -> dict[str, float]:
+    """Return the mean of the accepted values and this run's value, where it has one."""
+    if not isinstance(series.today, Measured):
+        return {}
+    return {"then": _mean_value(series.accepted), "now": series.today.value.value}
 
 
 def _finding(
@@ -766,7 +769,7 @@ def _against_floor(
         p_adjusted=adjusted,
         effect="from_floor",
         effect_size=float(values.mean()) - floor.value,
-        details={"nights": len(values)},
+        details={"nights": len(values), **_then_and_now(series)},
         text=parts(finding, *_about_evidence(series, e, divisor / alpha, "alarm.evidence_of_bets"), promised),
     )
 

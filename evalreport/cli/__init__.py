@@ -30,7 +30,7 @@ from evalreport.files import Handler
 from evalreport.options import STANDARD_OUTPUT, LogFormat
 from evalreport.registry import instead_of, unknown_name
 from evalreport.texts import Message, Text, parts
-from evalreport.texts.visible import shaped
+from evalreport.texts.visible import shaped, shorten
 
 if TYPE_CHECKING:
     from evalreport.schema.inputs import FoundRecord
@@ -312,6 +312,10 @@ def log_as(form: LogFormat) -> None:
     _LOG_FORMAT.set(form)
 
 
+LONGEST_LINE = 4_000
+"""Characters of a line on standard error: a name from a file has no end."""
+
+
 def say(text: str | Message, *, level: Level = "info", code: str | None = None) -> None:
     """Print one line on standard error.
 
@@ -322,11 +326,13 @@ def say(text: str | Message, *, level: Level = "info", code: str | None = None) 
     """
     if _LOG_FORMAT.get() == "json":
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        fields = {"time": now, "level": level, "message": clean(text)} | ({"code": code} if code else {})
+        fields = {"time": now, "level": level, "message": shorten(clean(text), LONGEST_LINE)} | (
+            {"code": code} if code else {}
+        )
         click.echo(json.dumps(fields), err=True)
     else:
         # By name: click takes ASCII for a mistake, and would write UTF-8.
-        click.echo(clean(text), file=sys.stderr)
+        click.echo(shorten(clean(text), LONGEST_LINE), file=sys.stderr)
 
 
 def tell(text: str | Message) -> None:

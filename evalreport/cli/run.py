@@ -75,7 +75,7 @@ def run_command(
     context.obj["interrupted"] = "nothing was written"
     settings = begin(context, models, flags, config)
     check_output(settings.output)
-    results = _evaluate(models, settings)
+    results = _evaluate(models, settings, context.obj)
     failure = write(results, settings.output, context.obj)
     say_gates(results.gates, settings.output)
     return exit_code({gate.outcome for gate in results.gates}, failure)
@@ -156,7 +156,7 @@ def _is_there(place: Path) -> bool:
     return True
 
 
-def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
+def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) -> Results:
     """Run the analysis, decide the gates, and print the notes about the files."""
     from evalreport import analysis, extensions
 
@@ -186,6 +186,8 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings) -> Results:
             results = with_headline(results if criteria is None else criteria.mark(results))
         results = cleared(results)
         if looks is not None:
+            if settings.options.looks_file is not None:
+                state["interrupted"] = Message("cli.look_kept", path=settings.options.looks_file)
             looks.keep(results)  # before the report is moved in: no kill leaves a report without its look
     if not settings.output.quiet:
         say_read(results, settings.output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,19 +49,29 @@ def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) ->
 def mcnemar_midp(pair: Pair) -> Outcome:
     """Exact binomial test on the discordant examples in which the observed outcome counts half."""
     b, c = _discordant(pair)
+    return _outcome(pair, min(b, c), _midp(b, c))
+
+
+def _midp(b: int, c: int) -> float:
     n, smaller = b + c, min(b, c)
     if b == c:
-        return _outcome(pair, smaller, 1.0)
-    p = binomial_at_most(smaller, n, 0.5) + binomial_at_most(smaller - 1, n, 0.5)
-    return _outcome(pair, smaller, p)
+        return 1.0
+    return binomial_at_most(smaller, n, 0.5) + binomial_at_most(smaller - 1, n, 0.5)
 
 
 @comparison_test("McNemar, exact", "agreement")
 def mcnemar_exact(pair: Pair) -> Outcome:
     """Exact two-sided binomial test on the discordant examples."""
     b, c = _discordant(pair)
-    p = 1.0 if b == c else 2 * binomial_at_most(min(b, c), b + c, 0.5)
-    return _outcome(pair, min(b, c), p)
+    return _outcome(pair, min(b, c), _exact(b, c))
+
+
+def _exact(b: int, c: int) -> float:
+    return 1.0 if b == c else 2 * binomial_at_most(min(b, c), b + c, 0.5)
+
+
+P_OF_COUNTS: Mapping[str, Callable[[int, int], float]] = {"mcnemar_midp": _midp, "mcnemar_exact": _exact}
+"""The p-values that follow from the counts of discordant examples alone, by the names of their tests."""
 
 
 @comparison_test("McNemar, chi-squared", "agreement", large_samples=True)

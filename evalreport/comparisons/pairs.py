@@ -26,6 +26,7 @@ from evalreport.metrics.evidence import (
     Judged,
     PairedLabels,
     PairedMean,
+    PairedOrdered,
     PairedProportion,
     Proportion,
     agreement,
@@ -223,7 +224,7 @@ def with_evidence(
     """
     if isinstance(delta.a.evidence, Judged):
         return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
-    if not delta.sampling.alike:
+    if not delta.sampling.alike or isinstance(delta.evidence, PairedOrdered):
         return delta
     if examples is not None:
         return replace(delta, evidence=_of_examples(delta, examples))

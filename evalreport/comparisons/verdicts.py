@@ -12,9 +12,11 @@ from evalreport.comparisons.equivalence import room_within
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.pairs import Comparison, oriented, tested_difference
 from evalreport.comparisons.registry import Pair
-from evalreport.comparisons.sample_size import detectable_difference, examples_needed
+from evalreport.comparisons.sample_size import POWER, detectable_difference, examples_needed
 from evalreport.comparisons.spending import error_of_second_look
 from evalreport.comparisons.test_needs import lacks
+from evalreport.engine.distributions import normal_quantile
+from evalreport.metrics.difference import Difference
 from evalreport.metrics.evidence import Judged
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
@@ -56,8 +58,9 @@ def verdict_records(
     """
     crossing = {frozenset((record.a, record.b)): record for record in dominance if record.decided}
     found = []
+    decided = sum(decision.decided for decision in decisions)
     for decision in decisions:
-        record, notes = verdict(decision, options, alpha), list[Text]()
+        record, notes = verdict(decision, options, alpha, decided=decided), list[Text]()
         if look is not None:
             record = _at_look(record, decision, look)
         if decision.kept is not None:
@@ -116,14 +119,17 @@ def _at_look(record: VerdictRecord, decision: Decision, look: LookRecord) -> Ver
     return record if record.verdict == "undecided" else replace(record, decided_at=look.look)
 
 
-def verdict(decision: Decision, options: Options, alpha: float | None = None) -> VerdictRecord:
+def verdict(
+    decision: Decision, options: Options, alpha: float | None = None, *, decided: int = 0
+) -> VerdictRecord:
     """Return the verdict on one pair, by the table in docs/how-to-choose-a-test.md.
 
-    ``alpha`` is the level for which further examples are planned (default: that of ``options``).
+    ``alpha`` is the level for which further examples are planned (default: that of ``options``), ``decided`` how many
+    pairs of the family are decided, so that Holm's step of this pair is over the others.
     """
     c = decision.comparison
     planned = 1 - options.confidence if alpha is None else alpha
-    detectable = None if decision.decided else _detectable(decision, options, planned)
+    detectable = None if decision.decided else _detectable(decision, options, planned, decided)
     kind, text = _words(decision, detectable, options)
     limits = decision.limits
     return VerdictRecord(
@@ -227,7 +233,7 @@ def _undecided(
     return Message("verdict.undecided", a=c.a, b=c.b, metric=metric, further=tuple(further))
 
 
-def _detectable(decision: Decision, options: Options, alpha: float) -> DetectableRecord | None:
+def _detectable(decision: Decision, options: Options, alpha: float, decided: int) -> DetectableRecord | None:
     """Return the smallest detectable difference; None where nothing varies, or there is no test or standard error."""
     pair = decision.comparison.pair
     if pair is None or decision.limits is None or decision.p_adjusted is None:
@@ -237,8 +243,8 @@ def _detectable(decision: Decision, options: Options, alpha: float) -> Detectabl
     delta = pair.difference
     clusters, judged = delta.sampling.clusters, delta.evidence if isinstance(delta.evidence, Judged) else None
     least, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
-    if least is None:
-        return None
+    if least is None or (delta.over_datasets and decision.limits.low is None):
+        return None  # so few data sets can show nothing
     unit: Literal["examples", "clusters", "judged", "datasets"] = "examples"
     gold = None
     if delta.over_datasets:
@@ -249,7 +255,12 @@ def _detectable(decision: Decision, options: Options, alpha: float) -> Detectabl
         unit = "clusters"
     present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n_examples
     if needed is None or needed <= present:
-        return DetectableRecord(difference=least, unit=unit)
+        pairs = decision.family - decided if options.correction == "holm" else decision.family
+        level = (1 - options.confidence) / (1 if options.correction == "none" else max(pairs, 1))
+        shown = detectable_difference(delta, level) or least
+        if shown <= abs(delta.value):
+            shown = _by_limits(delta, decision.limits, level)
+        return DetectableRecord(difference=shown, unit=unit)
     if judged is not None:
         gold = _rounded(max(round(needed * judged.gold / delta.sampling.n_examples), 1))
     twice = error_of_second_look(present, needed, error)
@@ -260,9 +271,27 @@ def _detectable(decision: Decision, options: Options, alpha: float) -> Detectabl
     )
 
 
+def _by_limits(delta: Difference, limits: Interval, alpha: float) -> float:
+    """Return the difference that these examples show with a probability of 0.8, by the limits that decide.
+
+    The estimate has to be as far from 0 as its limit on that side lies from it, at this pair's own level, and exceeds
+    that in 80 % of samples where the true difference is z(0.8) standard errors larger. An undecided pair's observed
+    difference is always smaller.
+    """
+    error = delta.standard_error
+    if limits.low is None or limits.high is None or error is None:
+        return abs(delta.value)
+    sides = {1: delta.value - limits.low, -1: limits.high - delta.value}
+    side = sides[1 if delta.value > 0 else -1] if delta.value else max(sides.values())
+    side *= normal_quantile(1 - alpha / 2) / normal_quantile((1 + limits.level) / 2)
+    return max(side, abs(delta.value)) + normal_quantile(POWER) * error
+
+
 def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: int) -> Message:
     """Name the smallest detectable difference; or say that nothing varies or there is no standard error."""
     if found is None:
+        if pair.difference.over_datasets and pair.difference.standard_error:
+            return Message("detectable.nothing")
         if pair.difference.agreement is not None:
             return Message("detectable.same_answers")
         unknown = pair.difference.standard_error is None

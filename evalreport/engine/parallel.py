@@ -8,10 +8,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeVar
+
+from evalreport.errors import UsageError
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+MOST_THREADS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,15 @@ _WORKERS: ContextVar[_Workers | None] = ContextVar("workers", default=None)
 
 @contextmanager
 def working(jobs: int) -> Iterator[None]:
-    """Let ``mapped`` use this many threads; with 1 it calls the function directly."""
+    """Let ``mapped`` use this many threads; with 1 it calls the function directly.
+
+    Raises
+    ------
+    UsageError
+        It is no number of threads.
+    """
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or not 1 <= jobs <= MOST_THREADS:
+        raise UsageError(f"jobs must be a whole number from 1 to {MOST_THREADS:,}")
     if jobs == 1:
         yield
         return

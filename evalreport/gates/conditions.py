@@ -49,7 +49,7 @@ _COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
 _COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
-_PARAMETERS = ("at", "at_fpr", "at_rate", "level", "q")
+_PARAMETERS = ("at", "at_fpr", "at_rate", "at_recall", "at_coverage", "level", "q")
 """Numbers that a metric may have in brackets."""
 _OF_INTERVALS = ("coverage", "interval_score", "interval_width", "pinball")
 """Metrics whose number is a level or a quantile."""

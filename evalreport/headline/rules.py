@@ -403,7 +403,6 @@ def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
             new=facts.names(new),
             n=len(new),
             gone=tuple(map(visible, gone)),
-            k=len(gone),
         )
     if gone:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))
@@ -437,6 +436,11 @@ def no_alarm(facts: Facts) -> Lead | None:
         text = Message("headline.no_alarm_same", model=facts.name(model), n=facts.results.n,
                        metric=facts.words(primary), now=now)  # fmt: skip
         return Lead("same_answers", text, model)
+    row = facts.worse.get(model)
+    if row is not None and row.p_value is None and row.reason is not None:
+        known_values = _since(facts, model)
+        text = Message("headline.not_compared_with", model=facts.name(model), why=row.reason, **known_values)
+        return Lead("not_compared", text, model, tone="undecided")
     text = Message("headline.no_alarm", model=facts.name(model), **_since(facts, model))
     return Lead("no_alarm", text, model)
 
@@ -473,7 +477,7 @@ LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
 
 # --- the clause -------------------------------------------------------------------------------------------------------
 
-OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "data_changed"})
+OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "not_compared", "data_changed"})
 
 
 def further(facts: Facts, lead: Lead) -> Message | None:

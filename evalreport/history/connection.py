@@ -291,6 +291,8 @@ def open_history(url: str, *, create: bool = False) -> History:
     HistoryError
         A database that cannot be reached, holds no history, or was written by a newer evalreport.
     """
+    if not isinstance(url, str):
+        raise UsageError(f"history must be an address such as sqlite:///audits.db, not {type(url).__name__}")
     parsed = _parsed(url)
     path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
     name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")

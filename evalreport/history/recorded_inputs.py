@@ -14,9 +14,6 @@ from evalreport.sources.files import digest
 from evalreport.sources.recorded import places, stays_below
 from evalreport.texts import Message, Text, plain
 
-MOST_RESAMPLES = 10_000_000
-"""A results.json comes from outside, so the work that it may ask for is limited."""
-
 State = Literal["unchanged", "changed", "missing"]
 
 
@@ -52,10 +49,6 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
         options = with_fields(Options(), given)
     except EvalreportError as error:
         raise UsageError(f"the recorded options cannot be followed: {error}") from error
-    if options.resamples > MOST_RESAMPLES:
-        raise UsageError(
-            f"the recorded options ask for {options.resamples} resamples; at most {MOST_RESAMPLES}"
-        )
     return options
 
 

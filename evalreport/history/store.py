@@ -20,6 +20,7 @@ from evalreport import platform
 from evalreport.errors import HistoryError, UsageError
 from evalreport.history.connection import ConnectionLostError, History, reading, schema, translated, writing
 from evalreport.history.summaries import read_summary
+from evalreport.options import shown
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import parsed
 from evalreport.texts import Message, Text, say
@@ -136,7 +137,9 @@ def run_with(history: History, run_id: int) -> Run:
 
 
 def _no_run(history: History, run_id: int) -> UsageError:
-    return UsageError(f"{history.name} holds no run {run_id}; `evalreport history list` shows the runs")
+    return UsageError(
+        f"{history.name} holds no run {shown(run_id)}; `evalreport history list` shows the runs"
+    )
 
 
 def same_run(history: History, series: str, identity: str) -> Run | None:
@@ -225,6 +228,8 @@ def find(connection: Connection, run_id: int) -> Run | None:
     """Return one run; None: there is none."""
     from sqlalchemy import select
 
+    if not 0 < run_id <= LARGEST_ID:
+        return None  # a database has no number for it
     row = connection.execute(select(*_facts()).where(schema().runs.c.id == run_id)).one_or_none()
     return None if row is None else _run(row)
 
@@ -490,6 +495,7 @@ def _accept(connection: Connection, series: str, run_ids: Sequence[int], *, time
     connection.execute(pins.insert(), rows)
 
 
+LARGEST_ID = 2**63 - 1
 POLL = 0.2
 """Seconds between two attempts to take a lock."""
 

@@ -177,7 +177,8 @@ def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     assert isinstance(scores, Scores)
     tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
     few = float(fp[-1]) * scores.at < FEWEST_ALARMS
-    reason = Message("limits.few_false_positives") if few else None
+    exchanged = estimate.metric.parameter is not None and estimate.metric.parameter.name == "at_recall"
+    reason = Message("limits.few_missed" if exchanged else "limits.few_false_positives") if few else None
     return Bounds(*at_fpr_limits(tp, fp, scores.at, level), reason)
 
 
@@ -270,6 +271,41 @@ def at_fpr_mover(difference: Difference, level: float) -> Bounds:
     assert isinstance(pair, PairedScores)
     low, high, *_ = at_fpr_difference(pair.a.y, pair.a.score, pair.b.score, pair.a.at, level)
     return Bounds(low, high)
+
+
+def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tuple[float, float]:
+    """Return the least and the largest of Wilson's limits of precision over all thresholds that agree with a recall.
+
+    Parameters
+    ----------
+    score, y
+        With the classes exchanged: larger scores are less positive, and y is 1 of negatives.
+    rate
+        The share of positives that is missed.
+    """
+    z = quantile(level)
+    left_negatives, left_positives = cumulative_groups(score, y, np.ones(len(y)))
+    found = [(1.0, 0.0)]
+    for h, own in agreeing_thresholds(left_positives, rate, z):
+        hits = float(left_positives[-1] - left_positives[h])
+        flagged = hits + float(left_negatives[-1] - left_negatives[h])
+        left = math.sqrt(z * z - own)
+        found.append((0.0, 1.0) if flagged == 0 else score_limits(hits / flagged, flagged, left))
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+@interval(
+    "Scan of thresholds, Wilson, of alarms",
+    of=Scores,
+    needs=OWN,
+    source="profile over the threshold: Claeskens et al. (2003), Can J Stat 31:173, with Wilson's limits; our own"
+    " combination",
+)
+def at_recall_scan(estimate: Estimate, level: float) -> Bounds:
+    """Least and largest of Wilson's limits of precision over all thresholds whose misses agree with the recall."""
+    scores = estimate.evidence
+    assert isinstance(scores, Scores)
+    return Bounds(*at_recall_limits(scores.score, scores.y, scores.at, level))
 
 
 # --- precision and recall at a rate of flags --------------------------------------------------------------------------

@@ -17,7 +17,16 @@ from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import PairedLabels, PairedProportion, PairedRanking, Table, agreement
+from evalreport.metrics.evidence import (
+    Ordered,
+    PairedLabels,
+    PairedOrdered,
+    PairedProportion,
+    PairedRanking,
+    Table,
+    agreement,
+)
+from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 LEAST_LEVEL = 1e-3
@@ -46,6 +55,8 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     f = (2 / K) (z / z(95 %))^2. Of a metric of one class that class and all others are the two. There are n - 1
     degrees of freedom, n without the made-up examples. No cell is empty, so a width is always left.
     """
+    if isinstance(estimate.evidence, Ordered):
+        return _of_order(estimate.evidence, estimate.value, level)
     table = estimate.table
     assert table is not None
     n = estimate.sampling.n_examples
@@ -62,6 +73,23 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     return _around(found.value, error, n - 1, estimate.value, level)
 
 
+def _of_order(found: Ordered, value: float, level: float) -> Bounds:
+    """Return the limits of a function of the whole table of counts."""
+    n, k = float(found.times.sum()), len(found.counts)
+    if n < 2 or k < 2:
+        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
+    added = 2 / k * made_up_share(level)
+    smoothed = _with_made_up(found.counts, added)
+    centre, slopes = found.at(smoothed)
+    return _around(centre, math.sqrt(float((smoothed * slopes**2).sum())), n - 1, value, level)
+
+
+def _with_made_up(counts: Floats, added: float) -> Floats:
+    """Return counts (K, K) with so many right answers more of each class, and as many wrong ones shared out."""
+    k = len(counts)
+    return counts + added / (k - 1) + np.diag(np.full(k, added - added / (k - 1)))
+
+
 def _around(centre: float, error: float, df: float, value: float, level: float) -> Bounds:
     """Return limits about the centre that hold the value."""
     half = t_quantile((1 + level) / 2, df) * error
@@ -73,7 +101,7 @@ def _around(centre: float, error: float, df: float, value: float, level: float) 
 
 @interval(
     "Plus two",
-    of=(PairedLabels, PairedProportion, PairedRanking),
+    of=(PairedLabels, PairedProportion, PairedRanking, PairedOrdered),
     needs=(*EXAMPLES_ALIKE, "one_set", "two_scores"),
     source="accuracy: Bonett and Price (2012), J Educ Behav Stat 37:479; for other functions of the table the delta"
     " method there, our own combination (docs/coverage.md)",
@@ -91,6 +119,8 @@ def plus_two(difference: Difference, level: float) -> Bounds:
         return _of_shares([found.table], difference.value, level)
     if isinstance(found, PairedRanking):
         return _of_shares(_agreement_by_class(found), difference.value, level)
+    if isinstance(found, PairedOrdered):
+        return _of_orders(found.a, found.b, difference.value, level)
     assert isinstance(found, PairedLabels)
     if found.within_class is not None:
         return _of_shares([found.within_class], difference.value, level)
@@ -119,6 +149,22 @@ def _of_tables(first: Table, second: Table, cells: Cells, difference: float, lev
         apart = one.slopes_at(rows, rows)[:, None] - (other.of_true[rows][:, None] + other.of_label[labels])
         squares += added * float((wrong * apart**2).sum())
     return _around(a.value - b.value, math.sqrt(squares), n - 1, difference, level)
+
+
+def _of_orders(first: Ordered, second: Ordered, difference: float, level: float) -> Bounds:
+    """Return the limits of a difference of two functions of whole tables, as ``_of_tables`` does."""
+    n, k = float(first.times.sum()), len(first.counts)
+    if n < 2 or k < 2:
+        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
+    added = made_up_share(level) / k
+    (a, of_a), (b, of_b) = (side.at(_with_made_up(side.counts, added)) for side in (first, second))
+    observed = of_a[first.true, first.given] - of_b[second.true, second.given]
+    squares = float((first.times * observed**2).sum())
+    wrong = ~np.eye(k, dtype=np.bool_)
+    for one, other in ((of_a, of_b), (of_b, of_a)):
+        apart = np.diag(one)[:, None] - other
+        squares += added / (k - 1) * float((wrong * apart**2).sum())
+    return _around(a - b, math.sqrt(squares), n - 1, difference, level)
 
 
 Agreement = tuple[float, float, float, float]

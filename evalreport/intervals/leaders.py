@@ -15,6 +15,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     PairedLabels,
+    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -59,6 +60,8 @@ def first_of_metric(estimate: Value) -> str:
 
 def of_difference(estimate: Value) -> str:
     """Return the metric's interval of a difference; where that one does not apply t of a mean, else the general one."""
+    if not estimate.metric.inference.difference_interval:
+        return general(estimate)
     own = INTERVALS[estimate.metric.inference.difference_interval]
     if estimate.sampling.only_sums and estimate.metric.is_mean:
         return "t"  # of sums alone neither skewness nor kurtosis is known
@@ -152,6 +155,7 @@ LEADERS: tuple[Leader, ...] = (
     Leader("plus_two", of=PairedProportion),
     Leader("plus_two", of=PairedLabels),
     Leader("plus_two", of=PairedRanking),
+    Leader("plus_two", of=PairedOrdered),
     Leader(of_difference, of=Difference),
     Leader("logit", of=Ranking, where=far_from_the_ends),
     Leader("newcombe_auc", of=Ranking),

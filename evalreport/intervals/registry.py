@@ -14,7 +14,9 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     AtThreshold,
     Median,
+    Ordered,
     PairedLabels,
+    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -84,6 +86,7 @@ class IntervalMethod:
 
 OF_DIFFERENCES = (
     *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
+    PairedOrdered,
     TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
@@ -152,14 +155,17 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "enough_of_a_class": lambda _, e: e.rarest is None or e.rarest >= e.metric.inference.least_of_a_class,
     "influence": lambda _, e: e.influence is not None,
     "examples_of_clusters": lambda _, e: e.examples_known,
-    "mean": lambda _, e: e.metric.is_mean or e.over_datasets,
+    "mean": lambda m, e: e.metric.is_mean or e.over_datasets or m.name in e.metric.inference.intervals,
     "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
     "losses": lambda m, e: m.name in e.metric.inference.intervals,
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
-    "label_table": lambda _, e: e.metric.inference.smooth and isinstance(e, Estimate) and e.table is not None,
+    "label_table": lambda _, e: (
+        e.metric.inference.smooth
+        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, Ordered)))
+    ),
     "auc": lambda _, e: (
         e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
     ),

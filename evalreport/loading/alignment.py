@@ -299,7 +299,13 @@ def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
         rows,
         row,
         "dataset" if rows.ids is None else "id",
-        "row_twice_in_parts" if in_parts else "row_twice_of_answers" if judged else "row_twice",
+        "row_twice_in_parts"
+        if in_parts
+        else "row_twice_in_two_files"
+        if here is not there
+        else "row_twice_of_answers"
+        if judged
+        else "row_twice",
         header=header,
         count=len(again),
         what=what,

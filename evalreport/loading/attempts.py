@@ -195,7 +195,9 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     )
     kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
     place = question[kept]
-    gold = None if parsed.gold is None else _gold(rows, question, parsed.gold, in_use)[place]
+    people = (
+        _People() if parsed.gold is None else _by_people(question, parsed.gold, values_given, in_use, mean)
+    )
     differing = [name for name, array in rows.metadata.items() if len(_differing(array, question))]
     left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in differing})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
@@ -210,10 +212,16 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         warnings = (*warnings, warning("unlike_attempts", least=least, most=most))
     return Answers(
         some_rows(replace(left, columns=without), kept),
-        replace(parsed, outcome=mean[place], gold=gold),
+        replace(
+            parsed,
+            outcome=mean[place],
+            gold=_of(people.gold, place),
+            by_people=_of(people.by_people, place),
+            by_judge=_of(people.by_judge, place),
+        ),
         attempts.of(place),
         _single_answers(question, kept, in_use, {"": values_given, **parsed.costs}),
-        Notes((_attempts_found(least, most),), warnings),
+        Notes((_attempts_found(least, most), *people.found), warnings),
     )
 
 
@@ -230,37 +238,51 @@ def _single_answers(
     return SingleAnswers(row[order], taken.pop(""), taken)
 
 
-def _gold(rows: Rows, question: Indices, gold: Floats, used: Mask) -> Floats:
-    """Return the mean of people's outcomes by question, nan where they judged no attempt at it.
+@dataclass(frozen=True, slots=True)
+class _People:
+    """What people said of each question; ``partly``: of how many of them they judged some of the attempts only."""
 
-    Raises
-    ------
-    InputError
-        Where they judged some attempts at a question only: the judge's mean is of all of them.
+    gold: Floats | None = None
+    by_people: Floats | None = None
+    by_judge: Floats | None = None
+    partly: int = 0
+
+    @property
+    def found(self) -> tuple[FoundRecord, ...]:
+        """Say that labels count for the attempts that they are about."""
+        if not self.partly:
+            return ()
+        value = Message("found.gold_of_attempts.value", n=self.partly)
+        return (FoundRecord(what="gold", value=value, why=Message("found.gold_of_attempts.why")),)
+
+
+def _of(values: Floats | None, place: Indices) -> Floats | None:
+    return None if values is None else values[place]
+
+
+def _by_people(question: Indices, gold: Floats, outcome: Floats, used: Mask, mean: Floats) -> _People:
+    """Return people's outcomes by question, nan where they judged no attempt at it.
+
+    Where they judged some of the attempts their labels count for these: the question's outcome by people is the judge's
+    mean over all attempts, put right by people's mean less the judge's over the attempts that people judged.
     """
-    known = used & ~np.isnan(gold)
+    known = used & ~np.isnan(gold) & ~np.isnan(outcome)
     judged, count = np.bincount(question, weights=known), np.bincount(question, weights=used)
-    partly = (judged > 0) & (judged < count)
-    lacking = np.flatnonzero(partly[question] & used & ~known)
-    if len(lacking):
-        row = int(lacking[0])
-        of = question[row]
-        raise fault(
-            rows,
-            row,
-            "gold",
-            "gold_of_some_attempts",
-            count=int(partly.sum()),
-            judged=int(judged[of]),
-            n=int(count[of]),
-            model=rows.models[rows.model[row]],
-            id=rows.quoted_id(row),
-        )
-    # In the order of the values, so that the order of the rows moves no last digit.
-    order = np.lexsort((gold, question))
-    total = np.bincount(question[order], weights=np.where(known, gold, 0.0)[order])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(judged > 0, total / judged, np.nan))
+
+    def over_judged(values: Floats) -> Floats:
+        # In the order of the values, so that the order of the rows moves no last digit.
+        order = np.lexsort((values, question))
+        total = np.bincount(question[order], weights=np.where(known, values, 0.0)[order])
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(judged > 0, total / judged, np.nan))
+
+    by_people = over_judged(gold)
+    partly = int(((judged > 0) & (judged < count)).sum())
+    if not partly:
+        return _People(by_people)
+    by_judge = over_judged(outcome)
+    every = judged == count
+    return _People(np.where(every, by_people, mean + (by_people - by_judge)), by_people, by_judge, partly)
 
 
 def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask, tuple[WarningRecord, ...]]:

@@ -34,6 +34,7 @@ from evalreport.predictions.table import Column, ModelOutputs
 from evalreport.registry import unknown_name
 from evalreport.schema.warnings import WarningRecord, warning
 
+LARGEST_WEIGHT = 1e60
 PARTS = ("test", "train", "validation")
 
 
@@ -177,6 +178,9 @@ def _metadata_column(rows: Rows, name: str, options: Options) -> tuple[Column, F
         values = dictionary_numbers(array)
         given = dictionary_codes(array) >= 0
         refuse_where((given & ~np.isfinite(values)) | (values < 0), rows, name, "weight_is_no_number")
+        # Squares and fourth powers of sums of weights must be numbers.
+        far = (values > LARGEST_WEIGHT) | ((values > 0) & (values < 1 / LARGEST_WEIGHT))
+        refuse_where(given & far, rows, name, "weight_out_of_range")
         return Column(values), None
     array = used_only(array)
     if name in (options.cluster, options.grade):

@@ -307,7 +307,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     Rows of all tables; their task; their cells parsed and matched; true values and empty cells settled; the models'
     outputs, keys and metadata in canonical order; the design.
     """
-    rows, of_rows = _gathered(read, options, memory_limit)
+    rows, of_rows = _gathered(read, options, memory_limit, known)
     task = without_true_values(rows, known) or find_task(rows, options)
     unused = Notes((), tuple(_unused(rows, task.task)))
     matched = _matched(rows, task, options, memory_limit)
@@ -328,7 +328,12 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         example=alignment.example,
         y_true=loaded.y_true,
         models=with_attempts(described.models, loaded),
-        labels=Labels(classes=task.classes, positive=task.positive, outside=loaded.outside),
+        labels=Labels(
+            classes=task.classes,
+            positive=task.positive,
+            outside=loaded.outside,
+            in_order=bool(options.class_order),
+        ),
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
@@ -360,9 +365,13 @@ def _without_outputs(loaded: Loaded) -> Loaded:
     return replace(loaded, rows=rows, parsed=Parsed(proba={}))
 
 
-def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[Rows, Notes]:
+def _gathered(
+    read: _Read, options: Options, memory_limit: int | None, known: KnownTask | None
+) -> tuple[Rows, Notes]:
     """Put the rows of all tables below one another, with the true values of a file of their own."""
-    tables, truth, of_values = with_values_settled(read.tables, read.truth, options)
+    tables, truth, of_values = with_values_settled(
+        read.tables, read.truth, options, may_lack_truth=known is not None
+    )
     read.tables.clear()
     read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
     of_tables = _once(
@@ -374,7 +383,7 @@ def _gathered(read: _Read, options: Options, memory_limit: int | None) -> tuple[
     else:
         rows, of_names = _rows_of_predictions(read, options)
         notes = read.notes + Notes(_sources_found(rows, read.naming)) + of_tables + of_names
-    _refuse_long_names(rows.models)
+    _refuse_names(rows.models)
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
@@ -447,13 +456,19 @@ def _direction_found(
     return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
 
 
-def _refuse_long_names(models: Sequence[str]) -> None:
+def _refuse_names(models: Sequence[str]) -> None:
     for name in models:
         if len(name) > LONGEST_NAME:
             raise InputError(
                 f"the model {name[:40]!r}... has a name of {len(name):,} characters",
                 expected=f"at most {LONGEST_NAME:,}",
                 remedy="shorten it in the column model, or rename the file",
+            )
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                f"the model {name[:40]!a} has a name with half of a character (a surrogate)",
+                expected="a name that can be written in UTF-8",
+                remedy="correct the name",
             )
 
 

@@ -112,9 +112,11 @@ def _refused(loaded: Loaded, gap: _Gap) -> InputError:
     may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
     row, count, model = int(hits[0]), len(hits), rows.models[gap.model]
-    if column == "value":
-        return fault(rows, row, column, "empty_score", count=count, model=model)
     word = cell_of(rows, row, column).strip()
+    if column == "value":
+        return fault(
+            rows, row, column, "missing_word_of_score" if word else "empty_score", count=count, model=model
+        )
     if not word:
         return fault(
             rows,

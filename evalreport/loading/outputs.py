@@ -102,7 +102,14 @@ def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
     if parsed.outcome is None:
         return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
     gold = _taken(chosen, parsed.gold)
-    return ModelOutputs(chosen.model, outcome=values, gold=gold, present=chosen.present)
+    return ModelOutputs(
+        chosen.model,
+        outcome=values,
+        gold=gold,
+        by_people=_taken(chosen, parsed.by_people),
+        by_judge=_taken(chosen, parsed.by_judge),
+        present=chosen.present,
+    )
 
 
 def _numbered(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:

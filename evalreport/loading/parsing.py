@@ -28,6 +28,8 @@ class Parsed:
     proba: dict[str, Floats]
     outcome: Floats | None = None
     gold: Floats | None = None
+    by_people: Floats | None = None
+    by_judge: Floats | None = None
     costs: dict[str, Floats] = field(default_factory=dict)
     numbers: dict[str, Floats] = field(default_factory=dict)
 

@@ -79,6 +79,8 @@ class Roles:
         Standard name -> headers that could be that column as well as the one that was taken.
     correct
         The header of a column ``correct`` beside predictions: judgements, or the true labels, which its values decide.
+    joined
+        Headers whose texts together are the id.
     """
 
     columns: Mapping[str, str]
@@ -95,6 +97,7 @@ class Roles:
     numbers: Mapping[str, str] = field(default_factory=dict)
     rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     correct: str | None = None
+    joined: tuple[str, ...] = ()
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
@@ -107,7 +110,11 @@ class Roles:
         for name, header in self.columns.items():
             for alike in (header, *self.rivals.get(name, ())):
                 kinds[alike] = "text" if name == "id" else "number" if name in NUMBER_COLUMNS else "codes"
-        return kinds | dict.fromkeys(self.labels, "labels")
+        kinds |= dict.fromkeys(self.labels, "labels")
+        if self.joined:
+            kinds = {header: kind for header, kind in kinds.items() if header != self.columns["id"]}
+            kinds |= {h: kinds.get(h, "codes") for h in self.joined}
+        return kinds
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -299,15 +306,22 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     if command is not None:
         raise log_of(command, file)
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
-    if len(roles.metadata) > 1:
+    if {*FORECASTS} <= called:
+        remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
+    elif len(roles.metadata) > 1:
         remedy += "; if each of the further columns is a model, pass --wide (wide=True in Python)"
-        called_so = [name.strip() for name in roles.metadata]
+        called_so = [name.strip() for name in roles.metadata if not _names_rows(name)] or [
+            name.strip() for name in roles.metadata
+        ]
         numbered = called_so == [str(place) for place in range(len(called_so))]
         remedy += "; if they are the probabilities of classes: " + (
             "DataFrame(model.predict_proba(X), columns=model.classes_).add_prefix('p_')"
             if numbered
             else ", ".join(f"p_{name}" for name in called_so[:3])
         )
+    graders = [name.strip() for name in roles.metadata if not _names_rows(name)]
+    if 1 <= len(graders) <= MOST_GRADERS and not {"y_true", "y"} & {*roles.columns, *called}:
+        remedy += f"; if a column says how good each answer is, name it: --outcome {graders[-1]}"
     if "count" in by_usual_case(names):
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
@@ -338,6 +352,19 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         names=", ".join(map(repr, list(names)[:12])),
         remedy=remedy,
     )
+
+
+MOST_GRADERS = 5
+"""Of more further columns none is suggested as the outcome."""
+
+
+def _names_rows(name: str) -> bool:
+    """Say whether a column is called like one of ids, groups or texts, and not like numbers of a model."""
+    small = name.strip().lower()
+    return small.endswith(("_id", "_name", "_at", "time", "date")) or small in (*_OF_ROWS, *QUESTION)
+
+
+_OF_ROWS = ("id", "region", "topic")
 
 
 def refuse_twice(names: Sequence[str], file: str) -> None:
@@ -482,6 +509,8 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
     refuse_twice(names, file)
     refuse_wide(names, file)
     known = by_usual_case(names)
+    if set(known) >= FORECASTS:
+        return _roles_of_forecasts(names, known, file)
     spelled = (name for name in spellings("y_true") if name not in ("label", "labels"))
     truth = next((known[name] for name in spelled if name in known), None)
     named = (known[name] for name in (*spellings("id"), "dataset") if name in known)
@@ -491,6 +520,30 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
         raise InputError.of("no_wide_model", file=file, line=1, names=list(names)[:8])
     columns = {"dataset": first} if truth is None else {"id": first, "y_true": truth}
     return Roles(columns, {}, (), {}, answers=models)
+
+
+FORECASTS = frozenset(("unique_id", "ds", "y"))
+"""Columns of forecasts of Nixtla's libraries: series, time and true value; each further column is a model."""
+
+
+IDS_OF_FORECASTS = "series, time and cutoff"
+"""The header of ids that are joined from those columns: no file has it."""
+
+
+def _roles_of_forecasts(names: Sequence[str], known: Mapping[str, str], file: str) -> Roles:
+    """Find the models among forecasts: all columns but series, times, true values and the limits of intervals."""
+    parts = {known[name] for name in (*FORECASTS, "cutoff") if name in known}
+    limits = re.compile(r".*-(lo|hi)-[\d.]+")
+    models = {
+        name.strip(): name
+        for name in names
+        if name not in parts and name.strip() and not limits.fullmatch(name.strip())
+    }
+    if not models:
+        raise InputError.of("no_wide_model", file=file, line=1, names=list(names)[:8])
+    columns = {"id": IDS_OF_FORECASTS, "y_true": known["y"], "time": known["ds"]}
+    of_id = tuple(known[name] for name in ("unique_id", "ds", "cutoff") if name in known)
+    return Roles(columns, {}, (known["unique_id"],), {}, answers=models, joined=of_id)
 
 
 _NOT_OF_COUNTS = OF_EXAMPLES | set(spellings("id", "model"))

@@ -32,7 +32,7 @@ from evalreport.predictions.cells import (
     without,
 )
 from evalreport.predictions.column_names import are_counts, usual_case
-from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, is_no_number, parse_labels
+from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, is_no_number, is_number, parse_labels
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -99,6 +99,8 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
 
     columns = source.read(choose)
     role = roles[-1].without(columns.left_out)
+    if role.joined:
+        columns = _with_joined_ids(columns, role)
     role, of_ids = _with_nameless_id(role, columns)
     role, columns = _with_lists_apart(role, columns, source.name)
     if options.attempts_by is not None and predictions and "id" in role.columns:
@@ -111,6 +113,17 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
         source.name, source.model, role, columns, positional=positional, part=source.part, words=words,
         notes=Notes((*_dialect_found(columns.dialect), *of_ids, *of_numbers), of_words),
     )  # fmt: skip
+
+
+def _with_joined_ids(read: Columns, roles: Roles) -> Columns:
+    """Write ids from the texts of several columns, with a bar between them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = [combined(read.arrays[header]) for header in roles.joined]
+    plain = [text.dictionary_decode() if pa.types.is_dictionary(text.type) else text for text in texts]
+    joined = pc.binary_join_element_wise(*(text.cast(pa.string()) for text in plain), " | ")
+    return replace(read, arrays={**read.arrays, roles.columns["id"]: joined})
 
 
 def _dialect_found(dialect: Dialect | None) -> Iterator[FoundRecord]:
@@ -217,6 +230,8 @@ def _without_missing_words(
 
     Also how many cells held which word, by header.
     """
+    import pyarrow as pa
+
     named = parse_labels(options.labels)
     quoted = read.dialect is not None and read.dialect.quotes_text
     words = [word for word in MISSING_WORDS if word not in named]
@@ -233,11 +248,23 @@ def _without_missing_words(
         else:
             counts |= _counted(array, header, words)
             arrays[header] = without(array, words)
+    for header in roles.metadata:
+        array = combined(arrays[header])
+        if pa.types.is_dictionary(array.type) and _are_numbers_but(array.dictionary.to_pylist(), words):
+            arrays[header] = without(array, words)
     if options.missing != "refuse":
         for header, kind in roles.kinds().items():
             counts |= _first_word(read, header) if kind == "number" else {}
     remarks = [warning("quoted_words", about=tuple(sorted(texts)), words=sorted(texts))] if texts else []
     return replace(read, arrays=arrays), tuple(remarks), counts
+
+
+def _are_numbers_but(texts: Collection[str], words: Collection[str]) -> bool:
+    """Say whether texts are numbers, and beside them words for a missing one: R's NA in a column of ages."""
+    gone = [text for text in texts if text.strip(BLANKS) in words]
+    return 0 < len(gone) < len(texts) and all(
+        is_number(text) for text in texts if text.strip(BLANKS) not in words
+    )
 
 
 def _counted(array: pa.DictionaryArray, header: str, words: Collection[str]) -> dict[tuple[str, str], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -101,6 +102,13 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         Where the positive class is none of the classes.
     """
     _refuse_gold_alone(rows)
+    found = _found(rows, options)
+    if options.class_order is not None and found.task not in ("binary", "multiclass"):
+        raise UsageError(f"--class-order: the task is {found.task}, which has no classes to put in an order")
+    return found
+
+
+def _found(rows: Rows, options: Options) -> FoundTask:
     if rows.numbers or SET in rows.columns or options.task in ("sums", "intervals", "sets"):
         return _of_kind(rows, options)
     judged = next((name for name in ("outcome", "value") if name in rows.columns), None)
@@ -411,12 +419,14 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
             f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
             "pass --task multiclass",
         )
-    if options.task != "multiclass":
+    if options.class_order is not None:
+        classes = _in_named_order(classes, options.class_order)
+    elif options.task != "multiclass":
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
     found = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
     probable = {spelling[label] for label in rows.probabilities}
-    positive, record, warnings = _positive(classes, task, options.positive, probable)
+    positive, record, warnings = _positive(in_order(classes), task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
     warnings += [
         warning("class_of_a_column", about=(label,), label=label, column=f"p_{label}", n=len(classes))
@@ -432,6 +442,29 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         spelling=spelling,
         notes=Notes(tuple(found), tuple(warnings)),
     )
+
+
+def _in_named_order(classes: tuple[str, ...], order: str) -> tuple[str, ...]:
+    """Return the classes as ``--class-order`` names them, also those that no row holds.
+
+    Raises
+    ------
+    UsageError
+        A class is not named, is named twice, or there is one only.
+    """
+    named = [text.strip() for text in next(csv.reader([order], skipinitialspace=True))]
+    spelling = one_spelling([*classes, *named])
+    places = [spelling[label] for label in named]
+    lacking = [label for label in classes if spelling[label] not in places]
+    if lacking or len(set(places)) < len(places) or len(places) < 2 or not all(named):
+        why = (
+            f"it does not name {', '.join(map(quoted, lacking[:6]))}"
+            if lacking
+            else "it names a class twice, or fewer than two"
+        )
+        raise UsageError(f"--class-order {order}: {why}; name every class once, the lowest first")
+    own = {spelling[label]: label for label in classes}
+    return tuple(own.get(place, label) for place, label in zip(places, named, strict=True))
 
 
 def _clustering(rows: Rows, why: Message) -> FoundTask:
@@ -672,21 +705,32 @@ def _refuse_other_names(rows: Rows) -> None:
             continue
         wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
         hits = np.flatnonzero(wrong & (rows.model == place))
-        shown = {"model": model, "labels": in_order(others)[:5], "truth": in_order(true)[:5]}
+        labels_shown, truth_shown = in_order(others)[:5], in_order(true)[:5]
         with together(errors):
             if meant:
-                label, name = next(iter(sorted(meant.items())))
+                label, name = min(meant.items())
                 raise fault(
                     rows,
                     int(hits[0]),
                     "y_pred",
                     "labels_by_other_names",
                     count=len(hits),
+                    model=model,
+                    labels=labels_shown,
+                    truth=truth_shown,
                     label=label,
                     name=name,
-                    **shown,
                 )
-            raise fault(rows, int(hits[0]), "y_pred", "labels_of_others", count=len(hits), **shown)
+            raise fault(
+                rows,
+                int(hits[0]),
+                "y_pred",
+                "labels_of_others",
+                count=len(hits),
+                model=model,
+                labels=labels_shown,
+                truth=truth_shown,
+            )
     refuse_all(errors)
 
 

@@ -44,7 +44,7 @@ MOST_CLASSES_OF_CORRECT = 1000
 
 
 def with_values_settled(
-    tables: Sequence[Table], truth: Table | None, options: Options
+    tables: Sequence[Table], truth: Table | None, options: Options, *, may_lack_truth: bool
 ) -> tuple[list[Table], Table | None, Notes]:
     """Settle the columns whose meaning depends on the values of all tables, and say how.
 
@@ -52,6 +52,8 @@ def with_values_settled(
     ----------
     tables, truth
         The tables of predictions, and the table of true values where it is one of its own.
+    may_lack_truth
+        Whether no table need have true values.
 
     Raises
     ------
@@ -75,6 +77,8 @@ def with_values_settled(
         named = [_with_named_truth(table) for table in settled]
         settled = [table for table, _ in named]
         found += [record for _, records in named for record in records]
+        if may_lack_truth is False and options.task not in ("outcome", "scores"):
+            _refuse_without_truth(settled)
     every = [*settled, *([] if truth is None else [truth])]
     every = _without_doubtful_words(every, options)
     every, records = _without_prefixes(every, options)
@@ -265,6 +269,35 @@ def like_truth(table: Table) -> list[str]:
     return alike
 
 
+_PAIRS = ({"0", "1"}, {"false", "true"}, {"no", "yes"}, {"n", "y"}, {"neg", "pos"}, {"negative", "positive"})
+
+
+def _refuse_without_truth(tables: Sequence[Table]) -> None:
+    """Refuse predictions without true values where a further column may hold these.
+
+    Raises
+    ------
+    InputError
+        With the columns.
+    """
+    for table in tables:
+        roles = table.roles
+        predicted = {"y_pred", "score"} & set(roles.columns) or roles.probabilities or roles.one_probability
+        other = {"y_true", "outcome", "value", "y_set"} & set(roles.columns) or roles.numbers
+        if not predicted or other:
+            continue
+        candidates = like_truth(table) or [
+            header
+            for header in roles.metadata
+            if {label.casefold() for label in _labels_of(combined(table.read.arrays[header]))} in _PAIRS
+        ]
+        if candidates:
+            names = [header.strip() for header in candidates]
+            raise InputError.of(
+                "no_truth_but", file=table.name, column="y_true", candidates=names[:5], candidate=names[0]
+            )
+
+
 # --- words for nothing ------------------------------------------------------------------------------------------------
 
 
@@ -401,6 +434,8 @@ def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRec
         pairs = [(name, roles.columns[name]) for name in _SHOWN if name in roles.columns]
         pairs += [(f"p_{label}", header) for label, header in roles.probabilities.items()]
         for name, header in pairs:
+            if header.strip() == table.model:  # a wide table's column is called like its model
+                continue
             if header.strip().casefold() != name.casefold() and header.strip() not in taken.setdefault(
                 name, []
             ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table, table_of
 from evalreport.options import Options
 from evalreport.predictions.cells import all_numbers, combined, dictionary_numbers, keep, used_only
-from evalreport.predictions.spelling import one_spelling
+from evalreport.predictions.spelling import is_number, is_whole, one_spelling
 from evalreport.sources.reading import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def tables_of(source: Source, options: Options) -> list[Table]:
@@ -54,11 +58,55 @@ def _of_model(table: Table, model: str, header: str, options: Options) -> Table:
     else:
         columns["y_pred"] = header
         arrays = {header: array}
-    for name in ("id", "y_true"):
+    for name in ("id", "y_true", "time"):
         if name in columns:
             arrays[columns[name]] = table.read.arrays[columns[name]]
+    for other in table.roles.metadata:
+        arrays[other] = table.read.arrays[other]
+    roles = replace(roles, metadata=(*roles.metadata, *table.roles.metadata))
+    if "y_pred" in columns:
+        _refuse_no_model(table, model, array, options)
     read = replace(table.read, arrays=arrays)
     return replace(table, model=model, roles=replace(roles, columns=columns), read=read)
+
+
+MOST_CLASSES = 20
+"""True values of more different ones may be numbers, which any number may predict."""
+
+
+def _refuse_no_model(table: Table, model: str, array: pa.DictionaryArray, options: Options) -> None:
+    """Refuse a column that holds no true label beside a few of these, such as an age or a region.
+
+    Raises
+    ------
+    InputError
+        With the column.
+    """
+    header = table.roles.columns.get("y_true")
+    if header is None or options.task is not None:
+        return
+    true = used_only(combined(table.read.arrays[header])).dictionary.to_pylist()
+    own = used_only(array).dictionary.to_pylist()
+    spelling = one_spelling([*true, *own])
+    labels = {spelling[label] for label in true}
+    numbers = all(is_number(label) and not is_whole(label) for label in labels)
+    if (
+        len(labels) < 2
+        or len(labels) > MOST_CLASSES
+        or numbers
+        or labels & {spelling[label] for label in own}
+    ):
+        return
+    whole = all(is_number(label) for label in (*labels, *own))
+    if own and not (whole and len(labels) > 2):
+        raise InputError.of(
+            "wide_column_is_no_model",
+            file=table.name,
+            column=model,
+            model=model,
+            values=own[:3],
+            truth=sorted(labels)[:5],
+        )
 
 
 def _are_probabilities(table: Table, array: object, options: Options) -> bool:

@@ -90,6 +90,8 @@ def declared(
     """
     check_types(options)
     check_ranges(options)
+    if isinstance(models, str) or not all(isinstance(name, str) for name in models):
+        raise UsageError("models must be a list of names")
     names = [name.strip() for name in models if name.strip()]
     if not names:
         raise UsageError("models are declared by their names: --models a,b")

@@ -33,7 +33,7 @@ from evalreport.texts import Message
 
 Pair = tuple[str, str]
 
-SCHEMA = "evalreport/looks/1"
+SCHEMA: Literal["evalreport/looks/1"] = "evalreport/looks/1"
 SAME_ALWAYS = ("looks", "n_max", "pushes", "confidence", "correction", "margin", "baseline")
 """Options that one series of looks has from its first look on."""
 NOT_ASKED = frozenset(
@@ -81,7 +81,7 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``seal`` is the digest of these and of the last look.
     """
 
-    schema: Literal["evalreport/looks/1"] = "evalreport/looks/1"
+    schema: Literal["evalreport/looks/1"]
     looks: int
     n_max: int | None
     pushes: bool
@@ -278,7 +278,7 @@ class Remembered:
             "metric": metric
         }
         if self.before is None:
-            return Series(**wanted, hypothesis=hypothesis)
+            return Series(schema=SCHEMA, **wanted, hypothesis=hypothesis)
         series = series_of(self.before, str(self.path))
         then = {name: getattr(series, name) for name in wanted} | dict(series.hypothesis)
         now = wanted | dict(hypothesis)
@@ -381,7 +381,7 @@ def _recorded_series(
 ) -> Series:
     """Return the looks before a recorded one, each with the level and the digest that follow from those before it."""
     fields: dict[str, Any] = {name: getattr(options, name) for name in SAME_ALWAYS}
-    series = Series(**fields, metric=metric, hypothesis=hypothesis)
+    series = Series(schema=SCHEMA, **fields, metric=metric, hypothesis=hypothesis)
     for recorded in record.earlier[: series.looks - 1]:
         one = replace(recorded, n=min(max(recorded.n, 1), MOST_EXAMPLES))
         level = next_level(

@@ -174,3 +174,54 @@ def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
         hits = hits_at(tp, fp, at * (tp[-1] + fp[-1]))
         found.append(hits / tp[-1] if tp[-1] else float("nan"))
     return np.array(found)
+
+
+# --- the classes exchanged: at a share of positives found -------------------------------------------------------------
+
+AT_RECALL: Fields = {
+    **AT,
+    "scored": lambda state: (-state.score, 1 - state.y),
+    "rate": lambda x, _n: 1 - x,
+    "prepare": _scored,
+    "needs": "scores",
+    "smooth": False,
+    "undefined": Message("undefined.one_class"),
+    "source": "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
+}
+
+
+@rows(
+    "Specificity at a recall",
+    "specificity at the highest threshold whose recall is at least X",
+    parameter=Parameter("specificity", "at_recall", "Specificity at recall {x}"),
+    intervals=("at_fpr_scan",),
+    difference_interval="at_fpr_mover",
+    **AT_RECALL,
+)
+def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of negatives left alone where at least the share X of positives is found; `specificity[at_recall=X]`.
+
+    It is the recall of the negatives at a rate of missed positives of 1 - X.
+    """
+    return np.array([_recall_at_fpr(-state.score, 1 - state.y, row, 1 - at) for row in weights])
+
+
+@rows(
+    "Precision at a recall",
+    "precision at the highest threshold whose recall is at least X",
+    parameter=Parameter("precision", "at_recall", "Precision at recall {x}"),
+    intervals=("at_recall_scan",),
+    difference_interval="",
+    **AT_RECALL,
+)
+def precision_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
+    """Share of right alarms where at least the share X of positives is found; written `precision[at_recall=X]`."""
+    found = []
+    for row in weights:
+        tp, fp = cumulative_groups(state.score, state.y, row)
+        if not tp[-1] or not fp[-1]:
+            found.append(float("nan"))
+            continue
+        g = int(np.flatnonzero(tp >= at * tp[-1] - SLACK)[0])
+        found.append(float(tp[g] / (tp[g] + fp[g])))
+    return np.array(found)

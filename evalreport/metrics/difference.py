@@ -15,9 +15,11 @@ from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import (
     Evidence,
     Judged,
+    Ordered,
     Paired,
     PairedLabels,
     PairedMean,
+    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -154,7 +156,7 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
 
 def _paired_evidence(
     a: Estimate, b: Estimate
-) -> PairedRanking | PairedRisks | PairedScores | PairedSums | Paired:
+) -> PairedRanking | PairedRisks | PairedScores | PairedSums | PairedOrdered | Paired:
     first, second = a.evidence, b.evidence
     if isinstance(first, Ranking):
         labels = None
@@ -165,6 +167,8 @@ def _paired_evidence(
         return PairedRisks(first, second)
     if isinstance(first, Scores) and isinstance(second, Scores):
         return PairedScores(first, second)
+    if isinstance(first, Ordered) and isinstance(second, Ordered):
+        return PairedOrdered(first, second)
     return PairedSums() if isinstance(first, SumsByUnit) else Paired()
 
 

@@ -302,6 +302,12 @@ def _judged_right_or_wrong(model: ModelOutputs) -> bool:
             continue
         given = values[~np.isnan(values)]
         right = given * times[~np.isnan(values)]
+        if values is model.gold and model.by_people is not None:
+            of_people = model.by_people[
+                ~np.isnan(model.by_people)
+            ]  # of some of the attempts at each question
+            if ((of_people >= 0) & (of_people <= 1)).all():
+                continue
         if not ((given >= 0) & (given <= 1) & (np.abs(right - np.round(right)) < 1e-9 * times.max())).all():
             return False
     return True

@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.counts import Cells, Codes, margins_of
 from evalreport.metrics.counted_rows import CountedRows
-from evalreport.predictions.arrays import Floats, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask
 
 # --- one model's value ----------------------------------------------------------------------------------------------
 
@@ -250,6 +250,27 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """A function of the whole table of counts, of classes in an order.
+
+    Attributes
+    ----------
+    counts
+        (K, K) counts, rows true, columns predicted.
+    true, given, times
+        (n,) codes of the truth and of the answers, and how many examples each row is.
+    at
+        Maps counts (K, K) to the value and its derivatives (K, K).
+    """
+
+    counts: Floats
+    true: Indices
+    given: Indices
+    times: Floats
+    at: Callable[[Floats], tuple[float, Floats]]
+
+
+@dataclass(frozen=True, slots=True)
 class SumsByUnit:
     """A ratio of sums over units, or a mean of such ratios."""
 
@@ -362,6 +383,14 @@ class Paired:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedOrdered:
+    """A difference of two functions of whole tables of counts of the same examples."""
+
+    a: Ordered
+    b: Ordered
+
+
+@dataclass(frozen=True, slots=True)
 class PairedSums:
     """A difference of two ratios of sums over the same units."""
 
@@ -410,6 +439,7 @@ OfValue = (
     | AtThreshold
     | Median
     | SumsByUnit
+    | Ordered
     | Groups
     | Judged
     | OverDatasets
@@ -423,6 +453,7 @@ OfDifference = (
     | PairedRisks
     | PairedScores
     | PairedSums
+    | PairedOrdered
     | TwoProportions
     | TwoSets
     | Judged

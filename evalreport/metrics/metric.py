@@ -256,6 +256,8 @@ class RowWise:
         one class of several, as ``NAME[class=3]``: ``prepare`` is then given that class as the positive one.
     scored
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
+    rate
+        Maps the number in brackets and n to the rate that limits are of; None: the number itself.
     parameter
         The number that it needs in brackets.
     """
@@ -270,6 +272,7 @@ class RowWise:
     why_undefined: Function | None = None
     of_risks: bool = False
     scored: Function | None = None
+    rate: Function | None = None
     parameter: Parameter | None = None
 
     @property
@@ -501,6 +504,12 @@ class Metric:
         With fewer classes it says nothing, so a run that does not name it leaves it out.
     sums
         The sums by unit that it may be computed from, in the task ``sums``.
+    ordered
+        Whether it needs an order of the classes.
+    at_counts
+        Of such a metric that is no share: maps counts (K, K) to the value and its derivatives by them.
+    only_named
+        Whether a run that does not name it leaves it out.
     computation
         How it is computed: the record of its family.
     scale, inference
@@ -514,6 +523,9 @@ class Metric:
     needs: Needs
     least_classes: int = 0
     sums: tuple[str, ...] = ()
+    ordered: bool = False
+    at_counts: Function | None = None
+    only_named: bool = False
     computation: Computation
     scale: Scale
     inference: Inference

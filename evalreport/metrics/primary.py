@@ -22,7 +22,16 @@ RARE = 0.25
 """A class with less than this part of an even share is rare."""
 
 Why = Literal[
-    "usual", "named", "threshold", "uneven", "rare", "scores_alone", "judged", "of_series", "blocked"
+    "usual",
+    "named",
+    "threshold",
+    "uneven",
+    "rare",
+    "scores_alone",
+    "judged",
+    "of_series",
+    "blocked",
+    "ordered",
 ]
 
 
@@ -72,6 +81,9 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
         return Primary(None, usual, "blocked")
     if of_series is not None:
         return Primary(of_series, usual, "of_series")
+    ordered = predictions.labels.in_order and not predictions.outside
+    if ordered and all(has_labels(m, options) for m in predictions.models):
+        return Primary("quadratic_kappa", usual, "ordered")
     if predictions.judged:
         return Primary(JUDGED, usual, "judged")
     if predictions.task not in ("binary", "multiclass") or predictions.y_true is None:

@@ -14,6 +14,7 @@ from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.numbers import SUMS, levels, limits_at, quantile_at, quantiles
 from evalreport.predictions.score_sums import ScoreSums
+from evalreport.predictions.spelling import is_whole
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.registry import closest_names
 from evalreport.texts import Message
@@ -52,7 +53,7 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         if predictions.task == "intervals" and "intervals" in metric.tasks:
             found += _of_intervals(metric, predictions)
             continue
-        if metric.lacks_parameter:
+        if metric.lacks_parameter or metric.only_named or (metric.ordered and not _has_order(predictions)):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -152,6 +153,8 @@ def chosen(
         The primary metric where none is named; None: the usual one of the task.
     """
     in_gate = [q for q in _only_in_gates(in_gates, predictions) if predictions.task in definition(q).tasks]
+    for name in names:
+        _require_order(name, predictions)
     if names:
         named = [q for name in names for q in _as_named(name, predictions)]
         if isinstance(definition(named[0]).computation, Training):
@@ -159,7 +162,11 @@ def chosen(
                 f"metric {names[0]!r} is a criterion of training rows and compares no test predictions: name a"
                 " metric of test predictions first, for the verdict to be about"
             )
-        named += [q for q in in_gate if definition(q).parameter is not None or q.label is not None]
+        named += [
+            q
+            for q in in_gate
+            if definition(q).parameter is not None or q.label is not None or definition(q).only_named
+        ]
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
     name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
@@ -167,11 +174,31 @@ def chosen(
     return tuple(dict.fromkeys((primary, *others, *in_gate)))
 
 
+def _has_order(predictions: Predictions) -> bool:
+    """Say whether the classes were put in an order, and every answer has its place in it."""
+    return predictions.labels.in_order and not predictions.outside
+
+
+def _require_order(name: str, predictions: Predictions) -> None:
+    """Refuse a metric of ordered classes where nothing says their order, or a missing label has no place in it."""
+    if name not in METRICS or not METRICS[name].ordered:
+        return
+    if not (predictions.labels.in_order or all(map(is_whole, predictions.classes))):
+        order = ",".join(predictions.classes[:6])
+        raise UsageError(
+            f"metric {name!r} needs an order of the classes: pass --class-order {order}, the lowest first"
+        )
+    if predictions.outside:
+        raise UsageError(
+            f"metric {name!r}: a missing label has no place in the order; pass --missing drop in place of wrong"
+        )
+
+
 def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator[Quantity]:
     """Yield the quantities of gates that a run does not have by itself; what is misspelt is refused with its gate."""
     for text in spelled:
         name, _, label = text.removesuffix("]").partition("[class=")
-        if needs_a_number(text):
+        if needs_a_number(text) or (text in METRICS and METRICS[text].only_named):
             yield Quantity(METRICS[text].name)
         elif label in predictions.classes and name in METRICS and METRICS[name].by_class:
             yield Quantity(name, label=label)
@@ -188,7 +215,7 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
         Unknown metric, a metric of another task, an average or class that it does not have.
     """
     match = re.fullmatch(
-        r"(?P<metric>\w+(?:[@^]\d+|\[(?:at(?:_fpr|_rate)?|level|q)=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
+        r"(?P<metric>\w+(?:[@^]\d+|\[(?:at(?:_\w+)?|level|q)=[^\]]*\])?)(?:\[class=(?P<label>.*)\])?",
         text.strip(),
         flags=re.DOTALL,
     )

@@ -86,7 +86,7 @@ class Metrics(Registry[Metric]):
 
 
 PARAMETERED = re.compile(
-    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate|level|q)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
+    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate|at_recall|at_coverage|level|q)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
 )
 """A metric with its number in brackets."""
 NUMBERED = re.compile(r"(?P<begins>[a-z]+[@^])(?P<number>[1-9][0-9]{0,5})")
@@ -181,7 +181,11 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
         "inference": _taken(Inference, given),
         "display": _taken(Display, given),
     }
-    own = {key: given.pop(key) for key in ("tasks", "needs", "least_classes", "sums") if key in given}
+    own = {
+        key: given.pop(key)
+        for key in ("tasks", "needs", "least_classes", "sums", "ordered", "at_counts", "only_named")
+        if key in given
+    }
     for unknown in given:
         others = " and ".join(other.__name__ for other in FAMILIES if unknown in _names(other))
         if others:

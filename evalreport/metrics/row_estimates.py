@@ -25,8 +25,10 @@ from evalreport.metrics.evidence import (
 )
 from evalreport.metrics.layout import Layout, Parts, by_seed
 from evalreport.metrics.metric import Chosen, Ranks, RowWise
+from evalreport.metrics.ordered import ordered_evidence
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
+from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Influence
@@ -125,7 +127,11 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not np.isfinite(values).all():
         return undefined(predictions, key, metric.scale.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.inference.smooth else None
-    return _estimate(predictions, data, key, float(values.mean()), slopes, _of_columns(key, columns, data))
+    evidence: OfValue = _of_columns(key, columns, data)
+    if metric.ordered and data.units.plain and parts.count == 1:
+        outputs = next(m for m in predictions.models if m.name == key[0])
+        evidence = ordered_evidence(metric, view(predictions, outputs), data.units.times) or evidence
+    return _estimate(predictions, data, key, float(values.mean()), slopes, evidence)
 
 
 def _of_columns(
@@ -244,7 +250,8 @@ def _of_rows(
             evidence = Risks(evidence.p, evidence.y, units.heavy, units.cluster)
     if computation.scored is not None and computation.at is not None and len(states) == 1:
         score, y = computation.scored(states[0])
-        evidence = Scores(score, y, computation.at)
+        rate = computation.at if computation.rate is None else computation.rate(computation.at, len(y))
+        evidence = Scores(score, y, rate)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rare)

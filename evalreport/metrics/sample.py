@@ -150,6 +150,8 @@ def estimate_all(
     tables, labels = label_estimates(
         predictions, units, layout.pooled, labelled, n_resamples, seed, resampled
     )
+    if tables is None and any(definition(quantity).ordered for quantity in quantities):
+        tables = LabelTables.of(predictions, units, layout.pooled)
     grouped = of_family(quantities, Contingency)
     found = judged_estimates(predictions, units, layout, quantities)
     if grouped:

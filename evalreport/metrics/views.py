@@ -19,7 +19,7 @@ class ModelView:
     """One model's rows: ``true`` (n,) codes or values, ``y_pred`` alike, ``proba`` (n, K), ``outcome`` (n,).
 
     ``passes``: attempts at each question and how many of them passed, (n,) each. ``mean_weight``: that of the examples.
-    ``numbers``: those of sums, intervals or sets, by name.
+    ``numbers``: those of sums, intervals or sets, by name. ``n_classes``: K.
     """
 
     true: Array | None
@@ -31,6 +31,7 @@ class ModelView:
     passes: tuple[Floats, Floats] | None = None
     mean_weight: float = 1.0
     numbers: Mapping[str, Floats] = field(default_factory=dict)
+    n_classes: int = 0
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
@@ -39,7 +40,16 @@ class ModelView:
         passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
         numbers = {name: values[rows] for name, values in self.numbers.items()}
         return ModelView(
-            true, y_pred, proba, outcome, self.positive_code, score, passes, self.mean_weight, numbers
+            true,
+            y_pred,
+            proba,
+            outcome,
+            self.positive_code,
+            score,
+            passes,
+            self.mean_weight,
+            numbers,
+            self.n_classes,
         )
 
     @cached_property
@@ -109,4 +119,11 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         else None
     )
     given = (predictions.y_true, outputs.y_pred, outputs.proba, outputs.outcome)
-    return ModelView(*given, code, outputs.score, outputs.passes, numbers=outputs.numbers)
+    return ModelView(
+        *given,
+        code,
+        outputs.score,
+        outputs.passes,
+        numbers=outputs.numbers,
+        n_classes=len(predictions.classes),
+    )

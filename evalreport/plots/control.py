@@ -250,6 +250,6 @@ def _draw_alarm(ax: Axes, model: Nights) -> None:
     )
     ax.annotate(
         say("chart.fell_by", change=number(value - mean, 3, signed=True)), (last, value),
-        xytext=(6, -15 if _falls(model) else 15), textcoords="offset points", ha="right", va="center", color=INK,
+        xytext=(-9, -15 if _falls(model) else 15), textcoords="offset points", ha="right", va="center", color=INK,
         annotation_clip=False,
     )  # fmt: skip

@@ -54,6 +54,8 @@ def _content(predictions: Predictions) -> Iterator[bytes]:
             yield model.attempts.count.tobytes() + model.attempts.spread.tobytes()
         if model.gold is not None:
             yield model.gold.tobytes()
+        if model.by_people is not None and model.by_judge is not None:
+            yield model.by_people.tobytes() + model.by_judge.tobytes()
         if model.answers is not None:
             for name, costs in sorted(model.answers.costs.items()):
                 yield name.encode() + model.answers.row.tobytes() + costs.tobytes()

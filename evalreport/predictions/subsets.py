@@ -173,6 +173,8 @@ def of_model(model: ModelOutputs, rows: Indices) -> ModelOutputs:
         attempts=None if model.attempts is None else model.attempts.of(rows),
         answers=None if model.answers is None else model.answers.of(rows),
         gold=taken(model.gold),
+        by_people=taken(model.by_people),
+        by_judge=taken(model.by_judge),
         present=taken(model.present),
         columns=_of_columns(model.columns, rows),
         numbers={name: values[rows] for name, values in model.numbers.items()},

@@ -139,7 +139,10 @@ class ModelOutputs:
     answers
         The single answers, where there are attempts or costs.
     gold
-        (n,) float64, beside the outcome that a judge gave: the one that a person gave, nan where none did.
+        (n,) float64, beside the outcome that a judge gave: the one that a person gave, nan where none did. Where people
+        judged some of the attempts at a question: the judge's mean over all, plus people's less the judge's over these.
+    by_people, by_judge
+        (n,) people's outcomes and the judge's of the attempts that people judged; None: these are gold and outcome.
     present
         (n,) bool: the rows this model has; None = all. Under ``join='error'`` and ``'intersect'`` models lack rows
         only where their training seeds have other names.
@@ -159,6 +162,8 @@ class ModelOutputs:
     attempts: Attempts | None = None
     answers: SingleAnswers | None = None
     gold: Floats | None = None
+    by_people: Floats | None = None
+    by_judge: Floats | None = None
     present: npt.NDArray[np.bool_] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     cut_at_half: bool = False
@@ -204,11 +209,14 @@ class Labels:
         The positive class of a binary task.
     outside
         1 where predicted labels that are missing count as wrong: their code is one beyond the classes. Else 0.
+    in_order
+        Whether the classes were put in an order by ``--class-order``.
     """
 
     classes: tuple[str, ...] = ()
     positive: str | None = None
     outside: int = 0
+    in_order: bool = False
 
     @cached_property
     def codes(self) -> Mapping[str, int]:

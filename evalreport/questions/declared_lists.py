@@ -10,6 +10,8 @@ from evalreport.questions.baselines.records import BaselineLists
 from evalreport.questions.calibration.records import CalibrationLists
 from evalreport.questions.costs.records import CostLists
 from evalreport.questions.coverage.records import CoverageLists
+from evalreport.questions.estimand.records import EstimandLists
+from evalreport.questions.fragility.records import FragilityLists
 from evalreport.questions.judges.records import JudgeLists
 from evalreport.questions.looks.records import LookLists
 from evalreport.questions.ranks.records import RankLists
@@ -19,6 +21,8 @@ from evalreport.questions.thresholds.records import ThresholdLists
 
 @dataclass(frozen=True, kw_only=True)
 class RoomLists(
+    FragilityLists,
+    EstimandLists,
     LookLists,
     CostLists,
     CoverageLists,

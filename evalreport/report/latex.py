@@ -7,11 +7,12 @@ import unicodedata
 
 from evalreport.numbers import count, percent
 from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.naming import label_of
+from evalreport.report.naming import label_of, listed
 from evalreport.report.sections import leaderboard, methods
 from evalreport.report.view import View, metric_record
+from evalreport.schema.lookups import true_counts
 from evalreport.texts import in_words, say
-from evalreport.texts.labels import sentence_start
+from evalreport.texts.labels import in_sentence, sentence_start
 from evalreport.texts.visible import visible
 
 SIGNS = {
@@ -33,10 +34,17 @@ def table(view: View) -> str:
     compared = difference_heading(board)
     heads = [say("table.model"), say("summary.heading", metric=board.heading, level=percent(view.confidence))]
     heads += [compared, say("table.adjusted")] if compared else []
-    heads += board.other_headings[: board.n_named]
+    heads += [
+        say("summary.heading", metric=text, level=percent(view.confidence)) for text in board.other_headings
+    ]
     rows = [
-        [line.model, line.value, *([line.difference, line.p] if compared else []), *line.others]
-        for line in lines_of(view, board)
+        [
+            line.model,
+            line.value,
+            *([line.difference, line.p] if compared else []),
+            *(f"{cell.value} {cell.beside}".strip() for cell in place.cells),
+        ]
+        for line, place in zip(lines_of(view, board), board.rows, strict=True)
     ]
     body = [heads, *rows]
     lines = [f"{' & '.join(map(cell, row))} \\\\" for row in body]
@@ -61,13 +69,41 @@ def paragraph(view: View) -> str:
     n = len(view.models)
     facts = {"n": n, "number": in_words(n), "examples": count(results.n), "metric": view.primary_words}
     parts = [sentence_start(say("paper.data", **facts))]
-    record = metric_record(view, view.models[0].id, view.primary) if view.models else None
-    if record is not None and record.intervals:
-        by = label_of("interval", record.intervals[0].method)
-        parts.append(say("paper.intervals", level=percent(view.confidence), method=by))
+    parts += _intervals(view)
+    parts += _of_the_data(view)
     parts.append(methods.describe(view).text)
     parts.append(say("paper.program", signature=results.signature))
     return escaped(" ".join(parts)) + "\n"
+
+
+def _intervals(view: View) -> list[str]:
+    """Say by which method each metric of the table has its interval, those by the same method together."""
+    shown = leaderboard.key_metrics(view)
+    by_method: dict[str, list[str]] = {}
+    for key in shown:
+        records = (metric_record(view, model.id, key) for model in view.models)
+        record = next((r for r in records if r is not None and r.intervals), None)
+        if record is not None:
+            words = view.primary_words if key == view.primary else in_sentence(view.label(key))
+            by_method.setdefault(label_of("interval", record.intervals[0].method), []).append(words)
+    level = percent(view.confidence)
+    return [
+        sentence_start(say("paper.intervals", level=level, metrics=listed(words), method=method))
+        for method, words in by_method.items()
+    ]
+
+
+def _of_the_data(view: View) -> list[str]:
+    """Say how many examples are events, and what became of missing answers."""
+    results, texts = view.results, []
+    events = true_counts(results).get(results.positive, 0.0) if results.positive is not None else 0.0
+    if events:
+        texts.append(say("paper.events", n=count(round(events)), label=visible(str(results.positive))))
+    if results.estimand is not None:
+        texts.append(sentence_start(f"{results.estimand.missing}."))
+    gone = (r for r in results.flow if r.step == "left_out" and r.model is None and r.n)
+    texts += [say("paper.left_out", n=r.n, why=say(f"paper.why.{r.reason}")) for r in gone]
+    return texts
 
 
 def cell(text: str) -> str:

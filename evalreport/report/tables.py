@@ -8,10 +8,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from evalreport.questions.calibration.records import CalibrationTableRecord
 from evalreport.report.view import View, comparison_between, key_of, verdict_between
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
+from evalreport.texts.visible import shaped
 
 Cell = str | float | None
 FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]")
@@ -27,11 +29,27 @@ PAIR_COLUMNS = (
     "average", "label", "level", "reason",
 )  # fmt: skip
 GATE_COLUMNS = ("gate", "outcome", "value", "low", "high", "text")
+NET_BENEFIT_COLUMNS = (
+    "model", "threshold", "net_benefit", "low", "high", "treat_all", "minus_all", "minus_all_low", "minus_all_high",
+    "standardised", "avoided", "avoided_low", "avoided_high",
+)  # fmt: skip
+GRADE_COLUMNS = (
+    "model",
+    "grade",
+    "n",
+    "predicted",
+    "observed",
+    "low",
+    "high",
+    "p_value",
+    "slice_column",
+    "slice_value",
+)
 CURVE_COLUMNS = ("model", "curve", "label", "x", "y", "threshold", "low", "high", "count")
 
 
 def tables(view: View) -> dict[str, bytes]:
-    """Return the tables as CSV files in UTF-8, by name: metrics, pairs, slices, gates and curves.
+    """Return the tables as CSV files in UTF-8, by name: metrics, pairs, slices, gates, curves, net benefit and deciles.
 
     A table without rows has its header alone. The limits of a pair on the primary metric are the pair's one interval.
     """
@@ -48,6 +66,11 @@ def tables(view: View) -> dict[str, bytes]:
             ((g.gate, g.outcome, g.value, g.low, g.high, str(g.text)) for g in results.gates),
         ),
         "curves": (CURVE_COLUMNS, _curves(results)),
+        "net_benefit": (
+            NET_BENEFIT_COLUMNS,
+            (tuple(getattr(r, name) for name in NET_BENEFIT_COLUMNS) for r in results.decision_curves),
+        ),
+        "deciles": (GRADE_COLUMNS, map(_grade, results.calibration_table)),
     }
     return {name: as_csv(columns, found) for name, (columns, found) in rows.items()}
 
@@ -71,6 +94,7 @@ def _written(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
+        cell = shaped(cell)
         return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell
     return plain_number(cell)
 
@@ -97,6 +121,12 @@ def _value(record: MetricRecord) -> tuple[Cell, ...]:
         record.model, record.metric, record.average, record.label, record.value, low, high, method, record.n, level,
         record.standard_error, None if reason is None else str(reason),
     )  # fmt: skip
+
+
+def _grade(record: CalibrationTableRecord) -> tuple[Cell, ...]:
+    own = tuple(getattr(record, name) for name in GRADE_COLUMNS[:-2])
+    where = (None, None) if record.slice is None else (record.slice.column, record.slice.value)
+    return (*own, *where)
 
 
 def _slices(results: Results) -> Iterator[tuple[Cell, ...]]:

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import ssl
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address
+from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address, without_parameters
 from evalreport.sources.folders import MOST_FILES, Entry, fixed_part, hidden, is_pattern, matching, too_many
 from evalreport.sources.reading import file_format
 from evalreport.version import __version__
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 OPTIONS = ("region", "endpoint_override", "scheme", "anonymous")
 """What may stand after the ? of an address of a bucket."""
 CONNECTING, ANSWERING = 10.0, 60.0
+PIECE, ROOM_EVERY = 2**16, 2**26
+"""Bytes that are read at a time, and after which the room on the disk is looked at again."""
+MOST_BYTES, LEFT_FREE = 50 * 10**9, 200 * 10**6
+"""The most bytes of one file from a server, and those that stay free on the disk."""
+LEAST_BYTES_A_SECOND = 1_000
+"""A body may take ANSWERING seconds, and a second more for so many bytes."""
 """Seconds that a server may take to answer, and to send the next bytes."""
 AT_ONCE = 8
 """Files that are copied at the same time."""
@@ -57,7 +64,7 @@ class Address:
     @property
     def shown(self) -> str:
         """The address without user, password and parameters, as messages and records show it."""
-        return f"{self.scheme}://{self.host}{self.path}"
+        return f"{self.scheme}://{self.host}{without_parameters(self.scheme, self.path)}"
 
 
 def read_address(text: str) -> Address:
@@ -172,18 +179,52 @@ def listed(address: Address) -> Listing:
 
 
 def _web_file(address: Address) -> Listing:
-    name = unquote(address.path.rpartition("/")[2])
+    name = unquote(without_parameters(address.scheme, address.path).rpartition("/")[2])
     if not name or is_pattern(address.path):
         raise InputError.of("web_folder", file=address.shown)
 
     def copy(_entry: Entry, to: Path) -> None:
         with _reading(address.shown), _opened(address) as answer, to.open("wb") as stream:
-            shutil.copyfileobj(answer, stream)
-            declared = answer.headers.get("Content-Length")
-            if declared is not None and declared.isdigit() and stream.tell() != int(declared):
-                raise http.client.IncompleteRead(b"")
+            _copy_body(answer, stream, to)
 
     return Listing((Entry(address.shown, (), name),), "", copy)
+
+
+def _copy_body(answer: http.client.HTTPResponse, stream: IO[bytes], to: Path) -> None:
+    """Copy what a server sends: what it declared, within the room of the disk, and not slower than it must be.
+
+    Raises
+    ------
+    OSError
+        It is more than was declared, than there is room for or than is read, or it drips.
+    http.client.IncompleteRead
+        It is less than was declared.
+    """
+    header = answer.headers.get("Content-Length")
+    declared = (
+        int(header)
+        if header is not None and header.isascii() and header.isdigit() and len(header) < 16
+        else None
+    )
+    most = MOST_BYTES if declared is None else declared
+    if most > MOST_BYTES or (declared is not None and declared > _room(to)):
+        raise OSError(errno.ENOSPC, "more than there is room for")
+    began, done = time.monotonic(), 0
+    while piece := answer.read1(PIECE):
+        done += len(piece)
+        looked = done // ROOM_EVERY > (done - len(piece)) // ROOM_EVERY
+        if done > most or (looked and _room(to) == 0):
+            raise OSError(errno.ENOSPC, "more than was declared, or than there is room for")
+        if time.monotonic() - began > ANSWERING + done / LEAST_BYTES_A_SECOND:
+            raise TimeoutError("timed out")
+        stream.write(piece)
+    if declared is not None and done != declared:
+        raise http.client.IncompleteRead(b"")
+
+
+def _room(to: Path) -> int:
+    """Return the bytes that may still be written beside a file: some are left to others."""
+    return max(shutil.disk_usage(to.parent).free - LEFT_FREE, 0)
 
 
 def _opened(address: Address) -> http.client.HTTPResponse:

@@ -563,7 +563,14 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
             # Some at a time: as Python's own texts all of them would take many times the room.
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, UnicodeDecodeError, TypeError, ValueError, SystemError) as error:
+    except (
+        pa.ArrowException,
+        UnicodeDecodeError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        SystemError,
+    ) as error:
         raise InputError.of(
             "column_of_mixed_types", file=name, column=str(header), first_line=_first_line(error)
         ) from None

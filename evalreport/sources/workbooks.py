@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from evalreport.errors import InputError
 from evalreport.sources.binary import read_table, whole
@@ -15,6 +16,11 @@ from evalreport.sources.unpacking import Room, room_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+BYTES_A_CELL, PIECE = 32, 2**20
+VALUED_CELL = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\br\s*=\s*["']([A-Za-z]+)(\d+)["'][^>]*(?<!/)>""")
+"""A cell that is more than its style: its column and its row."""
 
 
 @reads("xlsx")
@@ -48,8 +54,32 @@ def read_workbook(path: Path, name: str, choose: Choose, *, memory_limit: int | 
 
 
 def _check_room(path: Path, room: Room) -> None:
+    """Refuse a workbook that takes more room than there is, unpacked or as the rectangle of its cells.
+
+    The library that reads it allocates every cell up to the last one that has a value, and ends the process where it
+    cannot.
+    """
     with zipfile.ZipFile(path) as archive:
         room.check(sum(entry.file_size for entry in archive.infolist()))
+        for entry in archive.infolist():
+            if "worksheets/" in entry.filename.lower():
+                with archive.open(entry) as sheet:
+                    room.check(BYTES_A_CELL * _cells_of(sheet))
+
+
+def _cells_of(sheet: IO[bytes]) -> int:
+    """Return how many cells the rectangle from A1 to the last row and column with a value has."""
+    rows, columns, rest = 0, 0, b""
+    while piece := sheet.read(PIECE):
+        text = rest + piece
+        end = text.rfind(b"<")
+        text, rest = (text[:end], text[end:]) if end > 0 else (text, b"")
+        for letters, digits in VALUED_CELL.findall(text):
+            number = 0
+            for letter in letters.upper()[:8]:
+                number = 26 * number + letter - 64
+            columns, rows = max(columns, number), max(rows, int(digits[:18]))
+    return rows * columns
 
 
 def _table(columns: Sequence[tuple[str, Sequence[object]]]) -> pa.Table:

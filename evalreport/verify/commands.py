@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalreport.cli import (
+    LONGEST_LINE,
     clean,
     progress_bar,
     tell,
@@ -24,6 +25,7 @@ from evalreport.cli.run import (
 )
 from evalreport.options import PAGE, STANDARD_OUTPUT
 from evalreport.texts import Message, plain
+from evalreport.texts.visible import shorten
 
 if TYPE_CHECKING:
     from evalreport.history.recorded_inputs import InputState
@@ -146,7 +148,7 @@ def verify_command(
         )
     if not quiet or found.outcome != "agrees" or found.on_word:
         for line in _lines(found, None if verbose else SHOWN):
-            tell(line)
+            tell(shorten(str(line), LONGEST_LINE))
     return EXIT_CODES[found.outcome]
 
 

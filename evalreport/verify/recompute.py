@@ -397,7 +397,9 @@ def _recomputed(
 ) -> tuple[Results, tuple[Text, ...]]:
     """Run the recorded analysis again; return also the parts that need a history."""
     loaded = load(source, options=options)
-    if loaded.multiplicity is None and any(row["what"] == "counts" for row in recorded.content["found"]):
+    if loaded.multiplicity is None and any(
+        row["what"] == "counts" for row in recorded.content.get("found", ())
+    ):
         # An engine counted the rows, so that the results hold nothing that needs single examples.
         loaded = load(source, options=options, engine="duckdb")
     options = directed(options, loaded.found)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from research.campaign import disks, fuzz, kills, names, page, records, restarts, streams, writers
+from research.campaign import disks, forging, fuzz, kills, names, page, records, restarts, streams, writers
 from research.campaign.records import Part
 
 PARTS: dict[str, Callable[..., Part]] = {
@@ -21,6 +21,7 @@ PARTS: dict[str, Callable[..., Part]] = {
     "fuzz": fuzz.part,
     "damage": fuzz.damaged,
     "streams": streams.part,
+    "forging": forging.part,
 }
 
 

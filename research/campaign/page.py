@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from research.campaign import disks, fuzz, kills, names, restarts, streams, writers
+from research.campaign import disks, forging, fuzz, kills, names, restarts, streams, writers
 from research.campaign.records import Part
 
 WIDTH = 120
@@ -19,6 +19,7 @@ TITLES = {
     "fuzz": "Wrong input",
     "damage": "Damaged aggregates and histories",
     "streams": "Closed streams, hosts that never end",
+    "forging": "Forged evidence",
 }
 FAULTS = {
     "kills-disk": kills.FAULTS,
@@ -30,6 +31,7 @@ FAULTS = {
     "fuzz": fuzz.FAULTS,
     "damage": fuzz.FAULTS,
     "streams": streams.FAULTS,
+    "forging": forging.FAULTS,
 }
 """Outcomes that must never be; what each means stands at the top of the part's file."""
 ABOUT = {
@@ -52,6 +54,10 @@ ABOUT = {
     " ended; 2 is one line that says what is wrong.",
     "damage": "Edits of every file of an aggregate and of every table of a history: bytes, cells, rows, columns and"
     " JSON, with the digests made anew. *Accepted*: a run on files that contradict one another.",
+    "forging": "One random edit of results.json (a value, a record that is gone, twice, in another place or new;"
+    " sometimes another version is claimed as well), of a page or another document, of a looks file or of criteria."
+    " *Found*: `verify` ended with 1 or 2, or the next run was refused. *Named*: the versions of libraries, which"
+    " nothing can compute again, were printed. *Missed*: anything else that changed what the evidence says.",
     "streams": "Commands whose standard output or error is closed, full or a pipe that nobody reads, and a"
     " review's host that sends bytes for ever. *Done*: the report is there, the run is recorded, and the exit code is"
     " the one that is promised; a host was left at the deadline.",

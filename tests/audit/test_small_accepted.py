@@ -91,3 +91,15 @@ def test_a_fall_from_few_is_still_found(history):
     """30 of 30, then 40 of 100: the greater of both p-values is far below the level."""
     row = after(history, (30, 30), (40, 100))
     assert row.alarm
+
+
+def test_the_sentence_says_that_nothing_was_compared(history):
+    """4 accepted examples: no word of an alarm that could not have been raised."""
+    for number, (correct, n) in enumerate(((4, 4), (100, 500))):
+        found, _, _ = audited(history, right(share(correct, n), first=10_000 * number))
+    headline = found.results.headline
+    assert headline.tone == "undecided"
+    assert str(headline.text).startswith(
+        "forest is not compared with the accepted runs: no accepted run has a value: 4 new"
+    )
+    assert "(accuracy 0.20, 1.00 when accepted)" in str(headline.text)

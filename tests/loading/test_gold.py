@@ -60,3 +60,56 @@ def test_human_without_outcome_is_metadata(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,y_true,y_pred,human\nx,1,1,yes\ny,0,1,no\n")
     assert "human" in load(path).metadata
+
+
+def test_a_label_on_one_attempt_counts_for_that_attempt(tmp_path: Path) -> None:
+    """By hand: the judge's mean over all attempts, plus the label less the judge's outcome of its attempt."""
+    rows = [
+        "a,1,1,0",
+        "a,2,1,",
+        "a,3,0,",
+        "b,1,1,1",
+        "b,2,0,",
+        "b,3,0,",
+        "c,1,1,",
+        "c,2,1,",
+        "c,3,1,",
+        "d,1,0,0",
+        "d,2,1,1",
+        "d,3,1,1",
+    ]
+    path = tmp_path / "m.csv"
+    path.write_text("id,attempt,outcome,gold\n" + "\n".join(rows) + "\n")
+    read = load(path)
+    (model,) = read.models
+    np.testing.assert_allclose(model.outcome, [2 / 3, 1 / 3, 1, 2 / 3])
+    np.testing.assert_allclose(model.gold, [2 / 3 + 0 - 1, 1 / 3 + 1 - 1, np.nan, 2 / 3])
+    np.testing.assert_allclose(model.by_people, [0, 1, np.nan, 2 / 3])
+    np.testing.assert_allclose(model.by_judge, [1, 1, np.nan, 2 / 3])
+    assert [str(r.value) for r in read.found if r.what == "gold"] == [
+        "2 questions of which people judged some attempts"
+    ]
+
+
+def test_labels_on_one_of_three_attempts_give_what_people_would_say(tmp_path: Path) -> None:
+    """Agreement is that of the attempts with a label, by hand; the interval of PPI++ holds the mean that was drawn."""
+    import evalreport as er
+
+    rng = np.random.default_rng(3)
+    lines, both = ["id,attempt,outcome,gold"], []
+    for question in range(200):
+        chance = rng.random()
+        for attempt in range(3):
+            right = rng.random() < chance
+            judged = right if rng.random() < 0.85 else not right
+            labelled = attempt == 1 and question < 60
+            both += [(judged, right)] if labelled else []
+            lines.append(f"q{question:03d},{attempt},{int(judged)},{int(right) if labelled else ''}")
+    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n")
+    results = er.evaluate(tmp_path / "m.csv", resamples=50)
+    (agreement,) = results.judge_agreement
+    assert agreement.n_gold == 60
+    assert agreement.agreement == pytest.approx(np.mean([a == b for a, b in both]), abs=1e-12)
+    (estimate,) = results.judge_estimates
+    assert estimate.human == pytest.approx(np.mean([b for _, b in both]), abs=1e-12)
+    assert estimate.low < 0.5 < estimate.high

@@ -341,3 +341,73 @@ def test_parts_without_rows_are_no_rows(write: Write) -> None:
     write("models/logreg/part-00001.csv", "")
     with pytest.raises(InputError, match="holds no row"):
         er.load(folder.parent)
+
+
+FORECASTS = (
+    "unique_id,ds,cutoff,y,AutoARIMA,NHITS,NHITS-lo-90,NHITS-hi-90\n"
+    "H1,2024-01-01,2023-12-31,10.5,10,11.5,9,14\nH1,2024-01-02,2023-12-31,11.5,12,11.5,9,14\n"
+    "H2,2024-01-01,2023-12-31,20.5,20,19.5,18,21\n"
+)
+
+
+def test_forecasts_of_nixtla_are_found_by_the_option_that_the_message_names(
+    write: Write, refused: Callable[..., InputError]
+) -> None:
+    """Series, times and models; errors of half a unit, and of one, 0 and one unit."""
+    assert "pass --wide" in (refused("m.csv", FORECASTS).remedy or "")
+    read = er.load(write("m.csv", FORECASTS), options=Options(wide=True))
+    assert [model.name for model in read.models] == ["AutoARIMA", "NHITS"]
+    assert read.y_true is not None
+    errors = [
+        float(np.abs(read.y_true - model.y_pred).mean()) for model in read.models if model.y_pred is not None
+    ]
+    assert errors == pytest.approx([0.5, 2 / 3], abs=1e-12)
+    assert len(read.ids) == 3
+    assert read.metadata["unique_id"].categories == ("H1", "H2")
+
+
+def test_a_wide_column_that_is_no_model_is_named(write: Write) -> None:
+    """An age beside labels; without it the table is read."""
+    path = write("m.csv", "id,y_true,age,forest\n1,yes,30,yes\n2,no,40,no\n3,yes,50,no\n")
+    with pytest.raises(InputError, match="'age' holds '30', '40', '50', none of which is a true label"):
+        er.load(path, options=Options(wide=True))
+    whole = write("n.csv", "id,y_true,forest\n1,yes,yes\n2,no,no\n3,yes,no\n")
+    assert accuracy(er.load(whole, options=Options(wide=True))) == 2 / 3
+
+
+@pytest.mark.parametrize("name", ["faithfulness", "bleu", "score_x"])
+def test_a_lone_grade_is_named_by_its_option(
+    name: str, write: Write, refused: Callable[..., InputError]
+) -> None:
+    """The option that the message names reads it."""
+    text = f"id,model,{name}\nq1,a,0.5\nq2,a,0.75\nq1,b,0.25\nq2,b,1\n"
+    assert f"--outcome {name}" in (refused("m.csv", text).remedy or "")
+    read = er.load(write("m.csv", text), options=Options(outcome=name))
+    assert [m.outcome.tolist() for m in read.models if m.outcome is not None] == [[0.5, 0.75], [0.25, 1]]
+
+
+def test_predictions_without_a_truth_name_the_column_that_may_hold_it(
+    refused: Callable[..., InputError],
+) -> None:
+    """Of probabilities, and of labels."""
+    error = refused("m.csv", "id,customer_id,region,is_fraud,p\n1,c1,W,0,.2\n2,c2,E,1,.7\n3,c1,W,1,.6\n")
+    assert "rename 'is_fraud' y_true" in (error.remedy or "")
+    error = refused("n.csv", "id,region,species,y_pred\n1,W,cat,cat\n2,E,dog,cat\n3,W,dog,dog\n")
+    assert "rename 'species' y_true" in (error.remedy or "")
+
+
+def test_na_among_numbers_of_an_own_column_is_empty(loaded: Callable[..., Predictions]) -> None:
+    """R's NA in an age, which is then cut into bins; among words it is a word."""
+    read = loaded("id,y_true,y_pred,age,region\na,1,1,50,NA\nb,0,1,NA,W\nc,1,1,70,W\nd,0,0,20,E\n")
+    assert read.metadata["age"].values.tolist() == pytest.approx([50, np.nan, 70, 20], nan_ok=True)
+    assert read.metadata["region"].categories == ("E", "NA", "W")
+
+
+def test_one_model_in_two_files_asks_for_names(write: Write) -> None:
+    """Two versions of the same models in two folders."""
+    text = "model,id,outcome\nm,a,1\nm,b,0\n"
+    write("new/x.csv", text)
+    folder = write("old/x.csv", text).parent.parent
+    with pytest.raises(InputError) as caught:
+        er.load([folder / "new/x.csv", folder / "old/x.csv"])
+    assert "name" in (caught.value.remedy or "")

@@ -40,6 +40,28 @@ def test_table_and_paragraph_name_the_models_and_the_test(tmp_path: Path) -> Non
     assert f"Two models were compared on {len(TRUTH)} examples by accuracy." in methods
 
 
+def test_every_metric_of_the_table_has_its_interval_and_the_paragraph_says_how(tmp_path: Path) -> None:
+    """Beside accuracy the table shows F1 and MCC: a bracket in every column; events and missing answers are said."""
+    given = [str(p) for p in FOREST]
+    models = {"forest": {"y_pred": given}, "tree": {"y_pred": ["", *given[1:]]}}
+    results = er.evaluate(
+        models, truth=TRUTH, positive="1", metrics=["accuracy", "f1"], missing="wrong", resamples=50
+    )
+    er.render(results, tmp_path, formats=["tex"])
+    rows = [
+        line for line in (tmp_path / "table.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")
+    ]
+    assert len(rows) == 3
+    for row in rows[1:]:
+        value, *_, f1 = row.split(" & ")[1:]
+        assert re.search(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", value)
+        assert re.search(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", f1)
+    methods = (tmp_path / "methods.tex").read_text("utf-8")
+    assert f"{sum(map(int, TRUTH))} are" in methods
+    assert "A missing answer counts as wrong." in methods
+    assert "F1: 95 " in methods or "F1 (" in methods
+
+
 def test_a_run_without_a_leaderboard_says_so(tmp_path: Path) -> None:
     """A single model without anything to compare it with has a comment in place of a table, or a table of one row."""
     results = er.evaluate({"forest": {"y_pred": FOREST}}, truth=TRUTH, metrics="accuracy", resamples=20)

@@ -7,6 +7,7 @@ import io
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import evalreport as er
@@ -21,6 +22,8 @@ COLUMNS = {
     "pairs": "a,b,metric,difference,low,high,interval_method,test,p_value,p_adjusted,verdict",
     "gates": "gate,outcome,value,low,high",
     "curves": "model,curve,label,x,y,threshold,low,high",
+    "net_benefit": "model,threshold,net_benefit,low,high,treat_all",
+    "deciles": "model,grade,n,predicted,observed,low,high,p_value",
 }
 TEXTS = {
     *(
@@ -33,10 +36,30 @@ TEXTS = {
         "slice_value",
         "reason",
         "a",
+        "grade",
         "b",
     ),
     *("test", "verdict", "gate", "outcome", "curve", "text"),
 }
+
+
+def test_net_benefit_and_deciles_have_tables_where_the_run_has_them(tmp_path: Path) -> None:
+    """A row a model and threshold, a row a model and decile, with the numbers of results.json."""
+    rng = np.random.default_rng(3)
+    p = rng.random(200)
+    truth = (rng.random(200) < p).astype(int)
+    results = er.evaluate(
+        {"m": {"p_1": p}}, truth=truth, positive="1", thresholds="0.1:0.3:0.1", resamples=50
+    )
+    er.render(results, tmp_path, formats=["csv"])
+    benefit, deciles = (
+        list(csv.DictReader(io.StringIO((tmp_path / "tables" / f"{name}.csv").read_text("utf-8"))))
+        for name in ("net_benefit", "deciles")
+    )
+    assert [float(row["net_benefit"]) for row in benefit] == [r.net_benefit for r in results.decision_curves]
+    assert [row["threshold"] for row in benefit] == ["0.1", "0.2", "0.3"]
+    assert [float(row["observed"]) for row in deciles] == [r.observed for r in results.calibration_table]
+    assert [row["grade"] for row in deciles] == [str(k) for k in range(1, 11)]
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +137,11 @@ def test_tables_without_rows_have_a_header(tmp_path: Path) -> None:
     found = er.evaluate({"forest": {"y_pred": FOREST}}, truth=TRUTH, metrics="accuracy", resamples=20)
     er.render(found, tmp_path, formats=["csv"])
     assert (tmp_path / "tables" / "gates.csv").read_text() == "gate,outcome,value,low,high,text\n"
+
+
+def test_names_that_act_on_a_terminal_are_code_points() -> None:
+    """Escape sequences and marks of direction, as on the page; commas and quotes stay."""
+    from evalreport.report.tables import as_csv
+
+    written = as_csv(["model"], [["a\x1b[2J"], ["b\u202ec"], ['d, "e"']]).decode()
+    assert written.splitlines() == ["model", "aU+001B[2J", "bU+202Ec", '"d, ""e"""']

@@ -383,3 +383,49 @@ def test_a_bucket_of_google() -> None:
         found = load(f"gs://b/preds{options}")
     assert [r.path for r in found.inputs] == ["gs://b/preds/forest/part-0.csv", "gs://b/preds/knn/part-0.csv"]
     assert [model.name for model in found.models] == ["forest", "knn"]
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"), [("drip", 10_000), ("drip", None), ("endless", None), ("large", 10**15)]
+)
+def test_a_body_that_does_not_end_is_left(
+    body: str, declared: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One that drips at the deadline of the whole; an endless one at the bound; a declared one at once."""
+    monkeypatch.setattr(addresses, "ANSWERING", 0.5)
+    monkeypatch.setattr(addresses, "MOST_BYTES", 200_000)
+
+    class Endless(Handler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            if declared is not None:
+                self.send_header("Content-Length", str(declared))
+            self.end_headers()
+            piece = b"i" if body == "drip" else b"i" * 2**16
+            try:
+                for _ in range(400):
+                    self.wfile.write(piece)
+                    self.wfile.flush()
+                    time.sleep(0.05 if body == "drip" else 0)
+            except OSError:
+                pass  # the reader has left
+
+    began = time.monotonic()
+    with serving(Endless) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}/preds/forest.csv"
+        with pytest.raises(InputError, match="in time|no room"):
+            load(address, options=Options())
+    assert time.monotonic() - began < 10
+
+
+def test_what_stands_after_a_semicolon_is_hidden_like_a_query(
+    web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In messages, in records and in the model's name; the server is asked for the whole address."""
+    predictions = load(f"http://{web}/preds;key={SIGNATURE}/forest.csv;v={PASSWORD}", options=Options())
+    assert [model.name for model in predictions.models] == ["forest"]
+    assert [record.path for record in predictions.inputs] == [f"http://{web}/preds/forest.csv"]
+    assert main(["check", f"http://{web}/none;key={SIGNATURE}/forest.csv;v={PASSWORD}"]) == 2
+    said = capsys.readouterr()
+    assert SIGNATURE not in said.out + said.err
+    assert PASSWORD not in said.out + said.err

@@ -44,9 +44,7 @@ def test_the_replay_is_quiet_for_eight_weeks_and_calls_from_the_ninth_on(tmp_pat
     assert accepted.startswith("run 9 of 2024-10-28T02:15:00Z is the accepted run of the series default")
     assert [int(line[-1]) for line in weeks] == [0] * 9 + [1] * 4
     assert done.stderr.count("gate: fail: alarms < 1") == 4
-    assert (
-        "accuracy >= 0.75: 0.667 [0.548, 0.771] by Clopper-Pearson; could be either" in done.stderr
-    )
+    assert "accuracy >= 0.75: 0.667 [0.548, 0.771] by Clopper-Pearson; could be either" in done.stderr
     assert page.endswith("site/index.html: 13 audits, 13 linked to their report")
     shown = re.findall(
         r"^    (week .*)$", (EXAMPLE / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE

@@ -243,6 +243,27 @@ def test_a_table_is_copied_as_csv(opened):
     assert "−" not in text
 
 
+def test_pairs_are_copied_as_csv_in_rows_of_their_own(opened):
+    """Of five models ten rows: a, b, their difference, its limits, p and the verdict; numbers in plain ASCII."""
+    page = opened(DESK).page
+    head, *rows = csv.reader(io.StringIO(copied(page, "#pairs", "CSV")))
+    assert head == ["a", "b", "difference", "low", "high", "p", "verdict"]
+    assert len(rows) == len({frozenset(row[:2]) for row in rows}) == 10
+    for row in rows:
+        assert all(re.fullmatch(r"-?0\.\d+", cell) for cell in row[2:5])
+        assert re.fullmatch(r"<?[01](\.\d+)?", row[5])
+        assert row[6] in ("better", "worse", "undecided", "equivalent", "not worse")
+
+
+def test_counts_are_copied_with_the_heads_of_their_columns(opened):
+    """Above the heads stand those of groups of columns, which are no row of the table."""
+    page = opened(DESK).page
+    head, *rows = csv.reader(io.StringIO(copied(page, "#cases", "CSV")))
+    assert head[0] == "Model"
+    assert head[-1] == "Cleared"
+    assert len(rows) == 5
+
+
 def test_a_table_is_copied_as_markdown(opened):
     """One line a row, the same number of cells in each, the metric's family before its name."""
     page = opened(DESK).page

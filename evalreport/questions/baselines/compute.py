@@ -15,6 +15,7 @@ from evalreport.metrics.metric import (
     ClassCounts,
     Function,
     Margins,
+    Metric,
     Moments,
     Ranks,
     RowWise,
@@ -163,10 +164,24 @@ class _Answers:
     def value(self, quantity: Quantity) -> tuple[float, Text | None]:
         """Return the rule's value of a quantity, nan where it has none, and the reason of one by convention."""
         metric = definition(quantity)
+        if metric.ordered:
+            return self._of_cells(metric), None
         if isinstance(metric.computation, Margins | ClassCounts):
             value = float(self.functions.value(quantity))
             return (0.0, metric.scale.undefined) if np.isnan(value) else (value, None)
         return (np.nan if self.baseline.certain else self._of_one_answer(quantity)), None
+
+    def _of_cells(self, metric: Metric) -> float:
+        """Evaluate a metric of ordered classes at the expected table, a row a cell."""
+        assert self.baseline.shares is not None
+        assert self.baseline.totals is not None
+        assert isinstance(metric.computation, Moments)
+        table = expected_table(self.baseline.totals, self.baseline.shares)
+        true, given = np.indices(table.shape).reshape(2, -1)
+        view = ModelView(true, given, None, None, None, n_classes=len(table))
+        with np.errstate(all="ignore"):
+            sums = column_totals(table.ravel(), metric.computation.columns(view))
+            return float(metric.computation.function(sums))
 
     @cached_property
     def functions(self) -> TableFunctions:

@@ -48,7 +48,9 @@ def _judged_rows(sample: Sample, model: ModelOutputs) -> _Rows:
     assert model.gold is not None
     given = ~np.isnan(model.gold)
     unit = sample.units.unit
-    return _Rows(model.outcome[given], model.gold[given], unit[given], sample.units.cluster is None)
+    judge = model.outcome if model.by_judge is None else model.by_judge
+    people = model.gold if model.by_people is None else model.by_people
+    return _Rows(judge[given], people[given], unit[given], sample.units.cluster is None)
 
 
 @dataclass(frozen=True, slots=True)

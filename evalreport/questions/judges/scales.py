@@ -23,7 +23,8 @@ def scale_records(samples: Sequence[Sample], options: Options) -> tuple[JudgeSca
     if not models:
         return ()
     judge = np.concatenate([m.outcome for m in models if m.outcome is not None])
-    people = np.concatenate([m.gold[~np.isnan(m.gold)] for m in models if m.gold is not None])
+    grades = [m.gold if m.by_people is None else m.by_people for m in models]
+    people = np.concatenate([own[~np.isnan(own)] for own in grades if own is not None])
     if not len(people):
         return ()
     declared = options.judge_scale is not None

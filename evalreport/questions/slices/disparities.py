@@ -9,9 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.decisions import agreeing
+from evalreport.intervals import resolved
+from evalreport.intervals.inversion import level_where
+from evalreport.intervals.two_sets import ratio_of_two_sets
+from evalreport.metrics.difference import Difference
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Options
@@ -24,6 +29,8 @@ from evalreport.texts import Message, Text, parts
 
 Key = tuple[str, str, str]
 """Model, column, value."""
+
+SQUARE_AND_ADD = "square_and_add"
 
 NO_OUTCOME = Message("too_small.no_outcome")
 
@@ -141,6 +148,9 @@ def _tested(side: Side) -> Tested:
     if side.with_rest is None or contrast is None:
         return nothing
     difference = side.value - side.rest_value
+    if side.two_sets is not None:
+        inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD))
+        return nothing if inverted is None else Tested(inverted, "interval", inverted)
     if contrast.variance <= 0 and difference != 0:
         # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.
         return Tested(None, None, 1.0)
@@ -228,12 +238,24 @@ def _of_influences(side: Side, value: float, level: float) -> tuple[Limits, Limi
     contrast = side.with_rest.contrast()
     if contrast is None:
         return _nothing(by.NO_OTHERS)
+    if side.two_sets is not None:
+        return _squared_and_added(side.two_sets, level)
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
         return difference, Limits(None, None)
     logarithms = side.with_rest.contrast(1 / side.value, 1 / value)
     assert logarithms is not None
     return difference, by.influence_ratio(side.value / value, logarithms, level)
+
+
+def _squared_and_added(difference: Difference, level: float) -> tuple[Limits, Limits]:
+    """Return the limits of slice less rest, and of their ratio, from the limits of both values."""
+    found = resolved(difference, SQUARE_AND_ADD, level)
+    limits = Limits(found.low, found.high, found.method, found.reason)
+    if not (difference.a.value > 0 and difference.b.value > 0):
+        return limits, Limits(None, None)
+    ratio = ratio_of_two_sets(difference.a, difference.b, level)
+    return limits, Limits(ratio.low, ratio.high, None, ratio.reason)
 
 
 def has_ratio(side: Side) -> bool:

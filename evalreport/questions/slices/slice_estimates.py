@@ -11,6 +11,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading, needs_replicates
 from evalreport.intervals.proportions import quantile
+from evalreport.metrics.difference import Difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.evidence import Proportion, Ranking, Rows
@@ -177,6 +178,9 @@ def _pooled(sample: Sample) -> Sample:
     return replace(sample, estimates=estimates)
 
 
+OF_RECALLS = "score_recalls"
+"""The test of metrics that are means of the classes' recalls."""
+
 LEAST_EXAMPLES = 30
 LEAST_OF_EACH = 10
 """Examples of each class, of values that are made from ranks."""
@@ -259,6 +263,8 @@ class Side:
         Successes inside and outside the slice, where the value is a binomial proportion.
     with_rest
         Sums of influence values inside and outside.
+    two_sets
+        Slice less rest as on two test sets, where the limits of both values are squared and added.
     small
         Why the slice is too small to be judged; None where it is not.
     """
@@ -271,6 +277,7 @@ class Side:
     rest_value: float = float("nan")
     both: Successes | None = None
     with_rest: Shares | None = None
+    two_sets: Difference | None = None
 
     @property
     def value(self) -> float:
@@ -351,7 +358,19 @@ def _side(
     shares = shares_of_rest(part, rest, whole, (inside, outside), *key)
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, own, other.value, options)
-    return replace(side, rest_value=other.value, with_rest=shares)
+    two_sets = _two_sets(own, other) if whole.units.plain else None
+    return replace(side, rest_value=other.value, with_rest=shares, two_sets=two_sets)
+
+
+def _two_sets(own: Estimate, other: Estimate) -> Difference | None:
+    """Return the difference of two means of recalls; None of other metrics.
+
+    Far out, influence values of rare classes give too small an error where the few examples are all right; limits by
+    made-up examples do not.
+    """
+    if own.metric.inference.test != OF_RECALLS or own.table is None or other.table is None:
+        return None
+    return unpaired_difference(*(replace(e, influence=None, replicates=None) for e in (own, other)))
 
 
 def _both(own: Estimate, of_all: Estimate) -> Successes | None:

@@ -105,6 +105,8 @@ SECTIONS = (
     Section("decomposition", InRoom("algorithms", "decomposition_section")),
     Section("looks", InRoom("looks")),
     Section("methods", methods.describe),
+    Section("estimand", InRoom("estimand"), brief=False, appendix=True),
+    Section("fragility", InRoom("fragility"), brief=False, appendix=True),
     Section("metrics", metrics.describe, brief_heading="key_metrics", appendix=True),
     Section("confusion", confusion.describe_confusion, brief=False, appendix=True),
     Section("ranks", InRoom("ranks"), brief=False, appendix=True),

@@ -81,11 +81,21 @@ def describe_audit(view: View) -> Tables | None:
         say("audit.table", metric=view.primary_label),
         headings(heads, "number,number,number,text"),
         (*rows, *_data_rows(view, data)),
-        say("audit.reference", error=numbers.percent(1 - float(view.results.options["confidence"]))),
+        _reference(view, compared),
+        look="lined",
         first=view.primary_label,
     )
     own = [r for r in records if r.question in OF_MODELS]
     return Tables((table,), say("audit.found", models=_fallen(view, own), data=_changed(data)))
+
+
+def _reference(view: View, compared: Sequence[AuditRecord]) -> str:
+    """Say what the changes are against, and what the alarm promises."""
+    pairs = [
+        r for r in compared if r.details and "accepted_nights" not in r.details and r.test != "night_bet"
+    ]
+    error = numbers.percent(1 - float(view.results.options["confidence"]))
+    return say("audit.reference_of_pairs" if pairs else "audit.reference", error=error)
 
 
 def _rows_of(view: View, model: Model) -> list[Row]:

@@ -329,7 +329,8 @@ def rank_words(record: RankSetRecord, models: int) -> str:
 def _best(view: View) -> str:
     """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
     chosen = view.results.chosen
-    worth = "" if chosen is None or chosen.low is None else text_of(view, chosen.text)
+    said = chosen is not None and chosen.low is not None and not view.results.is_blocked
+    worth = text_of(view, chosen.text) if said and chosen is not None else ""
     return " ".join(filter(None, (_may_be_best(view), worth)))
 
 
@@ -580,6 +581,9 @@ def _names(view: View) -> str:
     short = [model for model in view.models if model.name != model.full]
     if not short:
         return ""
+    head, _, tail = short[0].full.partition(short[0].name)
+    if all(model.full == f"{head}{model.name}{tail}" for model in view.models):
+        return say("leaderboard.names_cut", head=f"{head}…{tail}")
     pairs = [say("leaderboard.short_name", short=model.name, full=model.full) for model in short]
     return say("leaderboard.short_names", names=", ".join(pairs))
 

@@ -57,7 +57,7 @@ def describe(view: View) -> Pairs | None:
     }
     many = len(rows) * len(columns) > MOST_OPEN**2
     heading = say("evidence.headed", section=named("nav", "pairs"), finding=_finding(view))
-    table = _list(cells) if many else _triangle(rows, columns, cells)
+    table = _list(cells) if many else _triangle(rows, columns, cells, turned=not view.greater_is_better)
     return Pairs(heading, table, len(cells) if many else 0, _notes(view))
 
 
@@ -83,10 +83,13 @@ PairCells = Mapping[tuple[Model, Model], Cell]
 """By pair: the first better by so much than the second, with the interval, the verdict and its p-value."""
 
 
-def _triangle(rows: Sequence[Model], columns: Sequence[Model], cells: PairCells) -> Table:
-    """Return models by models; the cells of pairs that stand elsewhere are empty."""
+def _triangle(rows: Sequence[Model], columns: Sequence[Model], cells: PairCells, *, turned: bool) -> Table:
+    """Return models by models; the cells of pairs that stand elsewhere are empty.
+
+    ``turned``: the differences are those of the column's model less the row's.
+    """
     heads = tuple(Column(m, "text", beside=say("evidence.over", model=m.name)) for m in columns)
-    look = "triangle" + (" many" if len(columns) > MANY_MODELS else "")
+    look = "triangle" + (" many" if len(columns) > MANY_MODELS else "") + (" turned" if turned else "")
     made = tuple(Row(row, tuple(cells.get((row, column), "") for column in columns)) for row in rows)
     return Table(say("pairs.box"), heads, made, look=look, first="", cut=0)
 

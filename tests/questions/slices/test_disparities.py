@@ -11,6 +11,7 @@ from scipy.linalg import sqrtm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
+import evalreport
 from evalreport.questions.slices.limits import Successes, proportions_ratio
 from evalreport.questions.slices.records import distinct_tests
 from tests.samples.slices import answers, disparity, run, score, values_of
@@ -310,3 +311,42 @@ def test_two_values_of_one_test_have_one_p_value():
     x, y = (disparity(results, value, "rest") for value in "xy")
     assert x.p_value == pytest.approx(y.p_value, rel=1e-9)
     assert x.p_adjusted == y.p_adjusted == max(x.p_value, y.p_value)
+
+
+def test_balanced_accuracy_in_a_slice_has_the_limits_of_both_values_squared_and_added() -> None:
+    """By hand: recalls with f right and f wrong made-up examples a class, t(n - 1), at 1 - 0.05 over the slices."""
+    random = np.random.default_rng(3)
+    n, k, slices = 360, 3, 4
+    truth = random.choice(k, n, p=[0.6, 0.3, 0.1])
+    predicted = np.where(random.random(n) < 0.8, truth, (truth + 1) % k)
+    group = np.arange(n) % slices
+    rows = {
+        "id": [f"{i:04d}" for i in range(n)], "y_true": [f"c{t}" for t in truth],
+        "y_pred": [f"c{p}" for p in predicted], "g": [f"s{s}" for s in group],
+    }  # fmt: skip
+    results = evalreport.evaluate(
+        {"m": rows}, task="multiclass", metrics=["balanced_accuracy"], slices=["g"], resamples=2
+    )
+
+    def limited(mask: np.ndarray, level: float) -> tuple[float, float, float]:
+        z = stats.norm.ppf((1 + level) / 2)
+        f = 2 / k * (z / stats.norm.ppf(0.975)) ** 2
+        count = np.bincount(truth[mask], minlength=k)
+        right = np.bincount(truth[mask & (truth == predicted)], minlength=k)
+        share, of = (right + f) / (count + 2 * f), count + 2 * f
+        error = np.sqrt((share * (1 - share) / of).sum()) / k
+        half = stats.t.ppf((1 + level) / 2, mask.sum() - 1) * error
+        value = (right / count).mean()
+        return value, min(share.mean() - half, value), min(1.0, max(share.mean() + half, value))
+
+    records = {r.slice.value: r for r in results.disparities}
+    assert {r.test for r in records.values()} == {"interval"}
+    for s in range(slices):
+        record = records[f"s{s}"]
+        (v, low, high), (w, low_w, high_w) = (
+            limited(group == s, record.level), limited(group != s, record.level)
+        )  # fmt: skip
+        assert record.level == pytest.approx(1 - 0.05 / slices)
+        assert record.difference == pytest.approx(v - w, abs=1e-12)
+        assert record.low == pytest.approx(v - w - np.hypot(v - low, high_w - w), rel=1e-6)
+        assert record.high == pytest.approx(v - w + np.hypot(high - v, w - low_w), rel=1e-6)

@@ -326,7 +326,11 @@ def test_clusters_stand_beside_the_examples_and_in_what_would_settle(
     assert f"{n} examples, {said}" in about
     assert ("effective" in about) == ("effective" in said)
     assert "clusters" in settle
-    reach = (f"(now {len(sizes)})", f"these {len(sizes)} clusters", "clusters, if the difference is really")
+    reach = (
+        f"(now {len(sizes)})",
+        f"these {len(sizes)} clusters",
+        "for 80 % power, if the difference is really",
+    )
     assert any(words in settle for words in reach)
     assert "examples" not in settle
 

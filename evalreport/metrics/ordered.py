@@ -1,0 +1,165 @@
+"""Metrics of classes in an order: weighted kappa, distance in classes, answers at most one class away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from evalreport.engine.distributions import Array, Columns, ratio
+from evalreport.metrics.evidence import Ordered
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, TABLE_INTERVALS, Metric
+from evalreport.metrics.registry import Fields, mean_loss, moments
+from evalreport.metrics.views import ModelView
+from evalreport.predictions.arrays import Floats, Indices
+from evalreport.texts import Message
+
+ORDERED: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels", "ordered": True, "headline": True}
+TABLE: Fields = {"intervals": TABLE_INTERVALS, "difference_interval": "plus_two", "test": "interval"}
+COHEN = "Cohen (1968), Psychol Bull 70:213"
+AtCells = Callable[[Floats], tuple[float, Floats]]
+"""Maps counts (K, K) to the value and its derivatives (K, K) by them."""
+
+
+def distances(k: int) -> Floats:
+    """Return the distance (K, K) of each true class from each answer, in classes."""
+    places = np.arange(k, dtype=np.float64)
+    return np.abs(places[:, None] - places)
+
+
+def _codes(view: ModelView) -> tuple[Indices, Indices]:
+    assert view.true is not None
+    assert view.y_pred is not None
+    return np.asarray(view.true, dtype=np.int64), np.asarray(view.y_pred, dtype=np.int64)
+
+
+# --- weighted kappa ---------------------------------------------------------------------------------------------------
+
+
+def _columns_of(power: int) -> Callable[[ModelView], Columns]:
+    """Return the columns of weighted kappa: ones, the weight of each answer, and the true and the given class."""
+
+    def columns(view: ModelView) -> Columns:
+        true, given = _codes(view)
+        n, k = len(true), view.n_classes
+        weights = (np.abs(true - given) / max(k - 1, 1)) ** power
+        rows = np.tile(np.arange(n), 4)
+        places = np.concatenate([np.zeros(n), np.ones(n), 2 + true, 2 + k + given]).astype(np.int64)
+        values = np.concatenate([np.ones(n), weights, np.ones(2 * n)])
+        return sparse.csr_array((values, (rows, places)), shape=(n, 2 + 2 * k))
+
+    return columns
+
+
+def _kappa(sums: Array, power: int) -> Array:
+    """Return 1 - O / E, the mean weight over that of independent margins."""
+    k = (sums.shape[-1] - 2) // 2
+    n, observed, true, given = sums[..., 0], sums[..., 1], sums[..., 2 : 2 + k], sums[..., 2 + k :]
+    weights = (distances(k) / max(k - 1, 1)) ** power
+    expected = ((true @ weights) * given).sum(axis=-1)
+    return np.asarray(1 - ratio(observed * n, expected))
+
+
+def kappa_at(power: int) -> AtCells:
+    """Return weighted kappa as a function of the counts, with its derivatives.
+
+    Examples
+    --------
+    >>> value, slopes = kappa_at(2)(np.array([[8.0, 2.0], [3.0, 7.0]]))
+    >>> round(value, 6), round(float((slopes * [[8, 2], [3, 7]]).sum()), 12)
+    (0.5, 0.0)
+    """
+
+    def at(counts: Floats) -> tuple[float, Floats]:
+        k, total = len(counts), counts.sum()
+        weights = (distances(k) / max(k - 1, 1)) ** power
+        shares = counts / total
+        true, given = shares.sum(axis=1), shares.sum(axis=0)
+        observed, expected = float((weights * shares).sum()), float(true @ weights @ given)
+        slopes = -weights / expected + observed / expected**2 * ((weights @ given)[:, None] + true @ weights)
+        slopes = (slopes - (slopes * shares).sum()) / total
+        return 1 - observed / expected, np.asarray(slopes)
+
+    return at
+
+
+@moments(
+    "Quadratic kappa",
+    "1 - sum (i - j)^2 P_ij / sum (i - j)^2 r_i c_j, i and j places in the order",
+    **ORDERED,
+    **TABLE,
+    columns=_columns_of(2),
+    at_counts=kappa_at(2),
+    range=(-1.0, 1.0),
+    undefined=Message("undefined.chance"),
+    source=COHEN,
+)
+def quadratic_kappa(sums: Array) -> Array:
+    """Agreement beyond chance where an answer two classes away costs four times as much as one next to the truth."""
+    return _kappa(sums, 2)
+
+
+@moments(
+    "Linear kappa",
+    "1 - sum |i - j| P_ij / sum |i - j| r_i c_j, i and j places in the order",
+    **ORDERED,
+    **TABLE,
+    columns=_columns_of(1),
+    at_counts=kappa_at(1),
+    range=(-1.0, 1.0),
+    undefined=Message("undefined.chance"),
+    source=COHEN,
+)
+def linear_kappa(sums: Array) -> Array:
+    """Agreement beyond chance where an answer two classes away costs twice as much as one next to the truth."""
+    return _kappa(sums, 1)
+
+
+# --- means ------------------------------------------------------------------------------------------------------------
+
+
+def distance_at(counts: Floats) -> tuple[float, Floats]:
+    """Return the mean distance at counts (K, K), with its derivatives."""
+    apart, total = distances(len(counts)), counts.sum()
+    value = float((apart * counts).sum() / total)
+    return value, np.asarray((apart - value) / total)
+
+
+@mean_loss(
+    "Mean class distance",
+    "mean |i - j|, i and j places in the order",
+    **ORDERED,
+    **TABLE,
+    at_counts=distance_at,
+    range=(0.0, float("inf")),
+)
+def mean_class_distance(view: ModelView) -> Floats:
+    """Mean number of classes between the answer and the truth."""
+    true, given = _codes(view)
+    return np.asarray(np.abs(true - given), dtype=np.float64)
+
+
+@mean_loss(
+    "Within one class",
+    "share of |i - j| <= 1, i and j places in the order",
+    **ORDERED,
+    intervals=(*PROPORTION_INTERVALS, "t", *SMOOTH_INTERVALS),
+    range=(0.0, 1.0),
+    greater_is_better=True,
+)
+def within_one_class(view: ModelView) -> Floats:
+    """Share of the answers that are the true class or one next to it."""
+    true, given = _codes(view)
+    return np.asarray(np.abs(true - given) <= 1, dtype=np.float64)
+
+
+def ordered_evidence(metric: Metric, view: ModelView, times: Floats | None) -> Ordered | None:
+    """Return the table of counts of a metric of ordered classes; None of one that is a share."""
+    if metric.at_counts is None:
+        return None
+    true, given = _codes(view)
+    k = view.n_classes
+    flat = np.bincount(true * k + given, weights=times, minlength=k * k).astype(np.float64)
+    weights = np.ones(len(true)) if times is None else times
+    return Ordered(flat.reshape(k, k), true, given, weights, metric.at_counts)

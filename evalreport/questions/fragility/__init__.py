@@ -1,0 +1,1 @@
+"""How many examples would have to turn round before a verdict changes."""

@@ -1,0 +1,34 @@
+"""A small box for whoever judges the statistics: how many examples would undo each verdict."""
+
+from __future__ import annotations
+
+from evalreport import numbers
+from evalreport.questions.fragility.records import FragilityRecord
+from evalreport.report.table import Cell, Row, Table, Tables, headings
+from evalreport.report.view import View, text_of
+from evalreport.texts import say
+
+MOST_ROWS = 6
+
+
+def describe(view: View) -> Tables | None:
+    """Lay out the decided pairs, the most fragile first; nothing where none is decided."""
+    found = sorted(view.results.fragility, key=lambda r: (r.turned is None, r.turned or 0))
+    if not found:
+        return None
+    rows = tuple(_row(view, record) for record in found[:MOST_ROWS])
+    cut = say("fragility.cut", shown=MOST_ROWS, n=len(found)) if len(found) > MOST_ROWS else ""
+    heads = (say("fragility.turned"), say("fragility.of"), say("fragility.method"))
+    note = f"{say('fragility.note')} {cut}".strip()
+    table = Table(
+        say("fragility.box"), headings(heads, "number,number,text"), rows, note, first=say("table.pair")
+    )
+    return Tables((table,))
+
+
+def _row(view: View, record: FragilityRecord) -> Row:
+    a, b = sorted((view.model(record.a), view.model(record.b)), key=lambda model: model.index)
+    how = text_of(view, record.reason or "") if record.method is None else say(f"fragility.{record.method}")
+    turned = numbers.MISSING if record.turned is None else numbers.count(record.turned)
+    cells = (Cell(turned), numbers.count(record.of), how)
+    return Row(None, cells, say("differences.pair", a=a.name, b=b.name), f"{a.key} {b.key}")
