@@ -138,7 +138,7 @@ def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]
     """Return each name the one short form that a report uses: without what all begin and end with, then cut.
 
     A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if five characters or more
-    remain of each. Of a name that is still longer than ``limit`` characters the longest part between joints is kept
+    remain of each, behind a folder three. Of a name that is still longer than ``limit`` characters the longest part between joints is kept
     that no other name has, after the last ``/`` where that is enough. Two names never look alike.
 
     Examples
@@ -158,7 +158,8 @@ def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]
         joints = [i + 1 for i, sign in enumerate(head) if sign in _joints(names)] if len(names) > 1 else []
         for joint in reversed(joints):
             shorter = [name[::turn][joint:][::turn] for name in rest]
-            if all(len(name) >= LEAST_LEFT for name in shorter):
+            least = LEAST_DISTINCT if head[joint - 1] == "/" else LEAST_LEFT
+            if all(len(name) >= least for name in shorter):
                 rest = shorter
                 break
     telling = [_telling(name, [other for other in rest if other != name], limit) for name in rest]
