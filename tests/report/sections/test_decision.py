@@ -297,7 +297,7 @@ def test_cases_count_what_the_confusion_counts() -> None:
     ],
 )
 def test_short_names(names: list[str], short: list[str]) -> None:
-    """What all names share is left out up to a joint, if five characters or more of each remain, behind a folder three."""
+    """What all names share is left out up to a joint, if five characters of each remain, behind a folder three."""
     assert list(short_names(names).values()) == short
 
 
