@@ -139,7 +139,7 @@ def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]
 
     A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if five characters or more
     remain of each, behind a folder three. Of a name that is still longer than ``limit`` characters the longest part
-    between joints is kept that no other name has, after the last ``/`` where that is enough. Two names never look alike.
+    between joints is kept that no other name has, after the last ``/`` where that is enough. Two never look alike.
 
     Examples
     --------
