@@ -50,7 +50,7 @@ test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.i
 meaning: env ## do the numbers and sentences mean what they say? R's values, traps, properties, headlines, forgotten steps
 	$(BIN)/python -m pytest --quiet --numprocesses $(JOBS) --dist worksteal -m "not slow and not system" $(MEANING)
 
-test-headline: env ## make 79 situations whose truth is known, and hold their first sentences against what they must say
+test-headline: env ## make 110 situations whose truth is known, and hold their first sentences against what they must say
 	$(BIN)/python tests/headline/check.py --md tests/headline/result.md --store tests/headline/records.json.xz
 
 test-portable: env ## quick tests without the names that only POSIX systems have: no fcntl, fork, resource, renameat2 ...

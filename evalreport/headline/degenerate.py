@@ -87,6 +87,15 @@ def _cause_in_the_data(facts: Facts) -> Message:
             metric=facts.words(primary),
             values=values,
         )
+    why = next((r.reason for r in rows_on(results, primary) if r.reason is not None), None)
+    if why is not None:
+        return Message(
+            "headline.no_interval_why",
+            units=units(facts),
+            why=why,
+            metric=facts.words(primary),
+            values=values,
+        )
     return Message("headline.no_interval", units=units(facts), metric=facts.words(primary), values=values)
 
 
@@ -133,6 +142,9 @@ def _alike(facts: Facts) -> bool:
         bool(compared)
         and all(r.difference in (None, 0.0) for r in compared)
         and not any(r.only_a or r.only_b for r in results.agreement)
+        and (
+            results.task not in ("binary", "multiclass") or bool(results.agreement)
+        )  # of scores only metrics are known
         and not (results.task == "regression" and results.disagreements)
         and all_equal(values)
     )

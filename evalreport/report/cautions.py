@@ -81,6 +81,8 @@ def _subject(warning: WarningRecord) -> str:
     params = _params(warning)
     values = [params[key] for key in _keys(params)]
     names = [listed(value) if isinstance(value, (tuple, list)) else str(value) for value in values]
+    if _keys(params)[:1] == ("label",):
+        names[0] = str(Message("caution.class", label=names[0]))
     if len(names) == 2:
         return str(Message("caution.of_model", what=visible(names[0]), model=visible(names[1])))
     return visible(names[0]) if names else ""

@@ -11,7 +11,7 @@ from evalreport.texts import Message, say
 
 LONGEST_NAME = 40
 LONGEST_RUN = 160
-LEAST_KEPT, LEAST_DISTINCT = 4, 3
+LEAST_KEPT, LEAST_DISTINCT, LEAST_LEFT = 4, 3, 5
 SHORT_NAME = 24
 JOINTS = "/-_. "
 JOINERS = "\u200c\u200d"
@@ -137,9 +137,9 @@ def distinct_names(names: Sequence[str], limit: int = LONGEST_NAME) -> dict[str,
 def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]:
     """Return each name the one short form that a report uses: without what all begin and end with, then cut.
 
-    A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if three characters or more
-    remain of each. Of a name that is still longer than ``limit`` characters the longest part between joints is kept
-    that no other name has, after the last ``/`` where that is enough. Two names never look alike.
+    A beginning or end that all share is left out up to a joint (``/ - _ .`` or a space), if five characters or more
+    remain of each, behind a folder three. Of a name that is still longer than ``limit`` characters the longest part
+    between joints is kept that no other name has, after the last ``/`` where that is enough. Two never look alike.
 
     Examples
     --------
@@ -155,10 +155,11 @@ def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]
     rest = list(names)
     for turn in (1, -1):
         head = os.path.commonprefix([name[::turn] for name in rest])  # noqa: RUF071 - names, not paths
-        joints = [i + 1 for i, sign in enumerate(head) if sign in JOINTS] if len(names) > 1 else []
+        joints = [i + 1 for i, sign in enumerate(head) if sign in _joints(names)] if len(names) > 1 else []
         for joint in reversed(joints):
             shorter = [name[::turn][joint:][::turn] for name in rest]
-            if all(len(name) >= LEAST_DISTINCT for name in shorter):
+            least = LEAST_DISTINCT if head[joint - 1] == "/" else LEAST_LEFT
+            if all(len(name) >= least for name in shorter):
                 rest = shorter
                 break
     telling = [_telling(name, [other for other in rest if other != name], limit) for name in rest]
@@ -168,12 +169,18 @@ def short_names(names: Sequence[str], limit: int = SHORT_NAME) -> dict[str, str]
     return {name: shown[short] for name, short in zip(names, telling, strict=True)}
 
 
+def _joints(names: Sequence[str]) -> str:
+    """Return the signs that names are cut at: no slash in names of several words, where it is no folder ("w/o")."""
+    return JOINTS.replace("/", "") if any(" " in name for name in names) else JOINTS
+
+
 def _telling(name: str, others: Sequence[str], limit: int) -> str:
     """Return the part of a long name that tells it from the others, with an ellipsis where its end is left out."""
     if len(name) <= limit:
         return name
-    joints = [place for place, sign in enumerate(name) if sign in JOINTS]
-    starts = [name.rfind("/") + 1, 0, *(place + 1 for place in joints)]
+    signs = _joints((name,))
+    joints = [place for place, sign in enumerate(name) if sign in signs]
+    starts = [name.rfind("/") + 1 if "/" in signs else 0, 0, *(place + 1 for place in joints)]
     for start in starts:
         for end in (len(name), *reversed(joints)):
             part = name[start:end]

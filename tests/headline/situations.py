@@ -1307,6 +1307,343 @@ def trained_on_test(d):
     return run()
 
 
+# --- whom it is true of, what was asked, what decides it ----------------------------------------------------------------
+
+
+def _labelled(d: Path, y: np.ndarray, models: dict[str, np.ndarray], **columns: Iterable[object]) -> None:
+    """Write one file of labels for each model."""
+    for name, said in models.items():
+        write(d / f"models/{name}.csv", {"id": ids(len(y)), "y_true": y, **columns, "y_pred": said})
+
+
+def _numbers(d: Path, y: np.ndarray, models: dict[str, np.ndarray]) -> None:
+    _labelled(d, y.round(4), {name: said.round(4) for name, said in models.items()})
+
+
+def _three_classes(d: Path, never: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(301)
+    y = np.repeat(["x", "y", "z"], 80)
+    models = {}
+    for name, skill in (("a", 0.95), ("b", 0.85), ("c", 0.8)):
+        said = np.where(rng.random(240) < skill, y, rng.choice(["x", "y"], 240))
+        models[name] = np.where(said == "z", "y", said) if name in never else said
+    _labelled(d, y, models)
+
+
+@situation
+def own_never_by_any(d):
+    """240 rows of three classes; none of three models ever says “z” (80 examples)."""
+    _three_classes(d, ("a", "b", "c"))
+    return run()
+
+
+@situation
+def own_never_by_two(d):
+    """240 rows of three classes; a and b never say “z” (80 examples), c does."""
+    _three_classes(d, ("a", "b"))
+    return run("-m", "f1_macro")
+
+
+@situation
+def own_all_wrong(d):
+    """150 rows of two classes; both models answer every one wrong: the labels are swapped."""
+    y = truth(150, 75, np.random.default_rng(302))
+    _labelled(d, y, {"left": 1 - y, "right": 1 - y})
+    return run("-m", "accuracy")
+
+
+@situation
+def own_one_class(d):
+    """200 rows, 60 “1”; three models say 0 to every one."""
+    y = truth(200, 60, np.random.default_rng(303))
+    _labelled(d, y, dict.fromkeys(("p", "q", "r"), 0 * y))
+    return run("-m", "accuracy")
+
+
+def _scores(d: Path, turned: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(304)
+    y = truth(400, 120, rng)
+    common = rng.normal(size=400)
+    for name, apart in (("iforest", 1.8), ("knn", 1.4), ("lof", 1.0)):
+        z = latent(y, apart, rng, common, 0.5)
+        write(d / f"models/{name}.csv", {"id": ids(400), "y_true": y, "score": -z if name in turned else z})
+
+
+@situation
+def own_two_inverted(d):
+    """Scores of three models, of which two rank the wrong way round; lof does not."""
+    _scores(d, ("iforest", "knn"))
+    return run()
+
+
+@situation
+def own_all_inverted(d):
+    """Scores of three models, all turned round: no model is the better one for having the highest area."""
+    _scores(d, ("iforest", "knn", "lof"))
+    return run()
+
+
+@situation
+def own_same_numbers(d):
+    """100 values; both files hold the same predictions."""
+    rng = np.random.default_rng(305)
+    y = rng.normal(10, 3, 100)
+    said = y + rng.normal(size=100)
+    _numbers(d, y, {"monday": said, "tuesday": said})
+    return run()
+
+
+@situation
+def own_four_data_sets(d):
+    """Four data sets: new is ahead in all, and no test can reach 5 %."""
+    rows = [(s, m, v) for s, a, b in zip("abcd", (0.91, 0.94, 0.97, 0.82), (0.90, 0.92, 0.96, 0.80), strict=True)
+            for m, v in (("new", a), ("old", b))]  # fmt: skip
+    write(d / "models/all.csv", dict(zip(("dataset", "model", "auc"), zip(*rows, strict=True), strict=True)))
+    return run("--value", "auc")
+
+
+@situation
+def own_one_positive(d):
+    """One “1” of 80; both models rank it first: no variance, no verdict."""
+    rng = np.random.default_rng(306)
+    y = truth(80, 1, rng)
+    for name in ("m1", "m2"):
+        write(d / f"models/{name}.csv", {"id": ids(80), "y_true": y, "score": 9 * y + rng.random(80)})
+    return run()
+
+
+@situation
+def own_asked_second_metric(d):
+    """-m recall -m precision: hunter finds 240 of 300 with 380 alarms, calm 150 with 40: precision goes the other way."""
+    rng = np.random.default_rng(307)
+    y = truth(2000, 300, rng)
+    hunter, calm = right_in(y, 240, 1320, rng), right_in(y, 150, 1660, rng)
+    _labelled(d, y, {"hunter": labels(y, hunter), "calm": labels(y, calm)})
+    return run("-m", "recall", "-m", "precision")
+
+
+def _margin(d: Path, n: int, only_a: int, only_b: int) -> list[list[str]]:
+    pair(d, n, n // 2, only_a, only_b, ("new", "old"), 308)
+    return run("--margin", "0.02")
+
+
+@situation
+def own_margin_beyond(d):
+    """4,000 rows, new ahead by 0.10, far beyond the margin of 0.02."""
+    return _margin(d, 4000, 600, 200)
+
+
+@situation
+def own_margin_within(d):
+    """20,000 rows, new ahead by 0.006, decided and within the margin of 0.02."""
+    return _margin(d, 20000, 420, 300)
+
+
+@situation
+def own_margin_either(d):
+    """2,000 rows, new ahead by 0.02, decided; whether by more than the margin of 0.02 is open."""
+    return _margin(d, 2000, 100, 60)
+
+
+@situation
+def own_missing_wrong(d):
+    """600 rows; fragile left 60 empty, and --missing wrong counts them as wrong."""
+    rng = np.random.default_rng(309)
+    y = truth(600, 300, rng)
+    a, b = right_by(600, 400, 80, 70, rng)
+    said = np.where(some(600, 60, rng), "", labels(y, b).astype(str))
+    _labelled(d, y, {"robust": labels(y, a), "fragile": said})
+    return run("--missing", "wrong")
+
+
+@situation
+def own_missing_drop(d):
+    """400 rows, 30 of them empty for b: they are left out for both."""
+    rng = np.random.default_rng(310)
+    y = truth(400, 200, rng)
+    a, b = right_by(400, 280, 40, 36, rng)
+    said = np.where(some(400, 30, rng), "", labels(y, b).astype(str))
+    _labelled(d, y, {"a": labels(y, a), "b": said})
+    return run("--missing", "drop")
+
+
+@situation
+def own_intersect(d):
+    """500 rows of a, 320 of which b has as well; --join intersect leaves 180 out."""
+    rng = np.random.default_rng(311)
+    y = truth(500, 250, rng)
+    a, b = right_by(500, 380, 30, 30, rng)
+    write(d / "models/a.csv", {"id": ids(500), "y_true": y, "y_pred": labels(y, a)})
+    write(d / "models/b.csv", {"id": ids(500)[:320], "y_true": y[:320], "y_pred": labels(y, b)[:320]})
+    return run("--join", "intersect")
+
+
+@situation
+def own_few_positives(d):
+    """30 “1” among 6,000; the areas of both are alike."""
+    rng = np.random.default_rng(312)
+    y = truth(6000, 30, rng)
+    common = rng.normal(size=6000)
+    for name in ("u", "v"):
+        z = latent(y, 1.5, rng, common, 0.8)
+        write(d / f"models/{name}.csv", {"id": ids(6000), "y_true": y, "p_1": probability(z, 1.5, 0.005)})
+    return run()
+
+
+@situation
+def own_clusters(d):
+    """400 rows of 40 patients, alike in accuracy: the patients are the units."""
+    rng = np.random.default_rng(313)
+    y = truth(400, 200, rng)
+    a, b = right_by(400, 280, 40, 38, rng)
+    _labelled(
+        d, y, {"cnn": labels(y, a), "vit": labels(y, b)}, patient=[f"p{i % 40:02d}" for i in range(400)]
+    )
+    return run("--cluster", "patient")
+
+
+@situation
+def own_task_alone(d):
+    """Five tasks of 200: large is ahead by 0.40 on code and by nothing on the others."""
+    alike = (200, 120, 15, 15)
+    tasks = {"arith": alike, "code": (200, 80, 90, 10), "law": alike, "math": alike, "med": alike}
+    _suite(d, tasks, ("large", "small"), 314)
+    return run()
+
+
+@situation
+def own_slice_alone(d):
+    """1,200 rows: next is ahead by 0.35 in region west (200 rows), and as good as prod elsewhere."""
+    rng = np.random.default_rng(315)
+    y = truth(1200, 600, rng)
+    west = np.arange(1200) < 200
+    a, b = np.zeros(1200, bool), np.zeros(1200, bool)
+    a[:200], b[:200] = right_by(200, 100, 80, 10, rng)
+    a[200:], b[200:] = right_by(1000, 820, 40, 40, rng)
+    _labelled(d, y, {"next": labels(y, a), "prod": labels(y, b)}, region=np.where(west, "west", "east"))
+    return run("--slice", "region")
+
+
+@situation
+def own_turned_in_every_slice(d):
+    """Two clinics of 1,000: site ranks the clinics, chart the patients within each; over all site is ahead."""
+    rng = np.random.default_rng(316)
+    clinic = np.repeat([0, 1], 1000)
+    y = (rng.random(2000) < np.where(clinic == 1, 0.8, 0.15)).astype(int)
+    site = clinic + 0.05 * rng.normal(size=2000)
+    chart = 0.8 * y + rng.normal(size=2000)
+    for name, score in (("site", site), ("chart", chart)):
+        write(d / f"models/{name}.csv", {"id": ids(2000), "y_true": y, "clinic": clinic, "score": score})
+    return run("--slice", "clinic")
+
+
+@situation
+def own_bias_of_the_loser(d):
+    """Careful errs by 5; bold by 3, and is 6 too high throughout: without that it would win."""
+    rng = np.random.default_rng(317)
+    y = rng.normal(100, 20, 400)
+    _numbers(d, y, {"careful": y + rng.normal(0, 5, 400), "bold": y + 6 + rng.normal(0, 3, 400)})
+    return run()
+
+
+@situation
+def own_bias_of_both(d):
+    """Both predict about 4 too low; a errs less."""
+    rng = np.random.default_rng(318)
+    y = rng.normal(100, 20, 400)
+    _numbers(d, y, {"a": y - 4 + rng.normal(0, 4, 400), "b": y - 4 + rng.normal(0, 7, 400)})
+    return run()
+
+
+@situation
+def own_one_large_error(d):
+    """300 values; tree is off by 300 once, which makes nearly all of its squared error."""
+    rng = np.random.default_rng(319)
+    y = rng.normal(50, 10, 300)
+    tree = y + rng.normal(0, 5, 300)
+    tree[7] += 300
+    _numbers(d, y, {"ridge": y + rng.normal(0, 5, 300), "tree": tree})
+    return run()
+
+
+@situation
+def own_cost_beside_a_lead(d):
+    """Opus passes 860 of 1,000, haiku 800, at a twelfth of the cost: both are said."""
+    rng = np.random.default_rng(320)
+    a, b = right_by(1000, 760, 100, 40, rng)
+    for name, right, cost in (("opus", a, 0.012), ("haiku", b, 0.001)):
+        costs = cost * rng.lognormal(0, 0.2, 1000)
+        write(d / f"models/{name}.csv", {"id": ids(1000), "passed": right.astype(int), "cost": costs})
+    return run("--cost", "cost:USD")
+
+
+@situation
+def own_gates_pass_open(d):
+    """400 rows, new 0.835, old 0.830: nothing is decided, and all three gates pass: green says so first."""
+    pair(d, 400, 310, 24, 22, ("new", "old"), 321)
+    return run("--gate", "new.accuracy >= 0.7", "--gate", "old.accuracy >= 0.7", "--gate", "n >= 100")
+
+
+@situation
+def own_gate_fails_with_verdict(d):
+    """Forest 0.86, logreg 0.80, decided; a gate of 0.9 fails, and who is ahead is still said."""
+    pair(d, 2000, 1500, 220, 100, ("forest", "logreg"), 322)
+    return run("--gate", "logreg.accuracy >= 0.9")
+
+
+@situation
+def own_behind_the_baseline(d):
+    """Candidate 0.80, prod 0.86, decided: the candidate is the subject."""
+    pair(d, 2000, 1500, 220, 100, ("prod", "candidate"), 323)
+    return run("--baseline", "prod")
+
+
+@situation
+def own_contenders_in_front(d):
+    """Five models: a 0.900 and b 0.898 alike, the others 0.86 or less: both are named in front."""
+    rng = np.random.default_rng(324)
+    y = truth(2000, 1000, rng)
+    order = rng.permutation(2000)
+    models = {}
+    for name, k in (("a", 1800), ("b", 1796), ("c", 1720), ("d", 1700), ("e", 1600)):
+        right = np.zeros(2000, bool)
+        right[order[:k]] = True
+        swap = rng.permutation(order[:k])[:30]
+        right[swap] = False
+        right[rng.permutation(order[k:])[: min(30, 2000 - k)]] = True
+        models[name] = labels(y, right)
+    _labelled(d, y, models)
+    return run()
+
+
+@situation
+def own_five_times_two(d):
+    """Five repeats of two halves: the folds are counted as 5 × 2, and the verdict is about training again."""
+    rng = np.random.default_rng(325)
+    y = truth(200, 100, rng)
+    for name, skill in (("rf", 0.84), ("et", 0.83)):
+        repeat, fold = np.repeat(np.arange(5), 200), np.tile(np.arange(200) % 2, 5)
+        said = np.where(rng.random(1000) < skill, np.tile(y, 5), 1 - np.tile(y, 5))
+        write(d / f"models/{name}.csv", {"id": ids(200) * 5, "repeat": repeat, "fold": fold,
+                                         "y_true": np.tile(y, 5), "y_pred": said})  # fmt: skip
+    return run()
+
+
+@situation
+def own_labels_alone(d):
+    """Net and bayes give probabilities, rules labels only: it has no area, and that is why."""
+    rng = np.random.default_rng(326)
+    y = truth(900, 150, rng)
+    common = rng.normal(size=900)
+    for name in ("net", "bayes"):
+        z = latent(y, 1.6, rng, common, 0.8)
+        write(d / f"models/{name}.csv", {"id": ids(900), "y_true": y, "p_1": probability(z, 1.6, 0.17)})
+    write(
+        d / "models/rules.csv", {"id": ids(900), "y_true": y, "y_pred": labels(y, right_in(y, 90, 700, rng))}
+    )
+    return run()
+
+
 def main() -> None:
     """Write the situations that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

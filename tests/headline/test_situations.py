@@ -1,6 +1,6 @@
 """A dozen situations of different kinds, whose truth is known: the first sentence says it, and nothing else.
 
-All 79 are run by ``make test-headline``.
+All are run by ``make test-headline``.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def describe(view: View) -> Tables | None:
     heads = tuple(map(say, ("looks.examples", "looks.spends", "looks.level", "looks.decided")))
     spent = f"{100 * found.spent:.2g}"
     heading = say("looks.heading", look=in_words(found.look), looks=in_words(found.looks), spent=spent,
-                  total=numbers.percent(round(total, 10)))  # fmt: skip
+                  total=f"{round(100 * total, 8):g}")  # fmt: skip
     note = say("looks.note", looks=found.looks)
     table = Table(
         say("looks.box"),

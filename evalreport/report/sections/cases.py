@@ -80,6 +80,12 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     # Both bars of all models are on one scale: the longest is as wide as the column.
     most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
     totals: tuple[float, float] = (0.0, 0.0)
+    empty = {
+        model: sum(
+            n for (true, said), n in cells.items() if said not in view.results.classes and true != positive
+        )
+        for model, cells in counts.items()
+    }
     for model, (hits, alarms, missed, cleared) in outcomes.items():
         totals, whole = (hits + missed, alarms + cleared), (hits + missed + alarms + cleared) or 1.0
         found.append(hits)
@@ -97,7 +103,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
             of_missed,
             known["alarms"],
             of_alarms,
-            numbers.count(cleared),
+            numbers.count(cleared - empty[model]),
         )
         rows.append(Case(model, bars, cells))
     label, n = shorten(visible(positive), LONGEST_LABEL), numbers.count(totals[0])
@@ -125,6 +131,9 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     )
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
+    for model, n_empty in empty.items():
+        if n_empty:
+            note += " " + say("cases.empty", model=model.name, n=n_empty)
     heads = tuple(
         say(f"cases.{name}")
         for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")

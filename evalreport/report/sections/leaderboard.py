@@ -43,11 +43,13 @@ from evalreport.report.view import (
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import COMPANIONS
-from evalreport.texts import in_words, named, say
+from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
 
 N_COMPANIONS = 3
 MOST_NAMED = 4
+MOST_BEHIND = 2
+"""Models that the title names as behind on the second metric."""
 MOST_ROWS, MOST_BRACKETS = 20, 3
 LETTER, LETTER_OF_TWO = 3.6, 5.0
 """Percent of a panel's width that a letter of its axis takes on paper: of one panel, and where two share the paper."""
@@ -297,7 +299,7 @@ def _row(
         word = say("leaderboard.baseline") if model is reference else found
     return Place(
         model=model,
-        rank=None if place is None or view.results.is_blocked else place.rank,
+        rank=None if place is None or place.value is None or view.results.is_blocked else place.rank,
         value=metric_cell(view, model, view.primary),
         cells=tuple(metric_cell(view, model, key) for key in others),
         behind=reference not in (None, model) and verdict_word(view, model, reference) == "worse",
@@ -567,7 +569,9 @@ def _title(view: View, second: Conflict | None) -> str:
             "leaderboard.title_conflict",
             metric=view.primary_label,
             number=in_words(n),
-            second=metric_label(second.key),
+            second=second.words,
+            best=second.best.name,
+            behind=shortened([model.name for model, _ in second.behind], MOST_BEHIND),
         )
     return say("leaderboard.title", metric=ranked_words(view))
 

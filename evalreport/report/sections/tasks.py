@@ -12,7 +12,7 @@ from evalreport.report.table import Shaded, Tables, shaded
 from evalreport.report.view import Model, View, key_of
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import MetricRecord
-from evalreport.texts import in_words, named, say
+from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import shorten, visible
 
@@ -188,7 +188,7 @@ def _turned(view: View, tasks: Sequence[Task]) -> str:
                     where[better].append(shorten(visible(task.name), LONGEST))
         if all(where.values()):
             known = {"a": first.name, "b": second.name}
-            own = {key: listed(where[m.id][:MOST_NAMED]) for key, m in (("at_a", first), ("at_b", second))}
+            own = {key: shortened(where[m.id], MOST_NAMED) for key, m in (("at_a", first), ("at_b", second))}
             texts.append(say("suite.turned", **known, **own))
     return " ".join(texts[:MOST_TURNED])
 

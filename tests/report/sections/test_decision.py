@@ -292,10 +292,12 @@ def test_cases_count_what_the_confusion_counts() -> None:
         (["model_a", "model_b"], ["model_a", "model_b"]),
         (["exp-forest-final", "exp-logreg-final"], ["forest", "logreg"]),
         (["only"], ["only"]),
+        (["new-prompt", "old-prompt"], ["new-prompt", "old-prompt"]),
+        (["w/ augmentation", "w/o augmentation"], ["w/ augmentation", "w/o augmentation"]),
     ],
 )
 def test_short_names(names: list[str], short: list[str]) -> None:
-    """What all names share is left out up to a joint, if three characters or more of each remain."""
+    """What all names share is left out up to a joint, if five characters of each remain, behind a folder three."""
     assert list(short_names(names).values()) == short
 
 
