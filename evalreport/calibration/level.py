@@ -30,6 +30,7 @@ def observed_expected_limits(risks: Risks, level: float) -> Limits:
 
     Examples
     --------
+    >>> import numpy as np
     >>> low, high = observed_expected_limits(Risks(np.full(100, 0.1), np.repeat([1.0, 0.0], [10, 90])), 0.95)
     >>> round(low, 3), round(high, 3)
     (0.558, 1.793)

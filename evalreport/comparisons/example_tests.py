@@ -158,8 +158,11 @@ def _mean_of_squares(pair: Pair, rows: CountedRows) -> tuple[float, float | None
     mean = float(np.average(differences, weights=counts))
     if n < 2:
         return mean, None
-    squares = float(np.average((differences - mean) ** 2, weights=counts))
-    return math.copysign(mean, pair.difference.value or mean), math.sqrt(squares / (n - 1))
+    away = np.abs(differences - mean)
+    # Squares of squared errors can be larger than the largest double.
+    most = float(away.max()) or 1.0
+    squares = float(np.average((away / most) ** 2, weights=counts))
+    return math.copysign(mean, pair.difference.value or mean), most * math.sqrt(squares / (n - 1))
 
 
 @comparison_test("Diebold-Mariano, corrected", "horizon")

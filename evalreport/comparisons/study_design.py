@@ -644,9 +644,12 @@ def _discordant(alpha: float) -> Answer:
 
 
 def leads_of(results: JsonObject) -> tuple[Lead, ...]:
-    """Read from a run's results the leads of the model that was chosen over the others that may be best."""
+    """Read from a run's results the leads of the model that was chosen over the others that may be best.
+
+    Attempts at questions have a plan of their own.
+    """
     chosen = results.get("chosen")
-    if not chosen:
+    if not chosen or results.get("attempt_variance"):
         return ()
     found = []
     for row in results.get("comparisons", ()):

@@ -61,6 +61,8 @@ __all__ = [
     "net_benefit_difference",
     "interventions_avoided",
     "quality_against_cost",
+    "coverage_by_level",
+    "width_by_level",
     "accuracy_rejection",
     "gain",
     "lift",

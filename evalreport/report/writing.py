@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 FIGURES = (
+    "coverage-by-level",
     *(
         "audited",
         "ranks",

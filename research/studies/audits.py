@@ -243,7 +243,8 @@ def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LO
 def _below(values: Floats, sizes: Counts) -> Floats:
     """Return the standard errors of accepted shares on the side of a fall: by Wilson's lower limit."""
     low, high = _wilson(values, sizes)
-    return np.where(values > 0, values - low, (high - low) / 2) / stats.norm.isf(ALPHA / 2)
+    widths: Floats = np.where(values > 0, values - low, (high - low) / 2)
+    return widths / float(stats.norm.isf(ALPHA / 2))
 
 
 def earlier(first: Counts, second: Counts) -> Counts:

@@ -66,8 +66,10 @@ def limits(n: int, generator: np.random.Generator) -> dict[str, ValueLimits | No
         for name, quantity in zip(names[task], quantities, strict=True):
             estimate = sample.estimates["m", quantity]
             interval = leading(estimate, LEVEL) if np.isfinite(estimate.value) else None
-            known = interval is not None and interval.low is not None and interval.high is not None
-            found[name] = (estimate.value, interval.low, interval.high) if known else None
+            if interval is None or interval.low is None or interval.high is None:
+                found[name] = None
+            else:
+                found[name] = (estimate.value, interval.low, interval.high)
     return found
 
 

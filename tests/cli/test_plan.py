@@ -54,7 +54,7 @@ def test_human_outcomes_by_the_judge_of_a_run(run, tmp_path):
     r = np.corrcoef(judge[0, :80], people[0, :80])[0, 1]
     assert f": a, correlation of judge and people {r:.2g}," in str(answers[0].question)
     assert "300 answers" in str(answers[0].question)
-    assert len(answers) == 3
+    assert len(answers) == 4  # of each model, of the pair, and how many fresh examples confirm the leader
     assert er.plan(results=results) == answers
     assert str(answers[0].question) in run("plan", "--results", str(tmp_path / "pilot")).out
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence
+from evalreport.audit.exact_test import fall_midp
 from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
 from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from research.studies import audits, tables
@@ -52,7 +53,7 @@ def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
 
 @pytest.mark.parametrize("accepted", [1, 3, 6])
 def test_the_simulated_one_run_rule_is_that_of_an_audit(accepted):
-    """30 series of 8 runs, half of them falling: p at most the level of the run, by the audit's own comparison."""
+    """30 series of 8 runs, half of them falling: p at most the level of the run, by the audit's own comparison and Fisher's mid-p."""
     generator = np.random.default_rng(4)
     sizes = np.repeat([500, 300], [accepted, 8])
     fall = 0.12 * (np.arange(30) % 2)[:, None] * (np.arange(accepted + 8) >= accepted + 3)
@@ -63,11 +64,17 @@ def test_the_simulated_one_run_rule_is_that_of_an_audit(accepted):
         with_errors = []
         for value, n in zip(own, sizes, strict=True):
             low, high = wilson_limits(float(value * n), float(n), 0.95)
-            with_errors.append((float(value), (high - low) / 2 / quantile(0.95)))
+            width = float(value) - low if len(with_errors) < accepted else (high - low) / 2
+            with_errors.append((float(value), width / quantile(0.95)))
+        right = np.rint(own * sizes)
+        before = np.array([[right[:accepted].sum(), sizes[:accepted].sum()]], dtype=float)
         hits = [
-            compare_run(with_errors[:accepted], run, of=scale, least_n=300).p_value
-            <= 0.025 * share_of_run(t, 365)
-            for t, run in enumerate(with_errors[accepted:], 1)
+            max(
+                compare_run(with_errors[:accepted], run, of=scale, least_n=300).p_value,
+                fall_midp(before, np.array([[right[night], float(sizes[night])]])),
+            )
+            <= 0.025 * share_of_run(night - accepted + 1, 365)
+            for night, run in enumerate(with_errors[accepted:], accepted)
         ]
         assert found[series] == (hits.index(True) + 1 if any(hits) else 0)
     assert (found > 0).any()

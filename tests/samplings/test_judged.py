@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.errors import InputError
 from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
 from evalreport.metrics.sample import estimate_all
@@ -114,21 +113,17 @@ def test_clusters_add_up_within_their_tasks() -> None:
 
 
 @pytest.mark.parametrize("gold", [0, 1, 9])
-def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
-    """A task with nine judged answers makes the mean null with its name, the verdict undecided, the others theirs."""
+def test_few_human_outcomes_of_a_task_are_pooled_with_the_others(gold: int) -> None:
+    """A task with at most nine judged answers has no value of its own; the mean has one, and the run says why."""
     tasks = two_tasks()
     judge, told = tasks["second"]
     tasks["second"] = (judge, np.where(np.cumsum(~np.isnan(told)) <= gold, told, np.nan))
     results = of_tasks(tasks)
     metric = next(m for m in results.metrics if (m.model, m.metric, m.slice) == ("a", "mean_gold", None))
-    assert metric.value is None
-    assert "the task 'second'" in str(metric.reason) or 'the task "second"' in str(metric.reason)
-    assert "takes 10" in str(metric.reason)
-    (verdict,) = results.verdicts
-    assert (verdict.verdict, verdict.low) == ("undecided", None)
-    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
-    assert "in the task second" in str(warned.text) or "in the task “second”" in str(warned.text)
-    assert "no estimate" in str(warned.text)
+    assert metric.value is not None
+    warned = next(w for w in results.warnings if w.code == "gold_pooled")
+    assert f"People judged {gold} answer" in str(warned.text)
+    assert "second" in str(warned.text)
     alone = {
         m.slice.value: m.value
         for m in results.metrics
@@ -181,17 +176,6 @@ def test_attempts_are_judged_by_question() -> None:
         assert all(
             0 <= limit <= 1 for i in metric.intervals for limit in (i.low, i.high) if limit is not None
         )
-
-
-def test_gold_of_some_attempts_is_refused() -> None:
-    """A question of which people judged two of three attempts: one message with its row and what to do."""
-    source = attempted(answers(n=100, gold=30))
-    gold = source["weak"]["gold"]
-    gold[np.flatnonzero(~np.isnan(gold))[4]] = np.nan
-    with pytest.raises(
-        InputError, match=r"people judged 2 of the 3 attempts of the model 'weak' at the question"
-    ):
-        run(source)
 
 
 def composed() -> Source:

@@ -117,13 +117,13 @@ def answers(predictions: Predictions, weight: Floats, name: str) -> ModelOutputs
     n = len(predictions.y_true)
     if not predictions.classes:
         mean = float(weight @ predictions.y_true / weight.sum())
-        return ModelOutputs(name, y_pred=np.full(n, mean))
+        return ModelOutputs(name, y_pred=np.broadcast_to(mean, n))
     totals = np.bincount(predictions.y_true, weights=weight, minlength=len(predictions.classes))
     return ModelOutputs(
         name,
-        y_pred=np.full(n, most_frequent(predictions, weight), dtype=np.int32),
-        score=np.zeros(n) if predictions.task == "binary" else None,
-        proba=np.tile(totals / totals.sum(), (n, 1)),
+        y_pred=np.broadcast_to(np.int32(most_frequent(predictions, weight)), n),
+        score=np.broadcast_to(0.0, n) if predictions.task == "binary" else None,
+        proba=np.broadcast_to(totals / totals.sum(), (n, len(totals))),
     )
 
 

@@ -15,6 +15,7 @@ from evalreport.comparisons.pairs import Comparison, compare_all, records
 from evalreport.comparisons.registry import Pair
 from evalreport.metrics.estimation import estimate_models
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.fragility.records import FragilityLists, FragilityRecord
 from evalreport.questions.question import Run, question
@@ -92,6 +93,7 @@ def _greedy(
     run: Run, decision: Decision, pair: Pair, undone: Callable[[float | None], bool], *, enough: bool
 ) -> FragilityRecord:
     """Exchange the answers to the examples that favour the winner most until the pair is no longer decided."""
+    run = _of_rows(run)
     predictions = run.predictions
     outputs = {model.name: model for model in predictions.models}
     a, b = outputs[decision.comparison.a], outputs[decision.comparison.b]
@@ -121,6 +123,17 @@ def _greedy(
     if turned is None:
         return _record(run, decision, reason=Message("fragility.never"))
     return _record(run, decision, turned=turned, method="greedy")
+
+
+def _of_rows(run: Run) -> Run:
+    """Return the run with the rows that its counts stand for, where they are not too many."""
+    predictions = run.predictions
+    multiplicity = predictions.multiplicity
+    if multiplicity is None or multiplicity.sum() > MOST_ROWS:
+        return run
+    rows = np.repeat(np.arange(predictions.n), multiplicity)
+    apart = replace(subset(predictions, rows), counts=None, example=np.arange(len(rows)))
+    return replace(run, data=replace(run.data, predictions=apart))
 
 
 Again = Callable[[Indices], tuple[float | None, float | None]]
