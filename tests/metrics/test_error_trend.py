@@ -57,19 +57,19 @@ def test_the_unit_changes_no_p_value(scale: float) -> None:
 
 @pytest.mark.parametrize(
     "predicted",
-    [np.ones(40), np.repeat([1.0, 2.0], 20), np.arange(19.0), np.r_[np.arange(39.0) % 2, 9.0]],
+    [np.ones(80), np.repeat([1.0, 2.0], 40), np.arange(59.0), np.r_[np.arange(79.0) % 2, 9.0]],
     ids=["constant", "two values", "too few", "one row alone"],
 )
 def test_without_three_coefficients_nothing_is_tested(predicted: np.ndarray) -> None:
-    """Constant predictions, two different ones, 19 rows, a row that alone decides a coefficient."""
+    """Constant predictions, two different ones, 59 rows, a row that alone decides a coefficient."""
     random = np.random.default_rng(1)
     assert error_trend(predicted, predicted - random.normal(size=len(predicted))) is None
 
 
 def test_predictions_without_error_have_no_test() -> None:
     """Errors that are all 0, or all 1."""
-    assert error_trend(np.arange(40.0), np.arange(40.0)) is None
-    assert error_trend(np.arange(40.0), np.arange(40.0) + 1) is None
+    assert error_trend(np.arange(80.0), np.arange(80.0)) is None
+    assert error_trend(np.arange(80.0), np.arange(80.0) + 1) is None
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,7 @@ def test_the_title_names_what_leads(trend: dict[str, float], title: str) -> None
     described = describe_distributions(view_of(results))
     assert described is not None
     assert title in described.figures[1].title
+    assert described.figures[0].title != described.figures[1].title
     assert "HC3" in described.figures[1].caption
 
 

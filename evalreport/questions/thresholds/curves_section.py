@@ -429,13 +429,13 @@ def describe_distributions(view: View) -> Figures | None:
     some = say("evidence.values_some", shown=shown, n=record.n) if shown < record.n else ""
     values = f"{say('evidence.values')} {some}".strip()
     tested = say("evidence.residuals", limits=limits)
-    title = _trend(first.name, record.trend)
+    trend = _trend(first.name, record.trend)
     if record.trend is not None:
         tested += " " + say("evidence.residuals_test", p=numbers.p_value(record.trend.p_value))
     return Figures(
         (
             _of_one(view, "predicted-true", title, predicted_true, values),
-            _of_one(view, "residuals", title, residuals, tested),
+            _of_one(view, "residuals", trend, residuals, tested),
         )
     )
 
