@@ -1,7 +1,7 @@
 """Make the prediction files that ``evalreport demo`` brings: one archive a task, in ``evalreport/cli/demonstrations``.
 
-The models are fitted with the scikit-learn of this environment, so another version may make other files: the archives are
-committed, and this script says where they come from. ``python scripts/make_demo.py``
+The models are fitted with the scikit-learn of this environment, so another version may make other files: the archives
+are committed, and this script shows their origin. ``python scripts/make_demo.py``
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ CREDIT = """Three models on 1,000 clients of the simulated data set "Default" (a
 Each file has the true label and the model's probability of a default. The data set's licence is in DATA-LICENSE.txt.
 """
 DIABETES = """Three models on 221 patients: a measure of the progression of diabetes after one year.
-The data set is scikit-learn's load_diabetes (Efron, Hastie, Johnstone and Tibshirani, Least Angle Regression, 2004). Half of
-its 442 patients trained the models, the other half is here.
+The data set is scikit-learn's load_diabetes (Efron, Hastie, Johnstone and Tibshirani, Least Angle Regression, 2004).
+Half of its 442 patients trained the models, the other half is here.
 """
 DIGITS = """Three models on 600 handwritten digits, with their probabilities of the ten classes.
-The data set is scikit-learn's load_digits (E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine
-Learning Repository, 1998, CC BY 4.0). The other 1,197 digits trained the models.
+The data set is scikit-learn's load_digits (E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits,
+UCI Machine Learning Repository, 1998, CC BY 4.0). The other 1,197 digits trained the models.
 """
 QUESTIONS = """Four language models on 564 questions about 60 passages in six tasks, three attempts at each.
 The answers are made up, by examples/suite/make_data.py with a seed: they say nothing about any real model.
@@ -50,13 +50,20 @@ def main() -> None:
     write("binary", CREDIT, credit(), title="Credit default: three models", margin="0.01")
     write("regression", DIABETES, diabetes(), title="Diabetes: three models of its progression", margin="2")
     write("multiclass", DIGITS, digits(), title="Handwritten digits: three models", margin="0.01")
-    write("language-models", QUESTIONS, questions(), title="Four language models, made up", margin="0.02",
-          more='\n# Questions about one passage are alike, so whole passages are drawn.\ncluster = "passage"\n')  # fmt: skip
+    more = '\n# Questions about one passage are alike, so whole passages are drawn.\ncluster = "passage"\n'
+    write(
+        "language-models",
+        QUESTIONS,
+        questions(),
+        title="Four language models, made up",
+        margin="0.02",
+        more=more,
+    )
 
 
 def credit() -> dict[str, Rows]:
     """Return the first 1,000 ids of three models of the example."""
-    tables = {}
+    tables: dict[str, Rows] = {}
     for model in ("logreg", "random_forest", "knn15"):
         with (EXAMPLES / "credit-default/models" / f"{model}.csv").open(encoding="utf-8") as file:
             rows = sorted(csv.DictReader(file), key=lambda row: int(row["id"]))[:1000]
@@ -105,7 +112,8 @@ def rounded(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
     """Round to thousandths that add up to one: the largest remainders are rounded up."""
     whole = np.floor(1000 * probabilities + 1e-9).astype(np.int64)
     order = np.argsort(np.argsort(whole - 1000 * probabilities, axis=1, kind="stable"), axis=1)
-    return whole + (order < 1000 - whole.sum(axis=1, keepdims=True))
+    up: NDArray[np.bool_] = order < 1000 - whole.sum(axis=1, keepdims=True)
+    return np.asarray(whole + up, np.int64)
 
 
 def questions() -> dict[str, Rows]:

@@ -17,7 +17,7 @@ from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.samplings import Influence, JudgedAnswers, Sampling, StudentError
+from evalreport.samplings import Influence, JudgedAnswers, Sampling, StudentError, sampling_by
 from evalreport.texts import Message
 
 Key = tuple[str, Quantity]
@@ -102,6 +102,39 @@ def mean_gold(judge: Floats, gold: Floats, times: Floats | None = None) -> Recti
     return Rectified(weight * of_rest + centre, weight, derivative)
 
 
+def pooled_mean(judge: Floats, gold: Floats, weights: Floats) -> Rectified:
+    """Correct a judge's mean over tasks by people's judgements of all tasks together, where a task has few of them.
+
+    λ is that of all rows as one task. Each row counts by its weight, so that rows that people judged at random stand
+    for all of them: λ (weighted mean of the judge, rows without) + (weighted mean of gold − λ judge, rows with).
+
+    Parameters
+    ----------
+    judge, gold
+        (n,) as of ``mean_gold``.
+    weights
+        (n,) how much each row counts in the mean over tasks.
+
+    Examples
+    --------
+    With equal weights it is ``mean_gold``.
+
+    >>> judge, gold = np.array([1.0, 0, 1, 1, 0, 1]), np.array([1.0, 0, 0, np.nan, np.nan, np.nan])
+    >>> pooled_mean(judge, gold, np.full(6, 1 / 6)).value == mean_gold(judge, gold).value
+    True
+    """
+    weight = mean_gold(judge, gold).weight
+    given = ~np.isnan(gold)
+    derivative, value = np.empty(len(judge)), 0.0
+    for rows, values in ((given, gold - weight * judge), (~given, weight * judge)):
+        if rows.any():
+            share = weights[rows] / weights[rows].sum()
+            centre = float(share @ values[rows])
+            value += centre
+            derivative[rows] = share * (values[rows] - centre)
+    return Rectified(value, weight, derivative)
+
+
 MADE_UP = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 """People's and the judge's outcomes of the rows made up for limits of right and wrong answers; each counts half."""
 
@@ -156,7 +189,8 @@ def _estimate(
         sampling=_judged(units, model.gold),
         evidence=Undefined(),
     )
-    found = _filled(plain, units, layout, model.outcome, model.gold)
+    pooled = is_pooled(predictions, model.gold)
+    found = _filled(plain, units, layout, model.outcome, model.gold, pooled=pooled)
     return found if found.defined else undefined(predictions, key, TOO_LARGE)
 
 
@@ -167,7 +201,17 @@ def _too_few(predictions: Predictions, gold: Floats, reason: Callable[[int], Mes
         n = int(np.count_nonzero(~np.isnan(gold)))
         return reason(n) if n < LEAST_GOLD else None
     task, n = fewest
-    return Message("undefined.in_task", task=task, why=reason(n)) if n < LEAST_GOLD else None
+    if n >= LEAST_GOLD or is_pooled(predictions, gold):
+        return None
+    return Message("undefined.in_task", task=task, why=reason(n))
+
+
+def is_pooled(predictions: Predictions, gold: Floats) -> bool:
+    """Say whether people judged too few rows of some task of a suite, and enough of all tasks together."""
+    fewest = fewest_of_a_task(predictions, gold)
+    if fewest is None or fewest[1] >= LEAST_GOLD:
+        return False
+    return int(np.count_nonzero(~np.isnan(gold))) >= LEAST_GOLD
 
 
 def fewest_of_a_task(predictions: Predictions, gold: Floats) -> tuple[str, int] | None:
@@ -188,11 +232,15 @@ def task_weights(units: Sampling, layout: Layout) -> Floats:
     return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)
 
 
-def _filled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats) -> Value:
+def _filled(
+    estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats, *, pooled: bool
+) -> Value:
     """Return an estimate or a difference with its value and influence from the judge's outcomes and people's.
 
-    Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own.
+    Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own; ``pooled``: with one of all.
     """
+    if pooled:
+        return _with_pooled(estimate, units, layout, judge, gold)
     task = units.stratum
     share = np.bincount(task, weights=task_weights(units, layout))
     value, weights, derivative = 0.0, [], np.empty(units.n)
@@ -216,6 +264,22 @@ def _filled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gol
             made_up=with_made_up(judge, gold) if share_of_right and np.isnan(gold).any() else None,
         ),
         evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
+    )
+
+
+def _with_pooled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats) -> Value:
+    """Return an estimate or a difference whose correction is that of all tasks together."""
+    found = pooled_mean(judge, gold, task_weights(units, layout))
+    together = sampling_by(units.n, units.cluster)
+    by_unit = together.influence(found.derivative)
+    n = int(np.count_nonzero(~np.isnan(gold)))
+    finite = np.isfinite(by_unit).all() and np.isfinite(found.value)
+    return replace(
+        estimate,
+        value=min(max(found.value, estimate.range[0]), estimate.range[1]) if finite else np.nan,
+        influence=Influence(by_unit, np.ones(len(by_unit))),
+        sampling=_judged(together, gold),
+        evidence=Judged(n, len(gold) - n, found.weight),
     )
 
 
@@ -256,4 +320,5 @@ def judged_difference(
     )
     if few is not None:
         return few
-    return _filled(delta, units, layout, first.outcome - second.outcome, gold)
+    judge = first.outcome - second.outcome
+    return _filled(delta, units, layout, judge, gold, pooled=is_pooled(predictions, gold))

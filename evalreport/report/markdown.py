@@ -25,6 +25,8 @@ NUMBERED = re.compile(r"^(\d{1,9})([.)])(?= |$)")
 """The beginning of a numbered list."""
 BACKSLASHED = re.compile(r"([\\|*_@\[\]`~$#]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 """Marks of Markdown, and parts of an address that would become a link."""
+CALLING = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\d)")
+"""Within what would notify a person or link an issue: GitHub finds both in the text, where a backslash is gone."""
 ELEMENT = re.compile(r"<[A-Za-z/!?]")
 """The beginning of an HTML element or a comment; `a < 1` is none."""
 
@@ -82,12 +84,12 @@ def escaped(value: Any) -> Any:
 
     Examples
     --------
-    >>> escaped("<b> a|b *c* @me [x](y)")
-    '&lt;b&gt; a\\|b \\*c\\* \\@me \\[x\\](y)'
+    >>> escaped("<b> a|b *c* [x](y)"), escaped("@me #12")
+    ('&lt;b&gt; a\\|b \\*c\\* \\[x\\](y)', '\\@\u200dme \\#\u200d12')
     """
     if not isinstance(value, (str, Message)):
         return value
-    text = "".join(ENTITIES.get(c, c) for c in visible(value))
+    text = "".join(ENTITIES.get(c, c) for c in CALLING.sub("\u200d", visible(value)))
     return NUMBERED.sub(r"\1\\\2", BACKSLASHED.sub(r"\\\1", text))
 
 

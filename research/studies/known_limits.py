@@ -14,7 +14,6 @@ Cell = tuple[str, int, str, str, str]
 ONE_OUTCOME = (
     "three failures alone have the chance 6.1 %, so coverage jumps there; `clopper_pearson` guarantees 95 %"
 )
-CHANCE_OF_A_JUDGE = "chance: `ppi` covered 94.6 % in 10,000 further data sets of this cell"
 CHANCE_OF_A_SUITE = "chance: `suite_t` covered 94.0 % in 40,000 further data sets of this cell"
 CHANCE = "chance: `logit` covered 94.7 % in 10,000 further data sets of this cell"
 
@@ -30,9 +29,6 @@ _LISTED: Mapping[str, Mapping[Where, tuple[str, ...]]] = {
     },
     CHANCE_OF_A_SUITE: {
         ("suite", 5, "value", "a"): ("mean_outcome",),
-    },
-    CHANCE_OF_A_JUDGE: {
-        ("judge, sensitivity 0.9", 500, "value", "a"): ("mean_gold",),
     },
 }
 """By reason: the metrics that miss there."""

@@ -35,4 +35,4 @@ def test_hostile_names_stay_text(made, compare, tmp_path):
     text = (tmp_path / "c.md").read_text(encoding="utf-8")
     assert "<b>" not in text
     assert "\x1b" not in text
-    assert "&lt;b&gt;\\@all" in text
+    assert "&lt;b&gt;\\@\u200dall" in text

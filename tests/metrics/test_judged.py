@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+import evalreport
 from evalreport.errors import UsageError
 from evalreport.metrics.judged import mean_gold
 from tests.reference.second_round import agrees, each
@@ -186,15 +187,17 @@ def test_clusters_add_up_what_their_rows_contribute() -> None:
 
 
 def test_few_human_outcomes_decide_nothing() -> None:
-    """Nine judged rows: no value, undecided verdicts with the reason; twenty: a warning of narrow intervals."""
+    """Nine judged rows: no value, undecided verdicts with the reason; twenty: a warning of narrow ones of pairs."""
     nine, twenty = run(answers(gold=9)), run(answers(gold=20))
     assert all(m.value is None and m.reason for m in nine.metrics if m.metric == "mean_gold")
     assert [(v.verdict, v.low) for v in nine.verdicts] == [("undecided", None)] * 3
     assert all("people judged 9 answers" in str(v.text) for v in nine.verdicts)
-    for results, said in ((nine, "so it has no estimate"), (twenty, "In simulations with so few")):
+    models, pairs = {(model,) for model in ABILITY}, {v.about for v in twenty.verdicts}
+    told = ((nine, models, "so it has no estimate"), (twenty, pairs, "intervals of differences"))
+    for results, about, words in told:
         warned = [w for w in results.warnings if w.code == "few_gold"]
-        assert {w.about for w in warned} == {(model,) for model in ABILITY}
-        assert all(said in w.text for w in warned)
+        assert {w.about for w in warned} == about
+        assert all(words in w.text for w in warned)
     assert all(v.low is not None for v in twenty.verdicts)
     assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
 
@@ -262,3 +265,30 @@ def test_the_interval_holds_what_people_say_and_the_judge_s_does_not() -> None:
         naive += abs(judge.mean() - 0.7) <= Z * judge.std() / math.sqrt(1000)
     assert 0.92 <= held / 400 <= 0.98
     assert naive == 0
+
+
+def test_few_labels_of_a_task_are_pooled_and_it_is_said():
+    """Sixty labels over five tasks, eight in one: the weighted residual means by numpy, and a caution."""
+    rng = np.random.default_rng(0)
+    sizes, n = (60, 80, 60, 60, 40), 300
+    task = np.repeat(np.arange(5), sizes)
+    people = (rng.random(n) < 0.7).astype(float)
+    judge = np.where(rng.random(n) < 0.85, people, 1 - people)
+    given = np.zeros(n, dtype=bool)
+    for number, labels in enumerate((12, 14, 8, 14, 12)):
+        given[rng.choice(np.flatnonzero(task == number), labels, replace=False)] = True
+    source = {"id": [f"q{k:03d}" for k in range(n)], "task": [f"t{k}" for k in task], "outcome": judge,
+              "gold": np.where(given, people, np.nan)}  # fmt: skip
+    results = evalreport.evaluate({"m": source}, resamples=50)
+    (row,) = results.judge_estimates
+    weights = 1 / (5 * np.array(sizes)[task])
+    lam = mean_gold(judge, source["gold"]).weight
+    expected = lam * np.average(judge[~given], weights=weights[~given]) + np.average(
+        (people - lam * judge)[given], weights=weights[given]
+    )
+    assert row.value == pytest.approx(expected, rel=1e-12)
+    assert row.lam == pytest.approx(lam, rel=1e-12)
+    assert (row.n_gold, row.fewest_gold) == (60, 8)
+    assert row.low < row.value < row.high
+    (said,) = [w for w in results.warnings if w.code == "gold_pooled"]
+    assert "8 answers in the task 't2'" in str(said.text) or "8 answers in the task t2" in str(said.text)

@@ -56,7 +56,7 @@ def test_the_flow_adds_up_from_the_cases_read_to_those_compared(results):
         ("used", None, None, 50),
     ]
     evidence = described(results)
-    assert evidence.title == "Evidence: 50 of 60 cases are compared"
+    assert evidence.title == "Evidence: 50 of 60 cases are evaluated"
     assert [step.kept.n for step in evidence.steps] == ["60", "55", "53", "50"]
     assert [step.left_out.n for step in evidence.steps if step.left_out] == ["5", "2", "3"]
     assert [(m.read, m.empty, m.used) for m in evidence.models] == [("55", "0", "50"), ("60", "3", "50")]
@@ -67,7 +67,7 @@ def test_where_nothing_was_left_out_one_sentence_says_so():
     plain = {"a": {"y_true": ["0", "1"] * 20, "y_pred": ["0", "1"] * 20}}
     evidence = described(er.evaluate(plain, metrics="accuracy", resamples=20))
     assert (evidence.title, evidence.flow_title, evidence.steps) == (
-        "Evidence: all 40 cases are compared",
+        "Evidence: all 40 cases are evaluated",
         "Flow of cases: nothing was left out",
         (),
     )

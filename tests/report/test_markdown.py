@@ -42,8 +42,8 @@ ANY = st.one_of(
 @given(text=ANY)
 @settings(max_examples=300, deadline=None)
 def test_escaped_markdown_says_what_was_meant(text: str) -> None:
-    """Another program reads the escaped text back as the visible form of what was escaped."""
-    shown = " ".join(visible(text).split(" "))
+    """Another program reads the escaped text back as its visible form, with joiners after @ and #."""
+    shown = re.sub(r"@(?=\w)", "@\u200d", re.sub(r"#(?=\d)", "#\u200d", " ".join(visible(text).split(" "))))
     inline = MarkdownIt("commonmark").parseInline("x" + escaped(text) + "x")[0]
     read = "".join(mark.content for mark in inline.children or ())
     assert read == f"x{shown}x"
@@ -55,3 +55,12 @@ def test_escaped_markdown_says_what_was_meant(text: str) -> None:
 def test_a_bare_address_is_no_link_in_the_summary(address: str) -> None:
     """GitHub makes links of what begins with a scheme or www: both are broken by a backslash."""
     assert not re.search(r"(?<!\\)://|www\.", escaped(f"see {address}"), flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", ["@octocat", "see #123", "a@b @org/team", "owner/repo#7"])
+def test_a_name_neither_notifies_a_person_nor_links_an_issue(name: str) -> None:
+    """GitHub looks for both in the text that it shows, where backslashes are gone: a joiner stands between."""
+    inline = MarkdownIt("commonmark").parseInline(escaped(name))[0]
+    shown = "".join(mark.content for mark in inline.children or ())
+    assert not re.search(r"@\w|#\d", shown)
+    assert shown.replace("\u200d", "") == name

@@ -142,7 +142,7 @@ def test_markdown_is_escaped(folder: Path) -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     unescaped = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
     assert set(unescaped) == {7}
-    assert "\\@you" in text
+    assert "\\@\u200dyou" in text
     assert "\\[x\\](" in text
 
 

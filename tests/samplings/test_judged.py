@@ -139,13 +139,15 @@ def test_a_task_with_few_human_outcomes_leaves_no_value(gold: int) -> None:
 
 
 def test_the_warning_of_few_goes_by_the_task_with_fewest() -> None:
-    """Thirty judged answers in each of 20 tasks are 600 in all, and each task's error is known from thirty."""
+    """25 judged answers in each of 20 tasks are 500 in all, and a pair's error in each task is known from 25."""
     judge, gold = two_tasks()["first"]
-    results = of_tasks({f"task {i:02d}": (judge, gold) for i in range(20)})
-    (warned,) = [w for w in results.warnings if w.code == "few_gold" and w.about == ("a",)]
-    record = next(r for r in results.judge_estimates if (r.a, r.b) == ("a", None))
-    assert (record.n_gold, record.fewest_gold) == (600, 30)
-    assert "People judged 30 answers of a in the task" in str(warned.text)
+    few = np.where(np.cumsum(~np.isnan(gold)) <= 25, gold, np.nan)
+    results = of_tasks({f"task {i:02d}": (judge, few) for i in range(20)})
+    (warned,) = [w for w in results.warnings if w.code == "few_gold"]
+    record = next(r for r in results.judge_estimates if (r.a, r.b) == ("a", "none"))
+    assert (record.n_gold, record.fewest_gold) == (500, 25)
+    assert warned.about == ("a", "none")
+    assert "People judged 25 answers of both a and none to the same questions in the task" in str(warned.text)
 
 
 def attempted(source: Source, attempts: int = 3) -> Source:

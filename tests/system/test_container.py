@@ -173,7 +173,7 @@ def test_the_image_has_what_the_readme_promises_of_an_extra(image):
 
 
 def test_the_demo_sets_up_a_bare_debian(tmp_path: Path):
-    """`make demo` as the README says, from nothing but make and Python: its last lines name the report and what to try."""
+    """`make demo` as the README says, from nothing but make and Python: the line before the last names the report."""
     if os.geteuid() != 0:
         pytest.skip("a root file system can be made by root alone")
     stage = Stage(tmp_path / "debian")

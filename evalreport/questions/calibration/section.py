@@ -41,7 +41,7 @@ from evalreport.report.view import Model, View
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
 
-MOST_PANELS, MOST_TABLES, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 2, 12, 6, 10, 20
+MOST_PANELS, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 12, 6, 10, 20
 WIDTH, HEIGHT = 4.2, 3.6
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 
@@ -120,14 +120,12 @@ def describe_details(view: View) -> CalibrationDetails | None:
     panels = () if _is_alone(found) else _panels(view, found)
     tables = () if of_grades else _grades(view, [m.id for m in view.models], by_class=by_class)
     cut = ""
-    if len(tables) > MOST_TABLES:
-        cut = say("calibration.details_cut", shown=MOST_TABLES, n=len(tables))
+    if len(tables) > 1:
+        cut = say("calibration.details_cut", n=len(tables))
     parts = _parts(view, [m.id for m in view.models], by_class=by_class)
     if not panels and not tables and parts is None:
         return None
-    return CalibrationDetails(
-        _figures(view, panels, found), _note(view, panels), tables[:MOST_PANELS], parts, cut
-    )
+    return CalibrationDetails(_figures(view, panels, found), _note(view, panels), tables[:1], parts, cut)
 
 
 def _is_alone(found: Sequence[Finding]) -> bool:

@@ -8,7 +8,7 @@ from evalreport.report.table import Cell, Row, Table, Tables, headings
 from evalreport.report.view import View, text_of
 from evalreport.texts import say
 
-MOST_ROWS = 12
+MOST_ROWS = 6
 
 
 def describe(view: View) -> Tables | None:

@@ -14,7 +14,7 @@ from evalreport.intervals import leading, recommended, resolved
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged
-from evalreport.metrics.judged import common_gold, fewest_of_a_task, task_weights
+from evalreport.metrics.judged import common_gold, fewest_of_a_task, is_pooled, task_weights
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
@@ -222,9 +222,12 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     used, example = np.unique(part.example, return_inverse=True)
     part = replace(part, models=own, ids=part.ids.take(from_numpy(used)), example=example.astype(np.int64))
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
+    pooled = any(m.gold is not None and is_pooled(sample.predictions, m.gold) for m in models)
+    pooled |= is_pooled(sample.predictions, np.where(given, 0.0, np.nan))
+    units = sampling_by(len(rows), _clusters(sample.units, rows)) if pooled else _within(sample.units, rows)
     sampled = estimate_all(
-        part, (OUTCOME,), units=_within(sample.units, rows), n_resamples=0, seed=options.seed,
-        average=options.average,
+        part, (OUTCOME,), units=units, n_resamples=0, seed=options.seed,
+        average="examples" if pooled else options.average,
     )  # fmt: skip
     return sampled, plain
 
@@ -232,7 +235,10 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
 def _within(units: Sampling, rows: Indices) -> Sampling:
     """Return the units of some rows."""
     task = None if units.task is None else units.task[rows]
+    return sampling_by(len(rows), _clusters(units, rows), task=task)
+
+
+def _clusters(units: Sampling, rows: Indices) -> Indices | None:
     if units.cluster is None:
-        return sampling_by(len(rows), task=task)
-    cluster = np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)
-    return sampling_by(len(rows), cluster, task=task)
+        return None
+    return np.unique(units.cluster[rows], return_inverse=True)[1].astype(np.int64)

@@ -41,6 +41,21 @@ def judge_scales_differ(judges: JudgeLists) -> Iterator[WarningRecord]:
             )
 
 
+@check("gold_pooled", needs=("judges", "tasks"))
+def gold_pooled(judges: JudgeLists) -> Iterator[WarningRecord]:
+    """Say that people judged few answers of some task, so that their labels of all tasks are taken together."""
+    few = [r for r in judges.judge_estimates if r.b is None and _pooled(r)]
+    if few:
+        least = min(few, key=lambda r: (r.fewest_gold or 0, r.a))
+        yield warning(
+            "gold_pooled",
+            about=tuple(r.a for r in few),
+            n=least.fewest_gold,
+            task=least.fewest_task,
+            least=LEAST_GOLD,
+        )
+
+
 @check("judge_favours", needs=("judge_bias",))
 @check("few_gold", "few_judge_errors", of_models=True)
 def judge_warnings(judges: JudgeLists, options: Options) -> Iterator[WarningRecord]:
@@ -92,7 +107,8 @@ def _few_outcomes(
     for r in estimates:
         if r.b is None:
             continue
-        n = r.n_gold if r.fewest_gold is None else r.fewest_gold
+        fewest = _fewest_of(r)
+        n = r.n_gold if fewest is None else fewest[1]
         short = _how_few("difference", n)
         if short and n not in [known[name] for name in few & {r.a, r.b}]:
             yield _few(short, "of_pair", (r.a, r.b), n, r)
@@ -110,8 +126,13 @@ def _few(
     return warning("few_gold", key, about=names, **called, n=n, **short)
 
 
+def _pooled(record: JudgeEstimateRecord) -> bool:
+    """Say whether the labels of all tasks are taken together, for some task has too few."""
+    return record.fewest_gold is not None and record.fewest_gold < LEAST_GOLD <= record.n_gold
+
+
 def _fewest_of(record: JudgeEstimateRecord | None) -> tuple[str, int] | None:
-    if record is None or record.fewest_task is None or record.fewest_gold is None:
+    if record is None or record.fewest_task is None or record.fewest_gold is None or _pooled(record):
         return None
     return record.fewest_task, record.fewest_gold
 

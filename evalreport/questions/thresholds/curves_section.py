@@ -57,8 +57,8 @@ WIDTH, HEIGHT = 4.8, 3.4
 """Inches of a figure in one of two columns: on a phone its letters are still read."""
 ENDS, ALL_FOUND, AT = (0.1, 0.2, 0.4, 0.6), 0.98, 0.1
 """Where the axis of false positive rates may end, from which recall on, and the rate that is read off."""
-STEPS = (0.02, 0.05, 0.1, 0.2, 0.4)
-"""From these shares of a class on that are missed a cell is a step redder."""
+STEPS, WIDEST = 5, 0.1
+"""How red a cell of the map may be, and the least span of recalls from the best of all down that all shades fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +283,13 @@ def _class_map(view: View) -> tuple[Table | None, tuple[str, ...]]:
         return None, ()
     names = distinct_names(list(results.classes))
     shown, heads = order[:MOST_CLASSES], models[:MOST_MODELS]
+    drawn = [recalls[m.id][label] for m in heads for label in shown]
+    best = max(recall for m in heads for recall in recalls[m.id].values())
+    span = max(best - min(drawn), WIDEST)
     rows = []
     for label in shown:
         own = [recalls[m.id][label] for m in heads]
-        cells = tuple((f"{100 * recall:.0f}", sum(1 - recall >= step for step in STEPS)) for recall in own)
+        cells = tuple((f"{100 * recall:.0f}", round(STEPS * (best - recall) / span)) for recall in own)
         rows.append((names[label], numbers.count(round(totals[label])), cells))
     notes = [
         say("evidence.classes", first=models[0].name),

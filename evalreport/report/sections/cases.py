@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from evalreport import numbers
+from evalreport.questions.thresholds.options import shares_of
+from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.report.naming import MetricKey, label_of
 from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import (
@@ -71,7 +74,9 @@ Counts = dict[tuple[str, str], float]
 
 def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     rows, found = [], []
+    chosen = _at_another_threshold(view, positive)
     outcomes = {model: outcomes_of(view.results, model.id, positive) for model in counts}
+    outcomes |= {model: own for model in counts if (own := chosen.outcomes.get(model.id)) is not None}
     # Both bars of all models are on one scale: the longest is as wide as the column.
     most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
     totals: tuple[float, float] = (0.0, 0.0)
@@ -119,14 +124,62 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         say(f"cases.{of}negatives", n=numbers.count(totals[1])),
     )
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
-    note = f"{threshold} {_what_counts(view, sum(totals))}".strip()
+    note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
     heads = tuple(
         say(f"cases.{name}")
         for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")
     )
     return Cases(
-        _headed(view, say(f"cases.{key}", **known)), "binary", groups, heads, tuple(rows), None, note
+        chosen.heading or _headed(view, say(f"cases.{key}", **known)),
+        "binary",
+        groups,
+        heads,
+        tuple(rows),
+        None,
+        note,
     )
+
+
+LEAST_FOUND, FALSE_ALARMS = 0.2, 0.1
+"""Where 0.5, which nobody chose, finds a smaller share than the first, counts are at this rate of false alarms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Counts (TP, FP, FN, TN) by model at a threshold other than 0.5, with heading and note; empty: at 0.5."""
+
+    heading: str = ""
+    note: str = ""
+    outcomes: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
+
+
+def _at_another_threshold(view: View, positive: str) -> Chosen:
+    """Return counts at the threshold that was asked for; where 0.5 finds hardly any, at one rate of false alarms."""
+    results = view.results
+    if view.threshold_was_chosen:
+        return Chosen()
+    asked = {r.model: r for r in results.threshold_changes if r.tp is not None}
+    if asked:
+        at = numbers.to_digits(next(iter(asked.values())).threshold)
+        found = {m: (r.tp or 0.0, r.fp or 0.0, r.fn or 0.0, r.tn or 0.0) for m, r in asked.items()}
+        return Chosen(say("cases.at_asked", threshold=at), say("cases.note_at_asked", threshold=at), found)
+    costs = [p for p in results.operating_points if p.criterion == "cost"]
+    if costs:
+        ratio = numbers.to_digits(float(results.options["cost_ratio"]))
+        return Chosen(say("cases.at_cost"), say("cases.note_at_cost", ratio=ratio), _counts(costs))
+    own = [outcomes_of(results, m.id, positive) for m in view.models]
+    shares = [tp / (tp + fn) for tp, _, fn, _ in own if tp + fn]
+    rate = (shares_of(results.options.get("alarms")) or (FALSE_ALARMS,))[-1]
+    points = [p for p in results.operating_points if (p.criterion, p.at) == ("fixed_fpr", rate)]
+    if not points or not shares or max(shares) >= LEAST_FOUND:
+        return Chosen()
+    found = _counts(points)
+    most = numbers.count(max(tp for tp, *_ in own))
+    return Chosen(say("cases.at_alarms", rate=rate), say("cases.note_at_alarms", rate=rate, most=most), found)
+
+
+def _counts(points: Iterable[OperatingPointRecord]) -> dict[str, tuple[float, float, float, float]]:
+    return {p.model: (p.tp, p.fp, p.fn, p.tn) for p in points}
 
 
 def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:

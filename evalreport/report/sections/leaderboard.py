@@ -577,6 +577,9 @@ def _names(view: View) -> str:
     short = [model for model in view.models if model.name != model.full]
     if not short:
         return ""
+    head, _, tail = short[0].full.partition(short[0].name)
+    if all(model.full == f"{head}{model.name}{tail}" for model in view.models):
+        return say("leaderboard.names_cut", head=f"{head}…{tail}")
     pairs = [say("leaderboard.short_name", short=model.name, full=model.full) for model in short]
     return say("leaderboard.short_names", names=", ".join(pairs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -69,3 +70,36 @@ def test_mistakes_keep_what_tells_classes_apart() -> None:
     cases = describe_cases(view)
     assert cases is not None
     assert cases.rows[0].cells[-1] == "“012…” as “049…” (1)"
+
+
+def rare(**options: object) -> er.Results:
+    """Return a run at 2 % prevalence whose probabilities are all below 0.5."""
+    truth = np.arange(1000) < 20
+    rng = np.random.default_rng(2)
+    models = {name: {"p_1": 0.3 * rng.random(1000) + 0.1 * truth} for name in ("a", "b")}
+    return er.evaluate(models, truth=truth.astype(int), positive="1", resamples=50, **options)
+
+
+def test_where_a_half_finds_nobody_counts_are_at_ten_percent_false_alarms() -> None:
+    """0.5 finds 0 of 20; at the threshold of 10 % false alarms, by numpy, 98 of 980 or fewer are alarms."""
+    results = rare()
+    cases = describe_cases(view_of(results))
+    assert cases is not None
+    assert cases.heading == "In cases, at 10 % false alarms"
+    assert "0.5, which nobody chose, finds 0 at most" in cases.note
+    points = {p.model: p for p in results.operating_points if (p.criterion, p.at) == ("fixed_fpr", 0.1)}
+    for row in cases.rows:
+        assert row.cells[0] == str(int(points[row.model.id].tp)) != "0"
+        assert int(row.cells[3]) <= 98
+
+
+def test_counts_are_at_the_threshold_that_was_asked_for() -> None:
+    """--what-if-threshold 0.2, or the thresholds of least cost: by name of the option, never 0.5."""
+    cases = describe_cases(view_of(rare(what_if_threshold=0.2)))
+    assert cases is not None
+    assert cases.heading == "In cases, at a threshold of 0.2"
+    assert {int(row.cells[0]) + int(row.cells[1]) for row in cases.rows} == {20}
+    cases = describe_cases(view_of(rare(cost_ratio=20.0)))
+    assert cases is not None
+    assert cases.heading == "In cases, at the thresholds of least cost"
+    assert "a miss at 20 times a false alarm" in cases.note
