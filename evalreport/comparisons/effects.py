@@ -16,9 +16,9 @@ import numpy as np
 
 from evalreport.comparisons.pairs import MOST_PAIRS, Comparison
 from evalreport.comparisons.registry import Pair
-from evalreport.engine.distributions import Array
+from evalreport.engine.distributions import Array, t_quantile
 from evalreport.engine.ranks import equalised, mid_ranks
-from evalreport.intervals.proportions import newcombe_paired_limits, quantile, wilson_limits
+from evalreport.intervals.proportions import newcombe_paired_limits, wilson_limits
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -347,20 +347,57 @@ def _of_fits(comparison: Comparison, pair: Pair) -> Iterator[Sized]:
 
 def _standardised(differences: Floats, level: float | None) -> Iterator[Sized]:
     """Yield the mean difference in units of the differences' own standard deviation (divisor n - 1)."""
-    n = len(differences)
-    if n < 2:
+    if len(differences) < 2:
         return
     spread = float(differences.std(ddof=1))
     mean = float(differences.mean())
     if spread <= 1e-12 * abs(mean) or spread == 0:
         return
     d = mean / spread
-    limits = NO_LIMITS
-    if level is not None:
-        # Large-sample variance of a paired d: Hedges and Olkin (1985), chapter 5, with one sample of differences.
-        half = quantile(level) * math.sqrt(1 / n + d * d / (2 * n))
-        limits = (d - half, d + half)
+    limits = NO_LIMITS if level is None else standardised_limits(differences, level)
     yield ("cohen_d", d, limits, Message("effect.standardised", d=d, decimals=2))
+
+
+LEAST_STANDARDISED = 100
+"""With fewer differences Cohen's d has no limits: their skewness and kurtosis are not known well enough."""
+
+
+def standardised_limits(differences: Floats, level: float) -> Limits:
+    """Return the confidence limits of Cohen's d of paired differences, of any distribution with four moments.
+
+    d -+ t(n - 1) sqrt((1 - d skewness + d^2 (kurtosis - 1) / 4) / n), the delta method on the mean and the standard
+    deviation; normal differences have kurtosis 3, hence the textbook variance (1 + d^2 / 2) / n.
+
+    Parameters
+    ----------
+    differences
+        (n,), of independent examples.
+    level
+        Confidence.
+
+    Returns
+    -------
+    tuple
+        Lower and upper limit; None, None with fewer than 100 differences, and where the variance is 0.
+
+    Examples
+    --------
+    >>> standardised_limits(np.arange(99.0), 0.95)
+    (None, None)
+    >>> [round(limit, 3) for limit in standardised_limits(np.tile([-1.0, 0.0, 0.0, 2.0], 50), 0.95)]
+    [0.099, 0.359]
+    """
+    n = len(differences)
+    if n < LEAST_STANDARDISED:
+        return NO_LIMITS
+    centred = differences - differences.mean()
+    centred = centred / np.sqrt((centred**2).mean())
+    d = float(differences.mean() / differences.std(ddof=1))
+    variance = 1 - d * float((centred**3).mean()) + d * d * (float((centred**4).mean()) - 1) / 4
+    if variance <= 1e-12:  # two values alone may make it 0
+        return NO_LIMITS
+    half = t_quantile((1 + level) / 2, n - 1) * math.sqrt(variance / n)
+    return d - half, d + half
 
 
 def _by_ranks(gains: Floats, compared: float, a: str, b: str, unit: str) -> Iterator[Sized]:

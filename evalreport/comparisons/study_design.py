@@ -324,7 +324,7 @@ def _difference_of(
     if len(expected) == 2 and layout in ("paired", "independent"):
         between = abs(expected[0] - expected[1])
         if between < SAME:
-            raise UsageError(f"--expected {expected[0]:g} twice: two equal models have no difference to find")
+            raise UsageError(f"--expected {expected[0]:g} twice: equal values leave nothing to find")
         if difference is not None and abs(difference - between) > SAME:
             raise UsageError(
                 f"--difference {difference:g} contradicts --expected {expected[0]:g} --expected {expected[1]:g}, which"

@@ -10,6 +10,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
 from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.rejection import Confidences
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.sums import labels_without_denominator
 from evalreport.predictions.arrays import Floats
@@ -45,6 +46,23 @@ def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
                     metrics.setdefault((model.name, lost), []).append(definition(quantity).display.phrase)
     for (name, lost), phrases in metrics.items():
         yield warning("labels_left_out", about=(name,), model=name, labels=lost[:6], metrics=phrases)
+
+
+FEW_WRONG = 100
+"""With fewer wrong answers intervals of areas under the risk-coverage curve hold too rarely (docs/kinds.csv)."""
+
+
+@check("few_wrong_answers", needs=("probabilities",), of_models=True)
+def few_wrong_answers(sample: Sample) -> Iterator[WarningRecord]:
+    """Warn of areas under the risk-coverage curve of few wrong answers."""
+    counted: dict[str, int] = {}
+    for (model, quantity), states in sample.rows.states.items():
+        found = [state for state in states if isinstance(state, Confidences)]
+        if found and definition(quantity).inference.smooth:
+            counted[model] = int(sum(np.nansum(state.wrong) for state in found))
+    for model, n in counted.items():
+        if n < FEW_WRONG:
+            yield warning("few_wrong_answers", about=(model,), model=model, n=n)
 
 
 FEW_OF_A_CLASS = 30

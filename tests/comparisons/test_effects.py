@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import evalreport
+from evalreport.comparisons.effects import standardised_limits
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.schema.results import Results
 
@@ -117,6 +118,41 @@ def test_sizes_of_mean_losses():
     n = len(d)
     assert abs(size(results, "rank_biserial").value) == pytest.approx(1 - 4 * w / (n * (n + 1)))
     assert size(results, "rank_biserial").value > 0, "a has the smaller errors"
+
+
+@pytest.mark.parametrize(("n", "seed"), [(100, 2), (400, 3)])
+def test_the_limits_of_cohen_s_d_know_skewness_and_kurtosis(n: int, seed: int):
+    """Var(d) = (1 - d skewness + d^2 (kurtosis - 1) / 4) / n by scipy's moments, with t(n - 1)."""
+    models, d = values(seed, n)
+    found = size(evaluate(models, metrics=("mae",)), "cohen_d")
+    by_hand = d.mean() / d.std(ddof=1)
+    moments = stats.skew(d), stats.kurtosis(d, fisher=False)
+    variance = (1 - by_hand * moments[0] + by_hand**2 * (moments[1] - 1) / 4) / n
+    half = stats.t.ppf(0.975, n - 1) * math.sqrt(variance)
+    assert (found.low, found.high) == pytest.approx((by_hand - half, by_hand + half), rel=1e-9)
+
+
+def test_below_100_examples_cohen_s_d_has_no_limits():
+    """The value stays."""
+    models, d = values(n=99)
+    found = size(evaluate(models, metrics=("mae",)), "cohen_d")
+    assert found.value == pytest.approx(d.mean() / d.std(ddof=1))
+    assert (found.low, found.high) == (None, None)
+
+
+def test_the_limits_of_cohen_s_d_do_not_depend_on_the_unit():
+    """Differences in any unit have the same limits."""
+    d = np.random.default_rng(4).exponential(size=120) - 0.7
+    expected = standardised_limits(d, 0.95)
+    for scale in (1e-150, 1e12):
+        assert standardised_limits(scale * d, 0.95) == pytest.approx(expected, rel=1e-9)
+
+
+def test_cohen_s_d_has_no_interval_without_width():
+    """A quarter 1.5 and the rest 0.5: d times skewness is 2, and the variance (1 - d skewness / 2)^2 / n is 0."""
+    differences = np.tile([0.5, 0.5, 0.5, 1.5], 1_000_000)
+    assert stats.skew(differences) * differences.mean() / differences.std() == pytest.approx(2)
+    assert standardised_limits(differences, 0.95) == (None, None)
 
 
 def test_sizes_over_folds_have_no_limits():

@@ -80,7 +80,7 @@ def test_two_expected_values_on_the_same_examples_need_no_difference() -> None:
     [
         ({"expected": (0.8, 0.75), "difference": 0.1}, "contradicts"),
         ({"expected": (0.8, 0.75), "difference": 0.1, "examples": 500}, "contradicts"),
-        ({"expected": (0.8, 0.8)}, "two equal models"),
+        ({"expected": (0.8, 0.8)}, "equal values leave nothing to find"),
         ({"expected": (0.8, 0.75), "layout": "one"}, "given once"),
         ({"layout": "independent"}, "state what is asked"),
         ({"layout": "one", "expected": (0.8,)}, "state what is asked"),

@@ -411,3 +411,18 @@ def test_one_model_in_two_files_asks_for_names(write: Write) -> None:
     with pytest.raises(InputError) as caught:
         er.load([folder / "new/x.csv", folder / "old/x.csv"])
     assert "name" in (caught.value.remedy or "")
+
+
+def test_a_pass_at_k_that_cannot_be_computed_is_shown_with_its_reason(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the terminal, the summary and the results."""
+    rows = [f"{m},q{k},{v}" for m in "ab" for k in range(4) for v in (1, k % 2)]
+    path = write("m.csv", "model,task_id,passed\n" + "\n".join(rows) + "\n")
+    words = ["--attempts-by", "task_id", "-m", "mean_outcome", "-m", "pass@5", "--resamples", "50"]
+    assert main(["run", str(path), *words, "-f", "json", "-f", "md", "-o", str(tmp_path / "r")]) == 0
+    reason = "some question has fewer than 5 attempts"
+    printed = " ".join(capsys.readouterr().out.split())
+    summary = (tmp_path / "r/summary.md").read_text(encoding="utf-8")
+    results = (tmp_path / "r/results.json").read_text(encoding="utf-8")
+    assert all(reason in text for text in (printed, summary, results))

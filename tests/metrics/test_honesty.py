@@ -15,6 +15,7 @@ CRITERIA = {"aic", "bic", "mdl", "vc_bound"}
 VALUE_ONLY = {"soft_auc", "deviance", "ece", "mce", "ks", "max_accuracy", "max_error"} | CRITERIA
 NOT_SMOOTH = {"eer", "precision_at_10", "recall_at_10", "f1_at_10", "r_precision", "medae"} | VALUE_ONLY
 NOT_SMOOTH |= {"calibration_error", "recall_at_fpr", "precision_at_rate", "recall_at_rate"}
+NOT_SMOOTH |= {"precision_at_recall", "specificity_at_recall", "accuracy_at_coverage"}
 
 
 def test_what_is_smooth_and_what_has_no_interval() -> None:

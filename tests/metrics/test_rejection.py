@@ -109,3 +109,11 @@ def test_several_classes_have_them_too() -> None:
     results = er.evaluate({"m": frame}, metrics=["aurc"], resamples=20)
     wrong = (np.array(list("abc"))[p.argmax(axis=1)] != frame.y_true).to_numpy().astype(float)
     assert results.metrics[0].value == pytest.approx(by_definition(p.max(axis=1), wrong), rel=1e-10)
+
+
+def test_few_wrong_answers_are_said() -> None:
+    """With fewer than 100 the interval of the area is short (docs/kinds.csv); of more nothing is said."""
+    few = er.evaluate(data(), metrics=["aurc"], resamples=20)
+    assert {w.about for w in few.warnings if w.code == "few_wrong_answers"} == {("a",), ("b",)}
+    many = er.evaluate(data(900), metrics=["aurc"], resamples=20)
+    assert not [w for w in many.warnings if w.code == "few_wrong_answers"]

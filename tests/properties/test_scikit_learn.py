@@ -88,6 +88,20 @@ ELSEWHERE = {
         (m.name for m in METRICS.values() if m.tasks == ("clustering",)), "tests/metrics/test_clustering.py"
     ),
     "specificity": "averages over classes: reference values from R",
+    "error_ratio": "reference values, tests/intervals/test_sums.py",
+    **dict.fromkeys(
+        (m.name for m in METRICS.values() if m.ordered), "scikit-learn, tests/metrics/test_ordered.py"
+    ),
+    **dict.fromkeys(
+        (m.name for m in METRICS.values() if m.tasks in (("intervals",), ("sets",))),
+        "reference values and scikit-learn, tests/metrics/test_quantiles.py",
+    ),
+    **dict.fromkeys(
+        ("aurc", "e_aurc", "accuracy_at_coverage"), "their definitions, tests/metrics/test_rejection.py"
+    ),
+    **dict.fromkeys(
+        ("precision_at_recall", "specificity_at_recall"), "their definitions, tests/metrics/test_at_recall.py"
+    ),
     # written out by their definitions, or from scikit-learn's curves and parts, in the tests of metrics
     **dict.fromkeys(
         (

@@ -8,6 +8,7 @@ from typing import Literal
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.sample import Sample
+from evalreport.options import Options
 from evalreport.questions.attempts.compute import Attempts
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message
@@ -51,6 +52,21 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
     models = tuple(dict.fromkeys(estimate.model for estimate in near))
     level: Literal["info", "caution"] = "caution" if primary else "info"
     return [warning("few_passes", level=level, about=models, found=found, few=FEW_PASSES)]
+
+
+@check("no_value_over_attempts", needs=("attempts",))
+def without_value(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    """Say why a metric that was asked for, such as pass@5, has no value of any model."""
+    if not options.metrics:
+        return
+    attempted = [m.name for m in sample.predictions.models if m.attempts is not None]
+    for quantity in sample.quantities:
+        estimates = [sample.estimates[name, quantity] for name in attempted]
+        why = next((e.reason for e in estimates if e.reason is not None), None)
+        if why is not None and not any(e.defined for e in estimates):
+            yield warning(
+                "no_value_over_attempts", about=(quantity.spelled,), metric=quantity.spelled, why=why
+            )
 
 
 def _is_near_an_end(estimate: Estimate) -> bool:

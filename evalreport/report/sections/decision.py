@@ -39,6 +39,8 @@ from evalreport.texts import coded, joined, named, say
 from evalreport.texts.visible import visible
 
 MOST_CAUTIONS = 2
+ASKED_FOR = ("no_value_over_attempts",)
+"""Answers to what was asked for: they stand first, whatever metric they are about."""
 MOST_CROSSING = 3
 MOST_PASSES = 6
 OF_ALGORITHMS = frozenset({"cross-validation", "5x2cv", "repeated-holdout"})
@@ -307,7 +309,10 @@ def _cautions(view: View) -> dict[str, str]:
     contenders = {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
-    order = sorted(view.results.warnings, key=lambda w: (w.level != "blocker", w.code not in OF_THE_TEST))
+    order = sorted(
+        view.results.warnings,
+        key=lambda w: (w.level != "blocker", w.code not in ASKED_FOR, w.code not in OF_THE_TEST),
+    )
     relevant = []
     for warning in order:
         named_models = known & set(warning.about)
@@ -317,7 +322,8 @@ def _cautions(view: View) -> dict[str, str]:
             or (named_models and not named_models & contenders)
         ):
             continue  # it changes no reading of the verdict
-        if warning.level != "blocker" and warning.code != "metrics_disagree" and _about_others(view, warning):
+        always = warning.level == "blocker" or warning.code in ("metrics_disagree", *ASKED_FOR)
+        if not always and _about_others(view, warning):
             continue  # the verdict is not about that metric
         if warning.code == "curves_cross" and not _crossing(view):
             continue  # the curves of others cross
