@@ -31,9 +31,8 @@ MEANING := tests/reference tests/traps tests/properties tests/headline tests/que
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/.core libraries ## set up what a run needs, then make the report of the example
-	@echo "Comparing five models on 3,000 examples ..." >&2
-	$(BIN)/evalreport run examples/credit-default/models
+demo: .venv/.core libraries ## set up what a run needs, then make an example and its report in evalreport-demo/
+	$(BIN)/evalreport demo
 
 test: check ## set up, then every test that needs no root and no server, and the static checks
 

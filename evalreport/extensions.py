@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 COMMANDS: Mapping[str, str] = {
+    "demo": "evalreport.cli.demo:demo_command",
     "run": "evalreport.cli.run:run_command",
     "check": "evalreport.cli.run:check_command",
     "render": "evalreport.cli.render:render_command",

@@ -31,6 +31,10 @@ case $wheel in
 */evalreport-"${version##* }"-*) ;;
 *) echo "wheel-check: ${wheel##*/} says that it is $version" >&2; exit 1 ;;
 esac
+mkdir "$place/empty"
+(cd "$place/empty" && "$place/venv/bin/evalreport" demo 2>/dev/null | tee "$place/said")
+[ "$(wc -l <"$place/said")" = 3 ] && [ -s "$place/empty/evalreport-demo/report/report.html" ] ||
+    { echo "wheel-check: evalreport demo made no report" >&2; exit 1; }
 # PDF is named, so a PDF that cannot be made is an error (exit 4), not a warning.
 "$place/venv/bin/evalreport" run models --format html,pdf,json,md --output out
 for made in report.html report.pdf results.json summary.md; do
@@ -42,6 +46,14 @@ grep -oh '^[a-z0-9.-]*==[^ ]*' "$checkout"/requirements/{core,build}.txt | sort 
 export PIP_CONSTRAINT=$place/constraints UV_CONSTRAINT=$place/constraints UV_BUILD_CONSTRAINT=$place/constraints
 export PIP_NO_COMPILE=1 # of each installation one run is made: it compiles what it imports
 export PIPX_HOME=$place/pipx PIPX_BIN_DIR=$place/pipx/bin UV_TOOL_DIR=$place/tools PIPX_DEFAULT_BACKEND=pip
+
+makes_the_demo() { # NAME COMMAND...: without a file of one's own
+    local name=$1
+    shift
+    echo "wheel-check: demo, $name" >&2
+    "$@" demo -o "demo by $name" >"$place/log" 2>&1 && [ -s "demo by $name/report/report.html" ] ||
+        { cat "$place/log" >&2; exit 1; }
+}
 
 makes_a_report() { # NAME COMMAND...: the command runs evalreport
     local name=$1
@@ -56,8 +68,10 @@ makes_a_report() { # NAME COMMAND...: the command runs evalreport
 makes_a_report "pip install ." "$place/plain/bin/evalreport"
 "$checkout/.venv/bin/pipx" install --quiet "$wheel"
 makes_a_report "pipx" "$place/pipx/bin/evalreport"
+makes_the_demo "pipx" "$place/pipx/bin/evalreport"
 uv=$checkout/.venv/bin/uv
 if [ -x "$uv" ]; then
+    makes_the_demo "uv tool run" "$uv" tool run --quiet --from "$wheel" evalreport
     if [ -e "$checkout/.git" ]; then
         makes_a_report "uv tool run, git" "$uv" tool run --quiet --from "git+file://$checkout" evalreport
     else

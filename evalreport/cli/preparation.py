@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import sys
@@ -15,6 +16,7 @@ import click
 from evalreport.cli import tell, writable
 from evalreport.cli.configuration import CONFIG_NAME
 from evalreport.errors import UsageError
+from evalreport.keys import Kind
 from evalreport.options import KEYS
 from evalreport.questions.looks.options import MOST_LOOKS
 from evalreport.texts import Message, group_of
@@ -136,15 +138,58 @@ def _print_rows(rows: Iterable[Sequence[str]]) -> None:
 
 
 @click.command("schema")
-def schema_command() -> int:
+@click.option("--settings", is_flag=True, help="That of evalreport.toml instead, for editors.")
+def schema_command(settings: bool) -> int:
     """Print the JSON Schema of results.json.
 
     In JSON Schema 2020-12, also in the package: evalreport/schema/results.schema.json.
     """
     from evalreport.schema.json_schema import SCHEMA_FILE
 
-    click.echo(SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)
+    click.echo(settings_schema() if settings else SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)
     return 0
+
+
+TEXT = {"type": "string"}
+TEXTS = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
+TYPES: Mapping[Kind, dict[str, Any]] = {
+    "text": TEXT,
+    "path": TEXT,
+    "choice": TEXT,
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "flag": {"type": "boolean"},
+    "list": TEXTS,
+    "formats": TEXTS,
+}
+"""The JSON Schema of an option's value, by its kind."""
+
+
+def settings_schema() -> str:
+    """Return the JSON Schema of evalreport.toml: every key with its type, its choices and its sentence.
+
+    Examples
+    --------
+    >>> '"seed"' in settings_schema()
+    True
+    """
+    keys = {
+        key.name: {
+            **TYPES[key.kind],
+            **({"enum": list(key.choices)} if key.choices and key.kind == "choice" else {}),
+            "description": key.summary,
+        }
+        for key in KEYS
+    }
+    table = {"type": "object", "properties": keys, "additionalProperties": False}
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": CONFIG_NAME,
+        "type": "object",
+        "properties": {"evalreport": table},
+        "additionalProperties": False,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 @click.command("init")

@@ -149,3 +149,20 @@ def test_on_a_terminal_names_are_never_cut(run, monkeypatch):
     assert max(len(line) for line in out.splitlines()) <= 60
     words = " ".join(out.split())
     assert all(entry.label.split()[0] in words for entry in INTERVALS.values())
+
+
+def test_the_schema_of_the_settings_takes_what_init_writes(run):
+    """Every key of the started file is valid; a wrong key, type or choice is not, as `run` refuses them."""
+    import json
+
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(run("schema", "--settings").out)
+    Draft202012Validator.check_schema(schema)
+    valid = Draft202012Validator(schema).is_valid
+    uncommented = re.sub(r"^#(?=\w)", "", starter(), flags=re.MULTILINE)
+    assert valid(tomllib.loads(uncommented))
+    assert valid({"evalreport": {"metric": "f1", "format": "html"}})
+    for wrong in ({"sead": 1}, {"seed": "x"}, {"join": "outer"}, {"wide": 1}, {"metric": [1]}):
+        assert not valid({"evalreport": wrong}), wrong
+    assert not valid({"seed": 1})
