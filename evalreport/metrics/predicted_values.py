@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from evalreport.engine.distributions import parts_of, t_quantile
+from evalreport.metrics.error_trend import error_trend
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import digits_apart
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -155,6 +156,7 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
                 model=outputs.name, predicted=_rounded(predicted[drawn]), true=_rounded(true[drawn]),
                 bin_predicted=means, bin_true=truths, bin_low=lows, bin_high=highs,
                 bin_count=counts, level=level, n=len(rows),
+                trend=error_trend(predicted, true) if sample.units.plain else None,
             )
         )  # fmt: skip
     return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from evalreport.texts import Message
 
@@ -143,12 +144,33 @@ BESIDE_MAPE = ("mae", "rmse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTrendRecord:
+    """The errors (predicted - true) along the predictions, and one test of their level, slope and curvature.
+
+    The errors are fitted to ``level`` + ``slope`` z + ``curvature`` (z^2 - 1), z the standardised prediction.
+    ``leads``: which of the three is the most standard errors away from 0. ``at_low`` and ``at_high``: the fitted error
+    at the 5th and at the 95th percentile of the predictions. ``statistic``: Wald's F(3, ``df2``).
+    """
+
+    level: float
+    slope: float
+    curvature: float
+    leads: Literal["level", "slope", "curvature"]
+    at_low: float
+    at_high: float
+    statistic: float
+    df2: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualRecord:
     """One model's predicted and true values, thinned for drawing, and its calibration in bins of equal size.
 
     ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
     the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
-    where examples are not independent, or too few) and count.
+    where examples are not independent, or too few) and count. ``trend`` is None where examples come in clusters, weigh
+    differently or are fewer than 60.
     """
 
     model: str
@@ -161,3 +183,4 @@ class ResidualRecord:
     bin_count: tuple[float, ...]
     level: float
     n: int
+    trend: ErrorTrendRecord | None = None

@@ -15,10 +15,13 @@ from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
-from evalreport.questions.algorithms.replicates import Replicates, clusters_of, over_examples, replicates_of
+from evalreport.questions.algorithms.replicates import Replicates, clusters_of, replicates_of, spread_of
+from evalreport.questions.algorithms.two_ways import Limits, moments, of_bias, over_both
 from evalreport.questions.thresholds.records import CurveRecord
 
 Codes = Array
+
+POSITIVE = (0.0, math.inf)
 
 MOST_AT_ONCE = 4_000_000
 """Numbers held at once while replicates are drawn again."""
@@ -218,12 +221,24 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, slots=True)
 class Decomposed:
-    """One model's split under one loss, its values (B, 3) with resampled replicates, and the noise if it is known."""
+    """One model's split under one loss, its values (B, 3) with resampled replicates, and the noise if it is known.
+
+    ``losses`` (K, n) of single predictions, and of squared losses ``squares`` (K, n) of their distances from the mean;
+    ``shared`` is then the variance of the mean error over the replicates, as far as it is theirs.
+    """
 
     loss: str
     split: Split
     redrawn: Floats
     noise: float | None
+    losses: Floats
+    squares: Floats | None = None
+    shared: float = 0.0
+
+    @property
+    def n_replicates(self) -> int:
+        """Number of replicates K."""
+        return len(self.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +303,7 @@ def decomposition_records(
             if np.isfinite(one.split.expected_loss).all()
         ]
         records += [
-            replace(_record(model.name, one, len(some.rows), cluster, options), complexity=at.get(model.name))
+            replace(_record(model.name, one, some, cluster, options), complexity=at.get(model.name))
             for one in found
         ]
         if found:
@@ -308,26 +323,35 @@ def _decomposed(
             return
         values = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
         noise = options.noise if options.noise is not None else noise_level(whole, truth, some, options)
-        yield Decomposed(
-            "squared",
-            squared(values, some.given, truth),
-            redrawn_squared(values, some.given, truth, weights),
-            noise,
-        )
+        yield of_squares("squared", values, some.given, truth, weights, noise)
         return
     if model.y_pred is not None:
         codes, size = np.asarray(model.y_pred)[some.rows], len(whole.answers)
         counts = label_counts(codes, some.given, size)
         again = redrawn_zero_one(codes, some.given, truth, weights, size)
-        yield Decomposed("0-1", zero_one(counts, truth), again, None)
+        wrong = np.asarray(codes != truth, dtype=np.float64)
+        yield Decomposed("0-1", zero_one(counts, truth), again, None, wrong)
         if options.kohavi_wolpert:
             again = redrawn_zero_one(codes, some.given, truth, weights, size, shares=True)
-            yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None)
+            yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None, wrong)
     if model.proba is not None:
         p, target = _targets(whole, model.proba, truth)
         noise = noise_level(whole, target, some, options)
-        split = squared(p[some.rows], some.given, target)
-        yield Decomposed("brier", split, redrawn_squared(p[some.rows], some.given, target, weights), noise)
+        yield of_squares("brier", p[some.rows], some.given, target, weights, noise)
+
+
+def of_squares(
+    loss: str, predicted: Floats, given: Mask, truth: Floats, weights: Floats, noise: float | None
+) -> Decomposed:
+    """Split squared losses of numbers (K, n) or probabilities (K, n, C)."""
+    split = squared(predicted, given, truth)
+    errors, distances = (predicted - truth), (predicted - split.main)
+    if predicted.ndim == 2:
+        errors, distances = errors[:, :, None], distances[:, :, None]
+    losses, squares = (errors**2).sum(axis=2), (distances**2).sum(axis=2)
+    shared = max(moments(errors[:, :, c], given)[1].term.variance for c in range(errors.shape[2]))
+    again = redrawn_squared(predicted, given, truth, weights)
+    return Decomposed(loss, split, again, noise, losses, squares, shared)
 
 
 def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, Floats]:
@@ -363,40 +387,42 @@ def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options)
 
 
 def _record(
-    model: str, one: Decomposed, n_replicates: int, cluster: Indices | None, options: Options
+    model: str, one: Decomposed, some: Held, cluster: Indices | None, options: Options
 ) -> DecompositionRecord:
-    split, level = one.split, options.confidence
-    loss, bias, variance = (
-        over_examples(part, cluster, level, (0.0, math.inf))
-        for part in (split.expected_loss, split.bias, split.variance)
-    )
-    known = split.bias_unbiased if split.bias_unbiased is not None else np.full(len(split.bias), np.nan)
-    unbiased, mean_unbiased = over_examples(known, cluster, level), _mean(known)
+    split, level, given = one.split, options.confidence, some.given
     again = one.redrawn.std(axis=0, ddof=1)
-    aggregated = float(split.bias.mean())
+    known = split.bias_unbiased if split.bias_unbiased is not None else np.full(len(split.bias), np.nan)
+    mean_unbiased, aggregated = _mean(known), float(split.bias.mean())
+    loss = over_both(one.losses, given, cluster, level, POSITIVE)
+    bias = _with_replicates(split.bias, one, 1, cluster, level)
+    unbiased = _with_replicates(known, one, 1, cluster, level)
+    if one.squares is None:
+        variance = _with_replicates(split.variance, one, 2, cluster, level)
+    else:
+        variance = over_both(one.squares, given, cluster, level, POSITIVE)
     return DecompositionRecord(
         model=model,
         loss=one.loss,
         expected_loss=float(split.expected_loss.mean()),
         bias=aggregated if one.noise is None else aggregated - one.noise,
         bias_unbiased=_less(mean_unbiased, one.noise),
-        bias_unbiased_low=_less(unbiased.low, one.noise),
-        bias_unbiased_high=_less(unbiased.high, one.noise),
+        bias_unbiased_low=_less(unbiased[0], one.noise),
+        bias_unbiased_high=_less(unbiased[1], one.noise),
         n_unbiased=None if mean_unbiased is None else int((split.count > 1).sum()),
         variance=float(split.variance.mean()),
         variance_unbiased=_mean(split.unbiased),
         variance_biased=None if split.biased is None else float(split.biased.mean()),
         noise=one.noise,
-        n_replicates=n_replicates,
-        low=loss.low,
-        high=loss.high,
+        n_replicates=len(given),
+        low=loss[0],
+        high=loss[1],
         n=len(split.bias),
         # Kohavi and Wolpert's bias is no loss of a single prediction.
         aggregated_loss=None if one.loss == "kohavi_wolpert" else aggregated,
-        bias_low=_less(bias.low, one.noise),
-        bias_high=_less(bias.high, one.noise),
-        variance_low=variance.low,
-        variance_high=variance.high,
+        bias_low=_less(_at_least(0.0, bias[0]), one.noise),
+        bias_high=_less(bias[1], one.noise),
+        variance_low=_at_least(0.0, variance[0]),
+        variance_high=variance[1],
         expected_loss_monte_carlo=float(again[0]),
         bias_monte_carlo=float(again[1]),
         variance_monte_carlo=float(again[2]),
@@ -406,6 +432,18 @@ def _record(
 def _mean(values: Floats) -> float | None:
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None
+
+
+def _with_replicates(
+    by_example: Floats, one: Decomposed, part: int, cluster: Indices | None, level: float
+) -> Limits:
+    """Return limits over examples and replicates of the mean of one part, with its Monte Carlo error."""
+    spread, error = spread_of(by_example, cluster), float(one.redrawn[:, part].std(ddof=1))
+    return of_bias(spread, error, one.shared if part == 1 else 0.0, one.n_replicates, level)
+
+
+def _at_least(least: float, limit: float | None) -> float | None:
+    return None if limit is None else max(limit, least)
 
 
 def _less(limit: float | None, noise: float | None) -> float | None:

@@ -186,6 +186,8 @@ def _bars(view: View, loss: str) -> Figure:
     key = (
         "decomposition.bars_caption_noise" if any(r.noise for r in records) else "decomposition.bars_caption"
     )
+    limited = any(r.low is not None for r in records)
+    interval = say("decomposition.bars_interval") if limited else ""
     parts = [(view.names[r.model], *leading_parts(r)) for r in records]
     described = "; ".join(
         say(
@@ -200,7 +202,7 @@ def _bars(view: View, loss: str) -> Figure:
         name="decomposition",
         title=say("decomposition.bars_title"),
         description=say("decomposition.bars_description", first=first, second=second, values=described),
-        caption=say(key, loss=words, first=first, second=second),
+        caption=say(key, loss=words, first=first, second=second, interval=interval),
         draw=(partial(bias_variance, view.results, loss=loss, names=view.names),),
         width=6.6,
         height=1.05 + 0.36 * len(records),

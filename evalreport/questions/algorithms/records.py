@@ -19,11 +19,12 @@ class DecompositionRecord:
     ``loss``: ``squared`` (numbers), ``brier`` (probabilities), ``0-1`` (labels, Domingos) or ``kohavi_wolpert``.
     ``variance`` has divisor K. ``variance_unbiased``: squared losses and Kohavi-Wolpert: with divisor K - 1; 0-1: the
     part on examples whose main prediction is right. ``variance_biased``: 0-1, the part on the other examples.
-    ``bias_unbiased``: ``bias`` less the variance / K that it contains, with its limits over examples; it may be below 0
-    by chance, and is None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
+    ``bias_unbiased``: ``bias`` less the variance / K that it contains, with its limits; it may be below 0 by
+    chance, and is None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
     predictions. ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
-    ``expected_loss`` over examples. ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging
-    the replicates removes the rest. ``*_monte_carlo``: standard errors over replicates.
+    ``expected_loss``. All limits are over examples and replicates, None with fewer than ten replicates.
+    ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging the replicates removes the rest.
+    ``*_monte_carlo``: standard errors over replicates.
     """
 
     model: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.engine.counts import effective_clusters, freedom, freedom_of_clusters
+from evalreport.engine.counts import Freedom, effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.metrics.metric import Margins, Moments
@@ -253,13 +253,46 @@ def over_examples(
     centre
         The estimate, where it is not the mean of the contributions (a cap).
     """
+    spread = spread_of(contributions, cluster)
+    if spread is None:
+        return Precision(None, None, None, "none")
+    return limited(spread, spread.mean if centre is None else centre, level, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the independent units of a mean deviate from it.
+
+    Attributes
+    ----------
+    mean, error
+        The mean of the contributions, and its standard error.
+    deviations
+        (units,) of single examples from the mean, or their sums by cluster.
+    units
+        How many there are; of clusters their effective number.
+    by
+        Factors and degrees of freedom of their variance.
+    clustered
+        Whether the units are clusters.
+    """
+
+    mean: float
+    error: float
+    deviations: Floats
+    units: float
+    by: Freedom
+    clustered: bool
+
+
+def spread_of(contributions: Floats, cluster: Indices | None) -> Spread | None:
+    """Return the spread of contributions (n,), nan left out; None with fewer than two units."""
     defined = ~np.isnan(contributions)
     values = contributions[defined]
     n = len(values)
     if n == 0:
-        return Precision(None, None, None, "none")
+        return None
     mean = float(values.mean())
-    centre = mean if centre is None else centre
     deviations, units, by = values - mean, float(n), freedom(n)
     if cluster is not None:
         codes = np.unique(cluster[defined], return_inverse=True)[1]
@@ -267,14 +300,19 @@ def over_examples(
         sizes = np.bincount(codes).astype(np.float64)
         units, by = effective_clusters(sizes), freedom_of_clusters(sizes)
     if by is None:
-        return Precision(None, None, None, "none")
+        return None
     error = float(np.sqrt((by.factors * deviations**2).sum())) / n
-    if error <= NEGLIGIBLE * abs(mean):
-        low, high = without_spread(centre, units, level, limits)
+    return Spread(mean, error, deviations, units, by, cluster is not None)
+
+
+def limited(spread: Spread, centre: float, level: float, limits: tuple[float, float]) -> Precision:
+    """Return limits around the centre by Student's t; Wilson's where there is no spread."""
+    if spread.error <= NEGLIGIBLE * abs(spread.mean):
+        low, high = without_spread(centre, spread.units, level, limits)
         return Precision(0.0, low, high, "none" if low is None else "wilson")
-    half = t_quantile((1 + level) / 2, by.df) * error
+    half = t_quantile((1 + level) / 2, spread.by.df) * spread.error
     low, high = (float(np.clip(limit, *limits)) for limit in (centre - half, centre + half))
-    return Precision(error, low, high, "t" if cluster is None else "cr2_t")
+    return Precision(spread.error, low, high, "cr2_t" if spread.clustered else "t")
 
 
 def without_spread(

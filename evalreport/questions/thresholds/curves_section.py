@@ -45,6 +45,7 @@ from evalreport.report.view import (
     weights_note,
 )
 from evalreport.schema.lookups import confusion_of
+from evalreport.schema.metrics import ErrorTrendRecord
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, shorten, visible
@@ -422,26 +423,36 @@ def describe_distributions(view: View) -> Figures | None:
     mae, title = value_of(view, first, MetricKey("mae")), named("distributions.title", "predicted-true")
     if mae is not None:
         title = say("finding.values", model=first.name, error=numbers.to_digits(mae, 3))
-    bins = [
-        (abs(t - p), p, p - t)
-        for p, t, low, high in zip(
-            record.bin_predicted, record.bin_true, record.bin_low, record.bin_high, strict=True
-        )
-        if low is not None and high is not None and not low <= p <= high
-    ]
     known = any(low is not None for low in record.bin_low)
-    trend = say("finding.residuals_even" if known else "finding.residuals_unknown", model=first.name)
-    if bins:
-        _, at, off = max(bins)
-        key = "finding.residuals_high" if off > 0 else "finding.residuals_low"
-        trend = say(key, model=first.name, error=numbers.to_digits(abs(off), 3), at=numbers.to_digits(at, 3))
     limits = say("evidence.residuals_limits", level=numbers.percent(view.confidence)) if known else ""
     shown = len(record.predicted)
     some = say("evidence.values_some", shown=shown, n=record.n) if shown < record.n else ""
     values = f"{say('evidence.values')} {some}".strip()
+    tested = say("evidence.residuals", limits=limits)
+    trend = _trend(first.name, record.trend)
+    if record.trend is not None:
+        tested += " " + say("evidence.residuals_test", p=numbers.p_value(record.trend.p_value))
     return Figures(
         (
             _of_one(view, "predicted-true", title, predicted_true, values),
-            _of_one(view, "residuals", trend, residuals, say("evidence.residuals", limits=limits)),
+            _of_one(view, "residuals", trend, residuals, tested),
         )
     )
+
+
+ALPHA = 0.05
+"""Of the test of level, slope and curvature of the errors."""
+
+
+def _trend(model: str, trend: ErrorTrendRecord | None) -> str:
+    """Return the title of the picture of errors: which of level, slope and curvature leads, where the test decides."""
+    if trend is None or not trend.p_value <= ALPHA:
+        return say(f"finding.residuals_{'unknown' if trend is None else 'even'}", model=model)
+    digits = partial(numbers.to_digits, digits=3)
+    coefficient = getattr(trend, trend.leads)
+    if trend.leads == "curvature" and coefficient * trend.at_low > 0 and coefficient * trend.at_high > 0:
+        key = "finding.residuals_ends_high" if coefficient > 0 else "finding.residuals_ends_low"
+        return say(key, model=model, low=digits(abs(trend.at_low)), high=digits(abs(trend.at_high)))
+    signs = {"level": ("high", "low"), "slope": ("rise", "fall"), "curvature": ("bend_up", "bend_down")}
+    key = signs[trend.leads][coefficient < 0]
+    return say(f"finding.residuals_{key}", model=model, size=digits(abs(coefficient)))

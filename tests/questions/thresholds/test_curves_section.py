@@ -126,7 +126,9 @@ def test_intervals_are_spoken_of_where_they_are_drawn(regression: Results) -> No
     )
     assert "95 % intervals" in captions[1]
     bare = tuple(
-        dataclasses.replace(r, bin_low=(None,) * len(r.bin_low), bin_high=(None,) * len(r.bin_high))
+        dataclasses.replace(
+            r, bin_low=(None,) * len(r.bin_low), bin_high=(None,) * len(r.bin_high), trend=None
+        )
         for r in regression.residuals
     )
     of_bare = curves.describe_distributions(view_of(dataclasses.replace(regression, residuals=bare)))
