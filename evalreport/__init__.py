@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Literal, Unpack
 
+    from matplotlib.figure import Figure
+
     from evalreport import errors, plots
     from evalreport.comparisons.study_design import Answer, Layout, Measure
     from evalreport.history.compare_runs import Compared
@@ -794,6 +796,30 @@ def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> s
     if form == "summary":
         return markdown.summary_text(results)
     return terminal.one_screen(results) if form == "screen" else notebook.leaderboard_html(results)
+
+
+def figure_of(results: Results, form: Literal["values", "forest", "calibration_curve"]) -> Figure:
+    """Return a chart as a figure: ``results.board()`` and the other charts of results call this function.
+
+    Raises
+    ------
+    UsageError
+        Calibration of results without probabilities.
+    """
+    from matplotlib.figure import Figure
+
+    from evalreport.errors import UsageError
+    from evalreport.plots.charts import CHARTS
+
+    models: list[str | None] = [None]
+    if form == "calibration_curve":
+        models = list(dict.fromkeys(c.model for c in results.curves if c.curve == "corp" and c.label is None))
+        if not models:
+            raise UsageError("there is no calibration curve: it needs probabilities of classes")
+    figure = Figure(figsize=(6.4 if len(models) == 1 else 4.2 * len(models), 4.2), layout="constrained")
+    for axes, model in zip(figure.subplots(1, len(models), squeeze=False)[0], models, strict=True):
+        CHARTS[form](results, *([] if model is None else [model]), ax=axes)
+    return figure
 
 
 class _Package(_ModuleType):

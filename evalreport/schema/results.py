@@ -43,6 +43,7 @@ from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 SCHEMA = "evalreport/results/2"
@@ -63,6 +64,7 @@ class Results(RoomLists):
 
     ``to_html()`` is the report as one page, ``to_markdown()`` its summary, ``to_pdf(path)`` writes the PDF,
     ``save(folder)`` everything; ``to_json()`` and ``to_dict()`` are results.json, and ``from_json`` reads it.
+    ``board()``, ``plot_pairs()`` and ``plot_calibration()`` are matplotlib figures.
     """
 
     schema: str = SCHEMA
@@ -248,6 +250,30 @@ class Results(RoomLists):
         import evalreport
 
         return evalreport.render(self, folder, **options).paths
+
+    def board(self) -> Figure:
+        """Draw each model's value of the first metric with its interval, as a matplotlib figure."""
+        import evalreport
+
+        return evalreport.figure_of(self, "values")
+
+    def plot_pairs(self) -> Figure:
+        """Draw the paired differences with their intervals, as a matplotlib figure."""
+        import evalreport
+
+        return evalreport.figure_of(self, "forest")
+
+    def plot_calibration(self) -> Figure:
+        """Draw a calibration curve of each model, as a matplotlib figure.
+
+        Raises
+        ------
+        UsageError
+            No model has probabilities, whose calibration could be drawn.
+        """
+        import evalreport
+
+        return evalreport.figure_of(self, "calibration_curve")
 
     def __repr__(self) -> str:
         import evalreport

@@ -123,3 +123,19 @@ def test_arrays_are_compared_by_position():
         er.compare([1, 0, 1], {"a": [1, 0]})
     with pytest.raises(TypeError, match="did you mean confidence"):
         er.compare([1, 0, 1], {"a": [1, 0, 1]}, confidnce=0.9)
+
+
+def test_results_draw_their_board_pairs_and_calibration():
+    """A figure each; one panel of calibration for each model, and one message where there are no probabilities."""
+    truth = [1, 0, 1, 1, 0, 0] * 10
+    scores = {"a": [0.9, 0.2, 0.6, 0.7, 0.4, 0.1] * 10, "b": [0.8, 0.4, 0.5, 0.6, 0.6, 0.3] * 10}
+    results = er.compare(truth, scores, resamples=100)
+    (board,), (pairs,) = results.board().axes, results.plot_pairs().axes
+    assert board.get_xlabel() == "ROC AUC"
+    assert pairs.get_xlabel() == "Difference in ROC AUC"
+    assert [axes.get_title(loc="left") for axes in results.plot_calibration().axes] == ["a", "b"]
+    labels = er.compare([1, 0] * 20, {"a": [1, 0] * 20, "b": [1, 1] * 20}, resamples=100)
+    with pytest.raises(
+        er.errors.UsageError, match="there is no calibration curve: it needs probabilities of classes"
+    ):
+        labels.plot_calibration()
