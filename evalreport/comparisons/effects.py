@@ -91,10 +91,11 @@ def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
     size = np.zeros(predictions.n, dtype=np.int32)
     for first, second in combinations(answers, 2):
         size += first != second
-    kinds = np.zeros(predictions.n, dtype=np.uint64)
+    kinds = np.zeros(predictions.n, dtype=np.uint32)
     truth = [] if predictions.y_true is None else [np.asarray(predictions.y_true)]
     for answer in [*truth, *answers]:
-        kinds = kinds * np.uint64(1_000_003) + answer.astype(np.int64).astype(np.uint64)  # wraps
+        kinds *= np.uint32(1_000_003)  # wraps
+        kinds += answer.astype(np.uint32)
     return Spread(size, _probability_spread(predictions, models), Message("spread.disagreeing_pairs"), kinds)
 
 

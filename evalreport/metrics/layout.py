@@ -92,7 +92,7 @@ def parts_by(predictions: Predictions, columns: Sequence[str]) -> Parts:
     """Divide the rows by the values of key columns; those that the files do not hold do not divide."""
     held = _held(predictions, columns)
     if not held:
-        return Parts(np.zeros(predictions.n, dtype=np.int64), ((),))
+        return Parts(np.broadcast_to(np.int64(0), predictions.n), ((),))
     stacked = np.stack([predictions.keys[name].values for name in held])
     distinct, codes = np.unique(stacked, axis=1, return_inverse=True)
     names = []

@@ -44,11 +44,12 @@ def ids_repeat(predictions: Predictions, options: Options) -> Iterator[WarningRe
     """Warn of ids, such as of customers, that several examples share, where no cluster is named."""
     if predictions.counts is not None or options.cluster is not None or options.order is not None:
         return
-    examples = np.unique(predictions.example, return_index=True)[1]
     sliced = {text.partition(":")[0] for text in options.slices}
-    for header, column in predictions.metadata.items():
-        if header in sliced or not _names_units(header):
-            continue
+    units = {h: c for h, c in predictions.metadata.items() if h not in sliced and _names_units(h)}
+    if not units:
+        return
+    examples = np.unique(predictions.example, return_index=True)[1]
+    for header, column in units.items():
         values = column.values[examples]
         empty = values < 0 if column.categories is not None else np.isnan(values)
         values = values[~empty]

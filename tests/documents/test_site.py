@@ -160,7 +160,9 @@ def test_every_column_and_every_other_name_stands_on_the_page():
     assert not shown.pop("`, `".join(COSTS))
     assert shown.pop(QUESTION[0]) == set(QUESTION[1:])
     shown["value"].clear()  # a metric's name
-    shown = {name: aliases for name, aliases in shown.items() if not name.startswith(("tp`", "y_low@", "y_set"))}
+    shown = {
+        name: aliases for name, aliases in shown.items() if not name.startswith(("tp`", "y_low@", "y_set"))
+    }
     known = {name: set(aliases) for name, aliases in ALIASES.items()}
     assert shown == known
 

@@ -35,9 +35,12 @@ def test_every_registered_metric_is_reached() -> None:
         wanted = {
             name
             for name, m in METRICS.items()
-            if task in m.tasks and not isinstance(m.computation, Training) and not m.lacks_parameter
+            if task in m.tasks
+            and not isinstance(m.computation, Training)
+            and not m.lacks_parameter
             # Named on purpose, or of classes in an order: tests/metrics/test_rejection.py, test_ordered.py.
-            and not m.only_named and not m.ordered
+            and not m.only_named
+            and not m.ordered
         }
         if task == "multiclass":
             wanted = {name for name in wanted if METRICS[name].needs == "labels"}
