@@ -53,7 +53,7 @@ def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
 
 @pytest.mark.parametrize("accepted", [1, 3, 6])
 def test_the_simulated_one_run_rule_is_that_of_an_audit(accepted):
-    """30 series of 8 runs, half of them falling: the audit's own comparison and Fisher's mid-p are at most the level."""
+    """30 series of 8 runs, half of them falling: the comparison and the mid-p of an audit are at most the level."""
     generator = np.random.default_rng(4)
     sizes = np.repeat([500, 300], [accepted, 8])
     fall = 0.12 * (np.arange(30) % 2)[:, None] * (np.arange(accepted + 8) >= accepted + 3)
