@@ -816,7 +816,9 @@ def figure_of(results: Results, form: Literal["values", "forest", "calibration_c
         models = list(dict.fromkeys(c.model for c in results.curves if c.curve == "corp" and c.label is None))
         if not models:
             raise UsageError("there is no calibration curve: it needs probabilities of classes")
-    figure = Figure(figsize=(6.4 if len(models) == 1 else 4.2 * len(models), 4.2), layout="constrained")
+    rows = {"values": len(results.models), "forest": len(results.verdicts)}.get(form, 0)
+    width = 6.4 if len(models) == 1 else 4.2 * len(models)
+    figure = Figure(figsize=(width, max(4.2, 1 + 0.25 * rows)), layout="constrained")
     for axes, model in zip(figure.subplots(1, len(models), squeeze=False)[0], models, strict=True):
         CHARTS[form](results, *([] if model is None else [model]), ax=axes)
     return figure

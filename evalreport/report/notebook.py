@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from markupsafe import Markup
+
 from evalreport.report.sections import decision
-from evalreport.report.view import view_of
+from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results
 
 
 def leaderboard_html(results: Results) -> str:
-    """Return a small table with the verdict above it: no style, no script, every name escaped."""
+    """Return a small table with the verdict above it and the intervals as a picture: no script, every name escaped."""
     view = view_of(results)
     found = decision.describe(view)
-    context = {"view": view, "board": found.board, "decision": found}
+    context = {"view": view, "board": found.board, "decision": found, "picture": _picture(view)}
     from evalreport.report.templates import environment, rendered
 
     return rendered(environment(None), "notebook.html.j2", context)
+
+
+MOST_MODELS = 20
+"""A notebook keeps what it shows: the picture is of the models that rank first."""
+
+
+def _picture(view: View) -> Markup:
+    """Return the values and their intervals as an SVG document."""
+    if not any(record.value is not None for record in view.results.metrics):
+        return Markup()
+    from evalreport.plots.charts import CHARTS
+    from evalreport.plots.pictures import Figure, drawn
+
+    shown = tuple(model.id for model in view.models[:MOST_MODELS])
+    ranking = tuple(record for record in view.results.ranking if record.model in shown)
+    results = replace(view.results, models=shown, ranking=ranking)
+    figure = Figure(
+        name="board",
+        title=str(view.primary_label),
+        description=str(view.primary_label),
+        caption="",
+        draw=(lambda axes: CHARTS["values"](results, ax=axes),),
+        width=6.0,
+        height=0.8 + 0.3 * len(shown),
+    )
+    return Markup(drawn(figure))  # noqa: S704 - drawn here, with every name escaped

@@ -32,3 +32,10 @@ def test_notebook_table_has_the_cautions_and_explains_nothing_that_it_does_not_s
     assert found.board.note
     assert found.board.note not in page
     assert all(str(escape(text)) in page for text in found.cautions)
+
+
+def test_notebook_has_the_intervals_as_a_picture(simulate: Callable[..., Results]) -> None:
+    """An inline SVG, and little enough to be kept in a notebook."""
+    page = leaderboard_html(simulate())
+    assert "<svg" in page
+    assert len(page) < 60_000
