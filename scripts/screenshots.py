@@ -40,6 +40,21 @@ REPORTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "5x2cv": (("run", "{examples}/5x2cv/predictions"),),
     "judged": (("run", "{examples}/judged/answers"),),
     "suite": (("run", "{examples}/suite/models", "--cluster", "passage"),),
+    "quantiles": (("run", "{examples}/quantiles/models", "--slice", "sex"),),
+    "segmentation": (
+        (
+            "run",
+            "{examples}/segmentation/models",
+            "-m",
+            "jaccard",
+            "-m",
+            "precision",
+            "-m",
+            "recall",
+            "--slice",
+            "digit",
+        ),
+    ),
     "custom-template": ((*RUN, "--templates", "{examples}/custom-template/templates"),),
     "nightly-audit": tuple(
         (*AUDIT, f"{WEEKS}{week}", "--time", f"2024-{day}T02:15:00Z", "--format", formats)
