@@ -218,6 +218,15 @@ def write_models(folder: Path, seed: int) -> Path:
     return folder
 
 
+def _grown(folder: Path, first: Path, further: Path) -> Path:
+    """Write the examples of both folders, those of the second under other ids: what a second look is about."""
+    folder.mkdir()
+    for path in sorted(first.iterdir()):
+        _, *rows = (further / path.name).read_text().splitlines(keepends=True)
+        (folder / path.name).write_text(path.read_text() + "".join(f"new-{row}" for row in rows))
+    return folder
+
+
 def write_plan(work: Path, seed: int) -> Path:
     """Write a plan of five quick fits, and its 20 examples."""
     rows = "".join(f"{i},{i * 7 % 5},{i % 2}\n" for i in range(20))
@@ -325,9 +334,11 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         url = f"sqlite:///{place.parent / 'audits.db'}"
         return evalreport("audit", models[number], "-o", place, "--history", url, *TIMES, *QUICK)
 
-    def look(place: Path, number: int = 0) -> int:
+    looked_at = (models[0], _grown(work / "models-grown", *models))
+
+    def look(place: Path, number: int = 1) -> int:
         words = ("--looks", "5", "--looks-file", place.parent / "looks.json")
-        return evalreport("run", models[number], "-o", place, *words, *QUICK)
+        return evalreport("run", looked_at[number], "-o", place, *words, *QUICK)
 
     def earlier(base: Path) -> None:
         shutil.rmtree(base)
@@ -373,9 +384,9 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         "run with looks", before_look, after_look, look,
         run_before=earlier_look, check=partial(_looks_are_whole, new=after_look), weight=2,
     )  # fmt: skip
-    # Left out until the second look of this harness is about the first one's examples: another truth is refused now.
-    del looks
     return [
+        looks,
+        replace(looks, name="run with looks, interrupted", signals=STOPS, weight=1),
         Scene("run", old, new, run, again),
         Scene("run beside files of the user's", old, new, run, again, others=OTHERS),
         Scene("run with a PDF, interrupted", old_pdf, new_pdf, with_pdf, signals=(*STOPS, signal.SIGKILL)),
