@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from evalreport.errors import InputError
@@ -305,6 +305,17 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     command = import_of_columns(called)
     if command is not None:
         raise log_of(command, file)
+    raise InputError.of(
+        "unusable",
+        file=file,
+        line=None if file.startswith("<") else 1,
+        names=", ".join(map(repr, list(names)[:12])),
+        remedy=_remedy(roles, names, called, file),
+    )
+
+
+def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
+    """Return what to do about a file without predictions, by what its names look like; the later wins."""
     remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
     if {*FORECASTS} <= called:
         remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
@@ -345,13 +356,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         remedy = "save the arrays under these names: np.savez(path, id=ids, y_true=truth, y_pred=labels)"
     if len(names) == 1 and any(mark in names[0] for mark in ";\t| "):
         remedy = "separate the columns with commas (.csv) or tabs (.tsv); in R: write.csv(x, 'm.csv')"
-    raise InputError.of(
-        "unusable",
-        file=file,
-        line=None if file.startswith("<") else 1,
-        names=", ".join(map(repr, list(names)[:12])),
-        remedy=remedy,
-    )
+    return remedy
 
 
 MOST_GRADERS = 5

@@ -64,7 +64,7 @@ def test_a_caution_is_said_once_and_by_the_short_name(simulate: Callable[..., Re
     results = dataclasses.replace(results, warnings=(*results.warnings, about))
     rest, text = not_summarised(results), " ".join(printed(results).split())
     said = [w for w in results.warnings if w.level != "info" and w not in rest]
-    assert [w.text for w in rest if w.code == "tied_scores"] == ["tree-final ties."]  # "tree" alone has under five letters
+    assert [w.text for w in rest if w.code == "tied_scores"] == ["tree-final ties."]
     assert not [w for w in rest if w.level != "info" and str(w.text) in text]
     assert len(said) + len([w for w in rest if w.level != "info"]) >= 1
 

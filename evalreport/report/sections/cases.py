@@ -73,60 +73,23 @@ Counts = dict[tuple[str, str], float]
 
 
 def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
-    rows, found = [], []
+    """Lay out what each model finds, misses and raises falsely; examples counted in several fits as shares."""
     chosen = _at_another_threshold(view, positive)
     outcomes = {model: outcomes_of(view.results, model.id, positive) for model in counts}
     outcomes |= {model: own for model in counts if (own := chosen.outcomes.get(model.id)) is not None}
-    # Both bars of all models are on one scale: the longest is as wide as the column.
-    most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
-    totals: tuple[float, float] = (0.0, 0.0)
     empty = {
         model: sum(
             n for (true, said), n in cells.items() if said not in view.results.classes and true != positive
         )
         for model, cells in counts.items()
     }
-    for model, (hits, alarms, missed, cleared) in outcomes.items():
-        totals, whole = (hits + missed, alarms + cleared), (hits + missed + alarms + cleared) or 1.0
-        found.append(hits)
-        known = {"found": numbers.count(hits), "missed": numbers.count(missed), "n": numbers.count(totals[0])}
-        known |= {"alarms": numbers.count(alarms), "others": numbers.count(totals[1])}
-        bars = (
-            Bar(_percent(hits, most), _percent(missed, most), say("cases.bar_of_positives", **known)),
-            Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **known)),
-        )
-        per_1000 = (numbers.number(1000 * wrong / whole, 1) for wrong in (missed, alarms))
-        of_missed, of_alarms = per_1000
-        cells = (
-            known["found"],
-            known["missed"],
-            of_missed,
-            known["alarms"],
-            of_alarms,
-            numbers.count(cleared - empty[model]),
-        )
-        rows.append(Case(model, bars, cells))
-    label, n = shorten(visible(positive), LONGEST_LABEL), numbers.count(totals[0])
-    known = {"label": label, "n": n, "most": numbers.count(max(found)), "least": numbers.count(min(found))}
-    models = list(counts)
-    order = sorted(range(len(models)), key=lambda i: -found[i])
-    best, last = models[order[0]], models[order[-1]]
-    known |= {"model": best.name, "other": last.name}
-    key = "find" if len(models) == 2 else "find_of_many"
-    if max(found) >= totals[0]:
-        key = "finds_all"
-    elif len(rows) == 1 or max(found) == min(found):
-        key = "one_finds" if len(rows) == 1 else "all_find"
+    hits, alarms, missed, cleared = outcomes[next(reversed(outcomes))]
+    totals = (hits + missed, alarms + cleared)
     fits = not weights_note(view) and sum(totals) > view.results.n
-    if fits:  # an example is counted in several fits: shares say what counts would not
-        key += "_fits"
-        known |= {
-            name: numbers.share(f(found), totals[0])
-            for name, f in (("most_share", max), ("least_share", min))
-        }
+    label = shorten(visible(positive), LONGEST_LABEL)
     of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
     groups = (
-        say(f"cases.{of}positives", n=n, label=label),
+        say(f"cases.{of}positives", n=numbers.count(totals[0]), label=label),
         say(f"cases.{of}negatives", n=numbers.count(totals[1])),
     )
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
@@ -138,15 +101,60 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         say(f"cases.{name}")
         for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")
     )
-    return Cases(
-        chosen.heading or _headed(view, say(f"cases.{key}", **known)),
-        "binary",
-        groups,
-        heads,
-        tuple(rows),
-        None,
-        note,
-    )
+    finding = _finding({model: hits for model, (hits, *_) in outcomes.items()}, totals[0], label, fits=fits)
+    rows = _rows(outcomes, empty)
+    return Cases(chosen.heading or _headed(view, finding), "binary", groups, heads, rows, None, note)
+
+
+def _rows(
+    outcomes: Mapping[Model, tuple[float, float, float, float]], empty: Mapping[Model, float]
+) -> tuple[Case, ...]:
+    """Return a row a model; both bars of all are on one scale: the longest is as wide as the column."""
+    rows = []
+    most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
+    for model, (hits, alarms, missed, cleared) in outcomes.items():
+        whole = (hits + missed + alarms + cleared) or 1.0
+        counted = {
+            "found": hits,
+            "missed": missed,
+            "n": hits + missed,
+            "alarms": alarms,
+            "others": alarms + cleared,
+        }
+        told = {name: numbers.count(n) for name, n in counted.items()}
+        bars = (
+            Bar(_percent(hits, most), _percent(missed, most), say("cases.bar_of_positives", **told)),
+            Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **told)),
+        )
+        of_missed, of_alarms = (numbers.number(1000 * wrong / whole, 1) for wrong in (missed, alarms))
+        kept_off = numbers.count(cleared - empty[model])
+        rows.append(
+            Case(model, bars, (told["found"], told["missed"], of_missed, told["alarms"], of_alarms, kept_off))
+        )
+    return tuple(rows)
+
+
+def _finding(hits: Mapping[Model, float], n: float, label: str, *, fits: bool) -> str:
+    """Say how many positives the best model finds, and the other or the last one."""
+    most, least = max(hits.values()), min(hits.values())
+    order = sorted(hits, key=lambda model: -hits[model])
+    told = {
+        "label": label,
+        "n": numbers.count(n),
+        "most": numbers.count(most),
+        "least": numbers.count(least),
+        "model": order[0].name,
+        "other": order[-1].name,
+    }
+    key = "find" if len(hits) == 2 else "find_of_many"
+    if most >= n:
+        key = "finds_all"
+    elif len(hits) == 1 or most == least:
+        key = "one_finds" if len(hits) == 1 else "all_find"
+    if fits:  # an example is counted in several fits: shares say what counts would not
+        key += "_fits"
+        told |= {"most_share": numbers.share(most, n), "least_share": numbers.share(least, n)}
+    return say(f"cases.{key}", **told)
 
 
 LEAST_FOUND, FALSE_ALARMS = 0.2, 0.1
