@@ -22,7 +22,7 @@ from evalreport.predictions.cells import (
     missing,
     stacked,
 )
-from evalreport.predictions.spelling import is_missing, is_number, outcome_words
+from evalreport.predictions.spelling import is_missing, is_no_number, is_number, outcome_words
 
 SPELLINGS = st.text("0123456789+-.eE_ \t,nainfxNIF\n\r", max_size=8)
 
@@ -34,10 +34,10 @@ CELLS = st.lists(
 @given(CELLS)
 @settings(deadline=None)
 def test_a_column_is_parsed_as_each_cell_would_be(cells: list[str | None]) -> None:
-    """Cell by cell as ``is_number`` says: missing, a finite number, or none."""
+    """Cell by cell as ``is_no_number`` and ``is_number`` say: missing, a finite number, or none."""
     parsed = as_numbers(pa.array(cells, pa.string())).to_pylist()
     for cell, value in zip(cells, parsed, strict=True):
-        if cell is None or is_missing(cell):
+        if cell is None or is_no_number(cell):
             assert value is None
         elif is_number(cell):
             assert value == float(cell)
