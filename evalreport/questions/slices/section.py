@@ -188,7 +188,7 @@ def _column(
             on_primary,
             rest,
             scale,
-            groups and segments.cells_of(groups, (name, v)),
+            segments.cells_of(groups, (name, v)) if groups else (),
         )
         for v in shown
     )
@@ -244,7 +244,7 @@ def _row(
     on_primary: Mapping[tuple[str, str], MetricRecord],
     rest: Mapping[tuple[str, str], DisparityRecord],
     scale: Scale,
-    of_groups: Sequence[Cell] | None,
+    of_groups: Sequence[Cell],
 ) -> Row:
     counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
@@ -259,7 +259,7 @@ def _row(
     size, drawn = _gap(view, rest.get((value, models[0].id)), name, scale, models[0], grey=bool(note))
     counted = Cell(n, look="muted", strong=False)
     label = Cell(name, note=visible(note), strong=False)
-    return Row(None, (counted, *cells, drawn, size, *(of_groups or ())), label, off=bool(note))
+    return Row(None, (counted, *cells, drawn, size, *of_groups), label, off=bool(note))
 
 
 def _gap(
