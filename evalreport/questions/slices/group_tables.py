@@ -150,8 +150,8 @@ def gap_finding(groups: Groups, columns: Iterable[str]) -> str:
 
 def no_gap(groups: Groups, column: str) -> str:
     """Say that no gap between a column's groups is shown to be larger than chance gives; empty where one is."""
-    own = [r for r in groups.spread if r.column == column]
-    if not own or any(r.beyond for r in own):
+    of_column = [r for r in groups.spread if r.column == column]
+    if not of_column or any(r.beyond for r in of_column):
         return ""
     return say("segments.no_gap", model=groups.model.name)
 
@@ -196,8 +196,8 @@ def _recall_cell(record: MetricRecord | None) -> Cell:
     text = numbers.number(value, 2)
     if record is None or value is None or record.trials is None:
         return Cell(text, strong=False)
-    found = say("segments.of", found=round(value * record.trials), n=round(record.trials))
-    return Cell(text, found, strong=False)
+    counts = say("segments.of", found=round(value * record.trials), n=round(record.trials))
+    return Cell(text, counts, strong=False)
 
 
 def _ratio_cell(record: GroupRatioRecord) -> Cell:
@@ -271,13 +271,13 @@ def _cells(groups: Groups, key: Key, scales: tuple[Scale, Scale, Scale]) -> tupl
         is_reference = groups.is_reference(key)
         compared = Cell(say("segments.reference") if is_reference else numbers.MISSING, strong=False)
         place, limits, filled = 1.0 if is_reference else None, (None, None), full
-    found, least, most = with_limits(recall)
+    share_found, least, most = with_limits(recall)
     counted = _recall_cell(recall)
     return (
         numbers.count(rate.n), share,
         stroke(selected, value, low, high, full=full, title=share, mark=model, grey=not full), compared,
         stroke(scale, place, *limits, full=filled, title=compared.text, mark=model, grey=not full), counted,
-        stroke(recalls, found, least, most, full=full, title=counted.text, mark=model, grey=not full),
+        stroke(recalls, share_found, least, most, full=full, title=counted.text, mark=model, grey=not full),
     )  # fmt: skip
 
 

@@ -285,10 +285,10 @@ def _values(
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
     decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
-    found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
     rows = tuple(
-        Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
+        Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
     title = say("slices.by", metric=view.label(key), column=column)
