@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
+from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
@@ -39,6 +40,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord
+from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
@@ -330,6 +332,8 @@ def _compared(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     judged = judge(now.results, now.options.gates, since=decider(now, past))
+    since = changes_since(past.references.get("accepted"), json.loads(to_json(judged)))
+    judged = replace(judged, findings=carried(findings_of(judged), past), changes=since)
     return with_headline(judged, first_of_series="accepted" not in past.references)
 
 
