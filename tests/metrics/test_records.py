@@ -38,7 +38,7 @@ def test_a_test_set_has_no_folds_and_a_whole_matrix() -> None:
     assert results.folds == ()
     cells = {(r.true, r.predicted): r.count for r in results.confusion}
     assert cells == {
-        (t, p): float((Y == t).sum()) if t == p else 0.0 for t in ("x", "y") for p in ("x", "y")
+        (t, p): float((t == Y).sum()) if t == p else 0.0 for t in ("x", "y") for p in ("x", "y")
     }
 
 
