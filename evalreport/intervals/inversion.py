@@ -85,7 +85,6 @@ def smallest_alpha(
     nearly
         By which part of its normal quantile the answer's is larger than that of ``at``, if that can be guessed.
     """
-
     decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
 
     @cache

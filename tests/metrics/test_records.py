@@ -37,9 +37,7 @@ def test_a_test_set_has_no_folds_and_a_whole_matrix() -> None:
     results = er.evaluate({"a": {"id": ids, "y_true": Y, "y_pred": Y}}, resamples=20)
     assert results.folds == ()
     cells = {(r.true, r.predicted): r.count for r in results.confusion}
-    assert cells == {
-        (t, p): float((t == Y).sum()) if t == p else 0.0 for t in ("x", "y") for p in ("x", "y")
-    }
+    assert cells == {(t, p): float((t == Y).sum()) if t == p else 0.0 for t in ("x", "y") for p in ("x", "y")}
 
 
 def test_the_variance_between_seeds_is_that_of_their_values() -> None:
