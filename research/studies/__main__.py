@@ -64,7 +64,7 @@ STUDIES: Mapping[str, Table] = {
     "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
-    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),
+    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 
 
