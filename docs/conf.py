@@ -33,10 +33,19 @@ copybutton_exclude = ".linenos, .go"
 
 
 def setup(app: Any) -> None:
-    """Show tables in files as plain text; Pygments has no lexer for them."""
+    """Show tables in files as plain text; Pygments has no lexer for them. Add what is no page once all are written."""
     from pygments.lexers.special import TextLexer
 
     app.add_lexer("csv", TextLexer)
+    app.connect("build-finished", add_to_pages)
+
+
+def add_to_pages(app: Any, failure: Exception | None) -> None:
+    """Write llms.txt and llms-full.txt, and check every link of the site."""
+    from scripts.site_files import finish
+
+    if failure is None:
+        finish(Path(app.outdir))
 
 
 html_theme = "furo"

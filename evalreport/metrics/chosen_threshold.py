@@ -132,7 +132,7 @@ def with_chosen_thresholds(
     if data.layout.ranked.count > 1:
         return {}
     outputs = {model.name: model for model in predictions.models}
-    found = {}
+    with_evidence = {}
     for key, estimate in estimates.items():
         computation = definition(key[1]).computation
         if not isinstance(computation, RowWise) or not computation.best_of or not estimate.defined:
@@ -143,11 +143,11 @@ def with_chosen_thresholds(
         if not (counts.positives > 0 and counts.negatives > 0):
             continue
         better = bool(METRICS[computation.best_of].scale.greater_is_better)
-        found[key] = replace(
+        with_evidence[key] = replace(
             estimate,
             evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed),
         )
-    return found
+    return with_evidence
 
 
 def _evidence(

@@ -28,28 +28,28 @@ def all_threshold_counts(sample: Sample) -> tuple[ThresholdCounts, ...]:
     if rows.layout.ranked.count > 1 or predictions.y_true is None:
         return ()
     weights = rows.units.heavy
-    found = []
+    counts = []
     for outputs in predictions.models:
         if outputs.present is not None:
             continue
         if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
             ready = rows.orders.get(outputs.name)
             order = ready[0] if ready else view(predictions, outputs).order
-            found.append(count_thresholds(order, model=outputs.name, weights=weights))
+            counts.append(count_thresholds(order, model=outputs.name, weights=weights))
         elif predictions.task == "multiclass" and outputs.proba is not None:
             for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
                 order = descending_order(outputs.proba[:, code], _is(sample, label))
-                found.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
-    return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
+                counts.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
+    return tuple(one for one in counts if one.positives > 0 and one.negatives > 0)
 
 
 def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
     """Count along histograms: a bin's lowest score is its threshold."""
     for model, bins in sums.bins.items():
-        found, wrong = (
+        hits, wrong = (
             np.concatenate([[0.0], np.cumsum(counts)]) for counts in (bins.positives, bins.negatives)
         )
-        yield ThresholdCounts(model, None, bins.low, found, wrong)
+        yield ThresholdCounts(model, None, bins.low, hits, wrong)
 
 
 def _is(sample: Sample, label: str) -> Mask:

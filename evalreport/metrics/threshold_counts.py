@@ -211,9 +211,9 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.
         distinct = np.flatnonzero(np.concatenate([[True], moves]))
-        found = distinct[visible_points(x[distinct], y[distinct], most)]
-        found[-1] = len(x) - 1
-        return np.asarray(found)
+        visible = distinct[visible_points(x[distinct], y[distinct], most)]
+        visible[-1] = len(x) - 1
+        return np.asarray(visible)
     keep = np.ones(len(x), dtype=bool)
     x, y = _to_unit(x), _to_unit(y)
     dx, dy = np.diff(x), np.diff(y)
@@ -364,15 +364,15 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
 
     Where the curve rises straight up its upper end counts; nan where a replicate lacks a class.
     """
-    found, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
-    values = np.full((len(found), len(fpr)), np.nan)
+    hits, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
+    values = np.full((len(hits), len(fpr)), np.nan)
     usable = np.flatnonzero(replicate.usable)
     if len(usable):
         # All polygons in one, one after the other; what rounding puts just below a step is at it.
         first = usable[:, None] * (2 * wrong[:, -1].max())
         wanted = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
-        found, wrong = found[usable], wrong[usable] + first
-        values[usable] = np.interp(wanted, wrong.ravel(), found.ravel()) / found[:, -1:]
+        hits, wrong = hits[usable], wrong[usable] + first
+        values[usable] = np.interp(wanted, wrong.ravel(), hits.ravel()) / hits[:, -1:]
     return values
 
 
