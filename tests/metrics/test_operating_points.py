@@ -207,6 +207,21 @@ def test_the_best_metric_is_the_registered_maximum():
     assert (first.low, first.high, first.method) == (point.low, point.high, point.method)
 
 
+def test_a_gate_on_the_best_accuracy_is_about_fresh_examples():
+    """Values of 120 rows: between the interval's limits it is undecided, says what to expect, and promises no size."""
+    truth, scores = two_normals(120, seed=3)
+    results = evaluated(
+        {"m": rows(truth, score=scores)}, gates=("m.max_accuracy >= 0.75", "m.max_accuracy >= 0.5")
+    )
+    first = next(r for r in results.metrics if r.metric == "max_accuracy").intervals[0]
+    assert first.low < 0.75 < first.high
+    undecided, passed = results.gates
+    assert (undecided.outcome, undecided.low, undecided.high) == ("undecided", first.low, first.high)
+    assert "expect" in undecided.text
+    assert "times as many examples" not in undecided.text
+    assert passed.outcome == "pass"
+
+
 def test_best_f1_has_the_limits_of_its_formula():
     """METHODS 7K by numpy, on the very draws of the run: F1, its derivative by hand, all thresholds one by one."""
     truth, scores = two_normals(80, seed=11)
