@@ -13,7 +13,11 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     student,
     sums,
     two_sets,
+<<<<<<< HEAD
     chosen_thresholds,
+=======
+    weighted,
+>>>>>>> main
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
@@ -44,4 +48,5 @@ __all__ = [
     "student",
     "sums",
     "two_sets",
+    "weighted",
 ]
