@@ -13,11 +13,8 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     student,
     sums,
     two_sets,
-<<<<<<< HEAD
     chosen_thresholds,
-=======
     weighted,
->>>>>>> main
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
