@@ -12,6 +12,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtChosen,
     AtThreshold,
     Median,
     Ordered,
@@ -79,6 +80,11 @@ class IntervalMethod:
         return "resampled" in self.needs
 
     @property
+    def of_fresh_examples(self) -> bool:
+        """Whether it is about what a choice made on these examples gives on others, and may leave the value out."""
+        return AtChosen in self.of
+
+    @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference alone."""
         return not all(kind in OF_DIFFERENCES for kind in self.of)
@@ -137,6 +143,12 @@ OF_SAMPLINGS = (
 """Needs that the sampling says it meets."""
 
 
+def _skewed(value: Value) -> bool:
+    """Whether the first of the metric's own intervals is one of skewed losses."""
+    first = INTERVALS[(*value.metric.inference.intervals, "normal")[0]]
+    return "losses" in first.needs or SquaredErrors in first.of
+
+
 def _sampling_meets(need: str, _: IntervalMethod, value: Value) -> bool:
     return need in value.sampling.meets
 
@@ -158,7 +170,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "mean": lambda m, e: e.metric.is_mean or e.over_datasets or m.name in e.metric.inference.intervals,
     "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
-    "losses": lambda m, e: m.name in e.metric.inference.intervals,
+    "losses": lambda m, e: m.name in e.metric.inference.intervals or (e.sampling.weighted and _skewed(e)),
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
@@ -185,6 +197,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
+    AtChosen: "one_threshold",
     AtThreshold: "many_examples",
     Median: "many_examples",
     PairedLabels: "paired_labels",

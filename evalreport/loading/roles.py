@@ -261,7 +261,7 @@ def _cost_columns(
     stripped: Mapping[str, str], taken: set[str], file: str, options: Options
 ) -> dict[str, str]:
     """Find the columns of costs: those that ``--cost`` names, and the usual ones that no option uses otherwise."""
-    found: dict[str, str] = {}
+    costs: dict[str, str] = {}
     for name in (cost_name(text) for text in options.costs):
         if stripped.get(name) is None:
             raise InputError.of(
@@ -269,15 +269,15 @@ def _cost_columns(
             )
         if stripped[name] in taken:
             raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
-        found[name] = stripped[name]
+        costs[name] = stripped[name]
     used = {options.cluster, options.weight, options.same_input, options.grade}
     for name in COSTS:
         header = stripped.get(name)
-        if header is None or header in taken or header in found.values() or header.strip() in used:
+        if header is None or header in taken or header in costs.values() or header.strip() in used:
             continue
         if not may_be_sliced_by(header.strip(), options.slices, ()):
-            found[name] = header
-    return found
+            costs[name] = header
+    return costs
 
 
 def _may_be_requested(name: str, options: Options) -> bool:
@@ -500,12 +500,12 @@ def _probability_columns(
 
     A column ``p_<label>`` of ours has no rivals.
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     rivals: dict[str, tuple[str, ...]] = {}
 
     def also(label: str, header: str) -> None:
-        if found[label].strip().lower().startswith("p_"):
-            unused[header] = Message("unused.same_label", other=found[label], label=label)
+        if columns[label].strip().lower().startswith("p_"):
+            unused[header] = Message("unused.same_label", other=columns[label], label=label)
         else:
             rivals[f"p_{label}"] = (*rivals.get(f"p_{label}", ()), header)
 
@@ -514,10 +514,10 @@ def _probability_columns(
             label = name.removeprefix(prefix)
             if not name.startswith(prefix) or not label or header in taken:
                 continue
-            if label in found:
+            if label in columns:
                 also(label, header)
             else:
-                found[label] = header
+                columns[label] = header
     of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
     of_target = classes_by_target(stripped.values())
     for name, header in stripped.items():
@@ -525,13 +525,13 @@ def _probability_columns(
         of_class = (
             by_position[1] if by_position is not None else class_of(name) or of_target.get(header.strip())
         )
-        if of_class is None or header in taken or header in found.values():
+        if of_class is None or header in taken or header in columns.values():
             continue
-        if of_class in found:
+        if of_class in columns:
             also(of_class, header)
         else:
-            found[of_class] = header
-    return found, rivals
+            columns[of_class] = header
+    return columns, rivals
 
 
 def _with_metric_as_value(roles: Roles, file: str) -> Roles:

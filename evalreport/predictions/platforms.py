@@ -228,15 +228,15 @@ def classes_by_target(headers: Collection[str]) -> dict[str, str]:
 def _of_classes(names: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Yield what was predicted, the name of a column and its class, where there are two such columns or more."""
     held = frozenset(names)
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    by_ending: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name in names:
         for ending in _AFTER_A_CLASS:
             stem = name.removesuffix(ending)
             ends = [place for place, mark in enumerate(stem) if mark == "_"] if stem != name else []
             for end in ends:
                 if stem[:end] in held and stem[end + 1 :]:
-                    found.setdefault((stem[:end], ending), []).append((name, stem[end + 1 :]))
-    for (target, _), classes in found.items():
+                    by_ending.setdefault((stem[:end], ending), []).append((name, stem[end + 1 :]))
+    for (target, _), classes in by_ending.items():
         yield from ((target, name, label) for name, label in classes if len(classes) > 1)
 
 
@@ -255,23 +255,23 @@ def by_target(headers: Collection[str]) -> dict[str, str]:
     {}
     """
     names = [header.strip() for header in headers]
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     held = frozenset(names)
     if "Class" in held and any(map(_OF_CATBOOST.fullmatch, names)):
-        found["Class"] = "y_pred"
+        columns["Class"] = "y_pred"
     if {"inst#", "predicted", "prediction"} <= held:
-        found["prediction"] = "score"
-    found |= dict.fromkeys((target for target, _, _ in _of_classes(names)), "y_true")
+        columns["prediction"] = "score"
+    columns |= dict.fromkeys((target for target, _, _ in _of_classes(names)), "y_true")
     for name in names:
         beside = next((match[1] for form in _BESIDE_TARGET if (match := form.fullmatch(name))), None)
         if beside in held:
-            found |= {name: "y_pred", beside: "y_true"}
+            columns |= {name: "y_pred", beside: "y_true"}
         into, of = _INTO.fullmatch(name), _OF_TARGET.fullmatch(name)
         if into is not None and any(other.startswith(f"P_{into[1]}") for other in names):
-            found |= {name: "y_pred", f"F_{into[1]}": "y_true"}
+            columns |= {name: "y_pred", f"F_{into[1]}": "y_true"}
         if of is not None:
-            found |= {name: "y_pred", of[1]: "y_true"}
-    return {name: standard for name, standard in found.items() if name in held}
+            columns |= {name: "y_pred", of[1]: "y_true"}
+    return {name: standard for name, standard in columns.items() if name in held}
 
 
 def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, str]:
@@ -286,10 +286,10 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
     first = next(iter(names), "")
     for label in spelled:
         target = first[: -len(label)] if label and first.casefold().endswith(label) else ""
-        found = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
+        spelled_names = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
         if _INTO.fullmatch(f"I_{target}") and all(name.startswith(target) for name in names):
-            meant = {name: own for name, own in found.items() if own is not None}
-            if len(set(meant.values())) == len(found):
+            meant = {name: own for name, own in spelled_names.items() if own is not None}
+            if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
 

@@ -197,9 +197,9 @@ def _agreeing(row: DisparityRecord) -> DisparityRecord:
 
     The test and the interval come from different statistics; as those of pairs they must not contradict each other.
     """
-    found = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
-    agreed = agreeing(found, row.difference, decided=row.flagged)
-    if agreed is found:
+    interval = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
+    agreed = agreeing(interval, row.difference, decided=row.flagged)
+    if agreed is interval:
         return row
     row = replace(row, low=agreed.low, high=agreed.high, method=agreed.method)
     if row.ratio is None or row.ratio_low is None or row.ratio_high is None:
@@ -291,8 +291,8 @@ def _sentence(side: Side, row: DisparityRecord, size: int, options: Options) -> 
         within = Message(key, level=row.level, limits=(row.low, row.high), decimals=decimals)
         evidence = parts(within, evidence)
     good = direction(side.quantity, options) * row.difference
-    found = "better" if good > 0 else "worse" if good < 0 else "different"
+    word = "better" if good > 0 else "worse" if good < 0 else "different"
     return Message(
-        f"disparity.{found if row.flagged else 'not_shown'}",
+        f"disparity.{word if row.flagged else 'not_shown'}",
         what=what, difference=row.difference, decimals=decimals, evidence=evidence,
     )  # fmt: skip
