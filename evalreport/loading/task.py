@@ -800,7 +800,7 @@ class _Rows:
             of_label = {true: n for (predicted, true), n in self.counts.items() if predicted == label}
             if sum(of_label.values()) < FEWEST_ROWS:
                 return {}
-            most = max(of_label, key=lambda true, n=of_label: (n[true], true))
+            most = max(of_label.items(), key=lambda pair: (pair[1], pair[0]))[0]
             if most not in lacking or 2 * of_label[most] <= sum(of_label.values()):
                 return {}
             meant[label] = most
