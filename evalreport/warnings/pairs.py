@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from evalreport.comparisons.decisions import decided_by_replicates
 from evalreport.comparisons.pairs import Comparison
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.table_functions import answers_outside
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
@@ -17,6 +18,9 @@ from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
+
+Lead = tuple[Quantity, float]
+"""A metric on which a model is ahead, and by how much."""
 
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
@@ -30,7 +34,7 @@ def metrics_disagree(
 
     Metrics of labels say nothing there where the labels are cut at a threshold that nobody chose.
     """
-    ahead: dict[tuple[str, str], tuple[list[Quantity], list[Quantity]]] = {}
+    ahead: dict[tuple[str, str], tuple[list[Lead], list[Lead]]] = {}
     known = frozenset(sample.quantities)
     at_half = {model.name for model in sample.predictions.models if model.cut_at_half}
     for row in rows:
@@ -45,18 +49,42 @@ def metrics_disagree(
             continue  # wider intervals hold more often: each model is then ahead on one of the two
         if definition(quantity).needs == "labels" and at_half & {row.a, row.b}:
             continue
+        if _on_another_scale(quantity, known) or answers_outside(quantity, sample.predictions) == "answers":
+            continue  # a lead that empty answers make is none
         assert row.difference is not None
         first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
-        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(quantity)
+        sides = ahead.setdefault((row.a, row.b), ([], []))
+        sides[0 if first else 1].append((quantity, abs(row.difference)))
     asked_first = COMPANIONS.get(sample.predictions.task, ())
     for (a, b), sides in ahead.items():
         for_a, for_b = (
-            sorted(found, key=lambda q: _place(q, sample.quantities[0], asked_first)) for found in sides
+            _told_once(sorted(leads, key=lambda lead: _place(lead[0], sample.quantities[0], asked_first)))
+            for leads in sides
         )
         if for_a and for_b:
             of_a, of_b = (shortened([phrase_of(q) for q in found], MOST_NAMED) for found in (for_a, for_b))
             shown = (q.spelled for q in (*for_a[:MOST_NAMED], *for_b[:MOST_NAMED]))
             yield warning("metrics_disagree", about=(a, b, *shown), a=a, b=b, for_a=of_a, for_b=of_b)
+
+
+def _told_once(leads: Sequence[Lead]) -> list[Quantity]:
+    """Return the metrics in their order, of several with the same difference the first.
+
+    Micro averages are the accuracy, and the error rate is what it leaves.
+    """
+    differences: list[float] = []
+    quantities = []
+    for quantity, difference in leads:
+        if not any(math.isclose(difference, other, rel_tol=1e-9) for other in differences):
+            differences.append(difference)
+            quantities.append(quantity)
+    return quantities
+
+
+def _on_another_scale(quantity: Quantity, computed: Collection[Quantity]) -> bool:
+    """Say whether a metric is another one that was computed, on another scale."""
+    base = definition(quantity).scale.affine_of
+    return base is not None and any(other.metric == base.of for other in computed)
 
 
 def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) -> int:

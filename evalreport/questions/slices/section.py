@@ -121,6 +121,11 @@ def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
     tested = [r for r in family if r.p_adjusted is not None]
     if not tested or _blocked(view):
         return say("heading.slices")
+    turned = next((w for w in view.results.warnings if w.code == "order_reversed_in_slices"), None)
+    if turned is not None:
+        column = visible(turned.about[-1])
+        finding = say("finding.slices_turned", column=column)
+        return say("evidence.headed", section=say("heading.slices"), finding=finding)
     worse = [r for r in tested if word_of(view, r) == "worse"]
     own = [r for r in worse if r.model == view.models[0].id] or worse
     if not own:
@@ -323,7 +328,7 @@ def summary_line(view: View) -> str:
     if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]
-    tested = sum(r.p_adjusted is not None for r in family)
+    tested = distinct_tests(family)
     if not flagged:
         of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
         untested = say("slices.none_judged" if of_sums else "slices.none_large")

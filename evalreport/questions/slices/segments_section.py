@@ -18,7 +18,8 @@ from evalreport.report.table import Cell, Column, Row, Scale, Table, plain_cell,
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord
-from evalreport.texts import say
+from evalreport.texts import Message, listed, say
+from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import shorten, visible
 
 RATE, RECALL = IN_HEADINGS
@@ -183,15 +184,17 @@ def _row(
         said = Cell(say("segments.reference") if key in references else numbers.MISSING, strong=False)
         place, limits, filled = 1.0 if key in references else None, (None, None), full
     of_recall, recall_low, recall_high = with_limits(recall)
-    trials = "" if recall is None or recall.trials is None else say("segments.of", n=round(recall.trials))
     recalled = numbers.number(of_recall, 2)
+    counted = recalled
+    if recall is not None and recall.trials is not None and of_recall is not None:
+        counted = say("segments.of", hits=round(of_recall * recall.trials), n=round(recall.trials))
     cells = (
         numbers.count(rate.n),
         share,
         stroke(selected, value, low, high, full=full, title=share, mark=model, grey=not full),
         said,
         stroke(scale, place, *limits, full=filled, title=said.text, mark=model, grey=not full),
-        f"{recalled}{trials}",
+        counted,
         stroke(
             found, of_recall, recall_low, recall_high, full=full, title=recalled, mark=model, grey=not full
         ),
@@ -247,20 +250,26 @@ def _spread(view: View, model: Model) -> Table | None:
     scale = scale_of([0.0, top], FINE if top < 0.2 else SHARES, texts=lambda t: f"{t:g}")
     rows = [_spread_row(r, scale) for r in found]
     seen = [r for r in found if r.beyond]
-    title = (
-        say("segments.spread_none")
-        if not seen
-        else say(
-            "segments.spread_seen",
-            columns=", ".join(f"{visible(r.column)} ({say(f'segments.{r.metric}')})" for r in seen[:3]),
-        )
-    )
+    title = "; ".join(map(str, _beyond_chance(seen))) or say("segments.spread_none")
     heads = (
         say("segments.largest_gap"), say("segments.by_noise"), Column("", scale=scale), say("segments.sd"),
     )  # fmt: skip
     few = sum(r.small_groups or 0 for r in found if r.metric == RATE)
     note = " ".join(filter(None, (say("segments.spread_note"), say("segments.small", n=few) if few else "")))
     return Table(title, heads, tuple(rows), note, look="lined", first=say("segments.column_metric"))
+
+
+def _beyond_chance(seen: Sequence[GroupSpreadRecord]) -> list[Message]:
+    """Say column by column which shares differ more than by chance."""
+    columns: dict[str, list[str]] = {}
+    for record in seen:
+        columns.setdefault(record.column, []).append(say(f"segments.{record.metric}"))
+    return [
+        Message(
+            "segments.spread_seen", n=len(metrics), metrics=sentence_start(listed(metrics)), column=visible(column)
+        )
+        for column, metrics in columns.items()
+    ]  # fmt: skip
 
 
 def _spread_row(record: GroupSpreadRecord, scale: Scale) -> Row:

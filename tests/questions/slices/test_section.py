@@ -64,10 +64,10 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     assert "None of them differs" not in content.note
     assert content.heading.startswith("Slices: outcome of m")
     assert " for group = u, " in content.heading
-    assert "s: too small: no outcome of this size could reach the level." in column.table.note
+    assert "s: too few examples for any outcome to reach the level." in column.table.note
     by_name = {row.label.value: row for row in column.table.rows}
     assert [cell.beside for cell in by_name["u"].cells[3:]] == ["worse", "worse"]
-    assert by_name["s"].label.note == "too small: no outcome of this size could reach the level"
+    assert by_name["s"].label.note == "too few examples for any outcome to reach the level"
     assert (by_name["u"].cells[0].value, by_name["s"].cells[0].value) == ("100", "2")
     assert len(column.details[0].rows) == 8
 
@@ -80,7 +80,7 @@ def test_where_none_differs_the_section_says_so():
     assert content is not None
     assert "3 comparisons of a slice with the rest, on outcome" in content.note
     assert "None differs by these tests" in content.note
-    assert content.heading == "Slices: no slice is shown to differ"
+    assert content.heading == "Slices: no slice is shown to differ from the rest"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
     said = section.describe(view_of(blocked))
@@ -104,7 +104,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
-        "Slices: none of 2 tests shows a difference; smaller ones may exist."
+        "Slices: none is shown to differ from the other examples (one test); smaller differences may exist."
     )
 
 

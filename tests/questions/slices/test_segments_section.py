@@ -37,7 +37,7 @@ def test_the_heading_names_the_ratio_with_its_reference():
     assert "times as often as m (0." in section.heading
     assert "; recall 0." in section.heading
     assert [row.label for row in section.groups.rows] == ["sex: m", "sex: f"]
-    assert section.spread.title.startswith("Gaps larger than noise gives: sex (")
+    assert "by sex more than by chance" in section.spread.title
 
 
 def test_periods_stand_in_their_order():
