@@ -58,7 +58,7 @@ def changed_since(now: Present, past: Past) -> Results:
     references = list(past.references.values())
     if len(references) > 1 and references[0].run.id == references[1].run.id:
         references = references[:1]
-    found = [
+    changed = [
         _record(reference, now, model, quantity) for reference in references for model in now.results.models
     ]
     gone = [
@@ -67,7 +67,7 @@ def changed_since(now: Present, past: Past) -> Results:
         for model in reference.results["models"]
         if model not in now.results.models
     ]
-    return replace(now.results, history=(*found, *gone))
+    return replace(now.results, history=(*changed, *gone))
 
 
 def warned(now: Present, _past: Past) -> Results:
@@ -80,16 +80,16 @@ def warned(now: Present, _past: Past) -> Results:
     def about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(row.about for row in rows if row.about))
 
-    found = []
+    cautions = []
     if worse:
-        found.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
+        cautions.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
     if fallen:
-        found.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
+        cautions.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
     if changed:
-        found.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
+        cautions.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
     looked = ("worse_than_accepted", "slice_fell", "data_changed") if now.results.audit else ()
-    return with_warnings(now.results, found, looked=looked)
+    return with_warnings(now.results, cautions, looked=looked)
 
 
 QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (
@@ -114,31 +114,31 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
 
 
 def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:
-    found = change_since(reference, now, model, quantity)
+    change = change_since(reference, now, model, quantity)
     return HistoryRecord(
         reference=reference.name,
         run=reference.run.id,
         time=reference.run.time,
         model=model,
         **quantity.fields,
-        value=found.value,
-        reference_value=found.reference_value,
-        difference=found.difference,
+        value=change.value,
+        reference_value=change.reference_value,
+        difference=change.difference,
         level=now.options.confidence,
-        low=found.low,
-        high=found.high,
-        interval_method=found.method,
-        test=found.test,
-        p_value=found.p_value,
-        paired=found.paired,
-        text=found.how,
-        reason=found.reason,
+        low=change.low,
+        high=change.high,
+        interval_method=change.method,
+        test=change.test,
+        p_value=change.p_value,
+        paired=change.paired,
+        text=change.how,
+        reason=change.reason,
         n=now.results.n,
         reference_n=reference.results.get("n"),
         status="new"
         if model not in reference.results["models"]
         else "same"
-        if found.same_answers
+        if change.same_answers
         else "both",
     )
 
@@ -208,14 +208,14 @@ def scores_alone(predictions: Predictions, options: Options, past: Past) -> Resu
 
 def _gates_without_truth(results: Results, gates: Sequence[str]) -> tuple[GateRecord, ...]:
     """Decide the gates on counts of rows and of changed data; the others need true values and are undecided."""
-    found: list[GateRecord] = []
+    decided: list[GateRecord] = []
     for text in gates:
         gate = parse_gate(text, models=results.models)
         if not gate.terms and gate.count in ("n", "drifts") and gate.reference is None:
-            found += judge(results, [text], since=_undecided).gates
+            decided += judge(results, [text], since=_undecided).gates
         else:
-            found.append(_undecided(gate))
-    return tuple(found)
+            decided.append(_undecided(gate))
+    return tuple(decided)
 
 
 def _undecided(gate: Gate) -> GateRecord:

@@ -188,13 +188,13 @@ def list_runs(url: str, series: str | None) -> int:
     from evalreport.history.store import runs
 
     history, damaged = _open(url), list[str]()
-    found = runs(history, series, damaged=damaged)
-    marks = _marks(history, found, damaged)
+    listed = runs(history, series, damaged=damaged)
+    marks = _marks(history, listed, damaged)
     heads = ("run", "time", "series", "exit", "", "n", "primary metric", "headline")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
          str(run.summary["n"]), _values(run), str(run.summary.get("headline") or ""))
-        for run in found
+        for run in listed
     ]  # fmt: skip
     _print_table(heads, rows)
     return _ended(damaged)
@@ -246,8 +246,8 @@ def diff_runs(context: click.Context, /, before: int, after: int, url: str, verb
     from evalreport.schema.recorded import completed
 
     history = _open(url)
-    found = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
-    rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
+    differences = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
+    rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in differences]
     rows.sort(key=lambda row: ("gate", "value").index(row[0]) if row[0] in ("gate", "value") else 2)
     left = 0 if verbose else max(len(rows) - HALF_A_SCREEN + 1, 0)
     left = left if left > 1 else 0
@@ -301,12 +301,12 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     history, damaged = _open(url), list[str]()
     if folder and output == STANDARD_OUTPUT:
         raise UsageError("--folder needs -o DIR, the folder to write into")
-    found = runs(history, series, damaged=damaged)
-    marks = _marks(history, found, damaged)
+    listed = runs(history, series, damaged=damaged)
+    marks = _marks(history, listed, damaged)
 
     def whole() -> Iterator[tuple[Run, dict[str, object], bytes, JsonObject]]:
         """Yield each run that can be read, with its results."""
-        for run in found:
+        for run in listed:
             with _noted(damaged):
                 content = results_of(history, run.id)
                 yield run, {**_facts(run), **marks[run.id]}, content, parsed(content, f"run {run.id}")
@@ -317,7 +317,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
                 place = output / f"run-{run.id}"
                 write_whole(place / "results.json", content)
                 write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
-        tell(f"{output}: {len(found)} runs")
+        tell(f"{output}: {len(listed)} runs")
         return _ended(damaged)
     with writing(output) as write:
         for _, facts, _, results in whole():
@@ -477,11 +477,11 @@ def _values(run: Run) -> str:
 def _change(row: JsonObject) -> str:
     from evalreport import numbers
 
-    found = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"
+    words = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"
     if row["difference"] is None:
-        return f"{found}: {row['reason']}"
+        return f"{words}: {row['reason']}"
     limits = "" if row["low"] is None else f" {numbers.interval(row['low'], row['high'], 4)}"
-    return f"{found}: {numbers.number(row['difference'], 4)}{limits} {row['text']}"
+    return f"{words}: {numbers.number(row['difference'], 4)}{limits} {row['text']}"
 
 
 def _shown(value: str | float | None) -> str:

@@ -57,7 +57,7 @@ def verdict_records(
         The error of all looks together, for which examples are planned (default: that of ``options``).
     """
     crossing = {frozenset((record.a, record.b)): record for record in dominance if record.decided}
-    found = []
+    verdicts = []
     decided = sum(decision.decided for decision in decisions)
     for decision in decisions:
         record, notes = verdict(decision, options, alpha, decided=decided), list[Text]()
@@ -74,8 +74,8 @@ def verdict_records(
         once = None if pair is None else trained_once(pair, predictions)
         if once is not None:
             notes.append(once)
-        found.append(replace(record, text=sentences(record.text, *notes)) if notes else record)
-    return tuple(found)
+        verdicts.append(replace(record, text=sentences(record.text, *notes)) if notes else record)
+    return tuple(verdicts)
 
 
 def second_verdicts(

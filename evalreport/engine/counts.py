@@ -270,8 +270,8 @@ class Steps:
         return self.seen.get(weights, self._cumulative)
 
     def _cumulative(self, weights: Floats) -> CumulativeWeights:
-        found, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
-        return CumulativeWeights(found, wrong, self.example)
+        hits, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
+        return CumulativeWeights(hits, wrong, self.example)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,12 +131,12 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
     """Return the weight of positives and of negatives above each group and in all, each (g + 1, ...): 0 first."""
     if weights is not None and weights.ndim == 2 and len(weights) == 1:
-        found, wrong = running_weights(weights[0], order)
-        return found[:, None], wrong[:, None]
+        hits, wrong = running_weights(weights[0], order)
+        return hits[:, None], wrong[:, None]
     positives, negatives = group_weights(weights, order)
-    found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
-    found[1:], wrong[1:] = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
-    return found, wrong
+    hits, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
+    hits[1:], wrong[1:] = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
+    return hits, wrong
 
 
 AGREEMENT = 1e-10
@@ -168,9 +168,9 @@ def equalised(differences: Floats, compared: float = 0.0) -> Floats:
     np.maximum.at(highest, group, ascending)
     common = np.zeros(len(lowest))
     common[1:] = lowest[1:] + (highest[1:] - lowest[1:]) / 2
-    found = np.empty(len(sizes))
-    found[order] = common[group]
-    return np.sign(differences) * found + 0.0
+    shares = np.empty(len(sizes))
+    shares[order] = common[group]
+    return np.sign(differences) * shares + 0.0
 
 
 def equal_in_rows(values: Floats) -> Floats:

@@ -230,18 +230,20 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         raise UsageError(
             f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
         )
-    found = Interval(
+    interval = Interval(
         method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
     )
     decided = None
     shares = limits_of_shares(row.details, row.difference, row.level) if gate.limit != 0 else None
     if shares is not None:
-        found = shares
+        interval = shares
     elif quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
-        found, decided = as_verdict(found, row.difference, row.p_value)
+        interval, decided = as_verdict(interval, row.difference, row.p_value)
     if sign < 0:
-        found = replace(found, low=_negative(found.high), high=_negative(found.low))
-    return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+        interval = replace(interval, low=_negative(interval.high), high=_negative(interval.low))
+    return decided_by(
+        gate, row.difference if sign > 0 else _negative(row.difference), interval, decided=decided
+    )
 
 
 def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
@@ -436,15 +438,15 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     others = {question for questions in by_count.values() for question in questions}
     counted = by_count.get(gate.count)
     rows = [row for row in rows if (row.question in counted if counted else row.question not in others)]
-    found = sum(row.alarm for row in rows)
+    alarms = sum(row.alarm for row in rows)
     open_ = [row for row in rows if counted and row.reason is not None and not row.alarm]
-    outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
+    outcome = outcome_of(gate.comparator, gate.limit, low=alarms, high=alarms + len(open_))
     text = (
-        Message(f"gates.count.{gate.count}", n=found) if results.audit else Message("gates.nothing_accepted")
+        Message(f"gates.count.{gate.count}", n=alarms) if results.audit else Message("gates.nothing_accepted")
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
-    return gate_record(gate, outcome, text, value=float(found))
+    return gate_record(gate, outcome, text, value=float(alarms))
 
 
 def decided_by(

@@ -47,9 +47,9 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     results = facts.results
     if results.options.get("join") == "independent":
         return Message("headline.own_examples")
-    for found in results.found:
-        if found.what == "tasks left out":
-            return Message("headline.tasks_left_out", why=found.value)
+    for record in results.found:
+        if record.what == "tasks left out":
+            return Message("headline.tasks_left_out", why=record.value)
     flow = [f for f in results.flow if f.model is None]
     lost = {f.reason: f.n for f in flow if f.step == "left_out" and f.reason is not None and f.n}
     if lost:
@@ -108,10 +108,10 @@ def turns_round(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
         return None
-    found = _task_turns(facts, lead, first, second) or _slice_turns(facts, first, second)
-    if found is None and lead.code == "ahead":
-        found = _task_alone(facts, first, second) or _slice_alone(facts, first, second)
-    return found
+    turning = _task_turns(facts, lead, first, second) or _slice_turns(facts, first, second)
+    if turning is None and lead.code == "ahead":
+        turning = _task_alone(facts, first, second) or _slice_alone(facts, first, second)
+    return turning
 
 
 def _task_turns(facts: Facts, lead: Lead, first: str, second: str) -> Message | None:

@@ -180,11 +180,11 @@ class Facts:
 
     @cached_property
     def _records(self) -> dict[tuple[str, Quantity], MetricRecord]:
-        found: dict[tuple[str, Quantity], MetricRecord] = {}
+        records: dict[tuple[str, Quantity], MetricRecord] = {}
         for record in self.results.metrics:
             if record.slice is None:
-                found.setdefault((record.model, Quantity.of(record)), record)
-        return found
+                records.setdefault((record.model, Quantity.of(record)), record)
+        return records
 
     def value(self, model: str, quantity: Quantity) -> Limited | None:
         """Return a model's value with its recommended interval; None where it has none."""
@@ -198,8 +198,8 @@ class Facts:
 
     def overall(self, metric: str) -> Quantity | None:
         """Return the quantity of a metric over all examples that the results hold."""
-        found = [q for (_, q) in self._records if q.metric == metric and q.label is None]
-        return found[0] if found else None
+        overall_quantities = [q for (_, q) in self._records if q.metric == metric and q.label is None]
+        return overall_quantities[0] if overall_quantities else None
 
     def pair(self, a: str, b: str, quantity: Quantity | None = None) -> Pair | None:
         """Return a pair seen from ``a``; None where they were not compared."""

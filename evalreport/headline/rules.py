@@ -98,23 +98,25 @@ def _tone(facts: Facts, lead: Lead) -> Tone:
 
 def params_of(message: Message) -> dict[str, Any]:
     """Flatten the parameters of a message and of those in it: every model, metric, value and limit of the text."""
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for name, value in message.params.items():
         if isinstance(value, Message) and value.code != PLAIN:
             inner = params_of(value)
             if "value" in inner and set(inner) <= {"value", "limits", "half"}:
-                found[name] = inner["value"]
+                params[name] = inner["value"]
                 if "limits" in inner:
-                    found[f"{name}_low"], found[f"{name}_high"] = inner["limits"]
+                    params[f"{name}_low"], params[f"{name}_high"] = inner["limits"]
             else:
                 # A value that is there already takes the name of its part, and its limits with it.
-                taken = {k for k in inner if found.keys() & {k, k.removesuffix("_low").removesuffix("_high")}}
-                found |= {f"{name}_{k}" if k in taken else k: v for k, v in inner.items()}
+                taken = {
+                    k for k in inner if params.keys() & {k, k.removesuffix("_low").removesuffix("_high")}
+                }
+                params |= {f"{name}_{k}" if k in taken else k: v for k, v in inner.items()}
         elif isinstance(value, (tuple, list)):
-            found[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
+            params[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
         elif name != "half":
-            found[name] = str(value) if isinstance(value, Message) else value
-    return found
+            params[name] = str(value) if isinstance(value, Message) else value
+    return params
 
 
 # --- what leads -------------------------------------------------------------------------------------------------------
@@ -183,8 +185,8 @@ def split(gate: str) -> tuple[str, str, str]:
     """
     gate = as_ratio(gate)
     for sign in (">=", "<=", ">", "<"):
-        left, found, right = gate.partition(sign)
-        if found:
+        left, middle, right = gate.partition(sign)
+        if middle:
             left, right = left.strip(), right.strip()
             if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
                 turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
@@ -352,12 +354,12 @@ def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
 
 def _unusual(facts: Facts, direction: int) -> list[str]:
     """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
-    found = []
+    names = []
     for model in facts.results.models:
         change = facts.change(model)
         if change is not None and facts.moved(model) == direction:
-            found.append((model not in facts.in_service, -direction * change.value, model))
-    return [model for *_, model in sorted(found)]
+            names.append((model not in facts.in_service, -direction * change.value, model))
+    return [model for *_, model in sorted(names)]
 
 
 def lower(facts: Facts) -> Lead | None:
@@ -516,9 +518,9 @@ def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
         counted = lead.code == "gate_failed" and split(str(lead.more.get("gate", "")))[0] == "n"
-        found = _data_fact(facts, rows=not counted) if facts.is_audit else None
-        if found is not None:
-            return Message("headline.data_too", fact=found)
+        fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
+        if fact is not None:
+            return Message("headline.data_too", fact=fact)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:
         standing = [
             m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None

@@ -126,11 +126,11 @@ def net_benefit_tango(difference: Difference, level: float) -> Bounds:
 
 def deviance(j: float, n: float, rate: float) -> float:
     """Return twice the log likelihood ratio of j among n against a rate, 0 log 0 = 0, at least 0."""
-    found = 0.0
+    total = 0.0
     for part, expected in ((j, n * rate), (n - j, n * (1 - rate))):
         if part > 0:
-            found += part * float(log(np.array(part / expected)))
-    return max(2 * found, 0.0)
+            total += part * float(log(np.array(part / expected)))
+    return max(2 * total, 0.0)
 
 
 def agreeing_thresholds(fp: Floats, rate: float, z: float) -> Iterator[tuple[int, float]]:
@@ -153,11 +153,11 @@ def agreeing_thresholds(fp: Floats, rate: float, z: float) -> Iterator[tuple[int
 def at_fpr_limits(tp: Floats, fp: Floats, rate: float, level: float) -> tuple[float, float]:
     """Return the least and the largest of Wilson's limits of recall over all thresholds that agree with the rate."""
     z, positives = quantile(level), float(tp[-1])
-    found = [
+    limits = [
         score_limits(float(tp[g]) / positives, positives, math.sqrt(z * z - own))
         for g, own in agreeing_thresholds(fp, rate, z)
     ]
-    return min(low for low, _ in found), max(high for _, high in found)
+    return min(low for low, _ in limits), max(high for _, high in limits)
 
 
 FEWEST_ALARMS = 2
@@ -285,13 +285,13 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
     """
     z = quantile(level)
     left_negatives, left_positives = cumulative_groups(score, y, np.ones(len(y)))
-    found = [(1.0, 0.0)]
+    corners = [(1.0, 0.0)]
     for h, own in agreeing_thresholds(left_positives, rate, z):
         hits = float(left_positives[-1] - left_positives[h])
         flagged = hits + float(left_negatives[-1] - left_negatives[h])
         left = math.sqrt(z * z - own)
-        found.append((0.0, 1.0) if flagged == 0 else score_limits(hits / flagged, flagged, left))
-    return min(low for low, _ in found), max(high for _, high in found)
+        corners.append((0.0, 1.0) if flagged == 0 else score_limits(hits / flagged, flagged, left))
+    return min(low for low, _ in corners), max(high for _, high in corners)
 
 
 @interval(

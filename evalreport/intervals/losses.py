@@ -135,30 +135,30 @@ def hall_tail(estimate: Estimate, level: float) -> Bounds:
     is a function of the ratio of the mean to the variance of the truth: their logarithms' limits are squared and added,
     with the correlation of squared errors and squared distances of the truth from its mean.
     """
-    found, from_squares = estimate.evidence, estimate.metric.from_squares
-    assert isinstance(found, SquaredErrors)
+    evidence, from_squares = estimate.evidence, estimate.metric.from_squares
+    assert isinstance(evidence, SquaredErrors)
     assert from_squares is not None
-    if len(found.squares) < 2:
+    if len(evidence.squares) < 2:
         return ONE_EXAMPLE
-    scale = float(found.squares.max())
+    scale = float(evidence.squares.max())
     if scale == 0:
         return Bounds(estimate.value, estimate.value, NO_SPREAD)
-    squares = found.squares / scale
+    squares = evidence.squares / scale
     mean, factor = float(squares.mean()), tail_factor(squares)
     low, high = _limits_of_mean(squares, level, by_kurtosis=True)
     low, high = max(low, 0.0), high * factor
-    if found.spread is None:
+    if evidence.spread is None:
         ends = [from_squares(limit * scale) for limit in (low, high)]
     else:
-        relative = _limits_of_ratio((mean, low, high), squares, found.spread, level)
+        relative = _limits_of_ratio((mean, low, high), squares, evidence.spread, level)
         if relative is None:
             return Bounds(None, None, Message("limits.spread_unsure"))
-        unit = scale / float(found.spread.max())
+        unit = scale / float(evidence.spread.max())
         ends = [from_squares(limit * unit) for limit in relative]
     reason = None
     if factor > 1:
-        raised = abs(from_squares(factor) / from_squares(1.0) - 1) if found.spread is None else factor - 1
-        key = "limits.tail" if found.spread is None else "limits.tail_of_squares"
+        raised = abs(from_squares(factor) / from_squares(1.0) - 1) if evidence.spread is None else factor - 1
+        key = "limits.tail" if evidence.spread is None else "limits.tail_of_squares"
         reason = Message(key, n=len(squares), raised=raised)
     return Bounds(min(*ends, estimate.value), max(*ends, estimate.value), reason)
 

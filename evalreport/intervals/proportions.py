@@ -60,9 +60,9 @@ def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
 
 def _counts(estimate: Estimate) -> tuple[float, float] | None:
     """Return successes and trials; None where there are no trials."""
-    found = estimate.evidence
-    assert isinstance(found, Proportion)
-    return (found.successes, found.trials) if found.trials else None
+    evidence = estimate.evidence
+    assert isinstance(evidence, Proportion)
+    return (evidence.successes, evidence.trials) if evidence.trials else None
 
 
 NO_TRIALS = Bounds(None, None, Message("limits.no_trials"))
@@ -90,12 +90,12 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
     Under weights the effective number of trials takes the place of their number: Kish's (sum w)^2 / sum w^2; of
     weighted clusters Korn and Graubard's p (1 - p) / variance, with Student's t of G - 1 degrees of freedom.
     """
-    found, p = estimate.evidence, estimate.value
-    if not isinstance(found, EffectiveProportion):
+    evidence, p = estimate.evidence, estimate.value
+    if not isinstance(evidence, EffectiveProportion):
         counts = _counts(estimate)
         return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
     if estimate.sampling.single:
-        return Bounds(*score_limits(p, found.trials, quantile(level)))
+        return Bounds(*score_limits(p, evidence.trials, quantile(level)))
     error, df = estimate.corrected_error, estimate.df
     if not error or df is None:
         return Bounds(None, None, estimate.sampling.same if error == 0 else estimate.sampling.alone)
@@ -159,13 +159,15 @@ def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     The trials are the smaller of two effective numbers, Kish's and Korn and Graubard's; Student's t takes the place of
     z, with one degree of freedom less than Kish's number of all examples.
     """
-    computation, found = estimate.metric.computation, estimate.evidence
-    assert isinstance(found, WeightedF1)
+    computation, evidence = estimate.metric.computation, estimate.evidence
+    assert isinstance(evidence, WeightedF1)
     assert isinstance(computation, ClassCounts)
     assert computation.monotone_of is not None
-    if found.units <= 1:
+    if evidence.units <= 1:
         return Bounds(None, None, Message("limits.one_example"))
-    low, high = score_limits(found.jaccard, found.trials, t_quantile((1 + level) / 2, found.units - 1))
+    low, high = score_limits(
+        evidence.jaccard, evidence.trials, t_quantile((1 + level) / 2, evidence.units - 1)
+    )
     _, scale = computation.monotone_of
     return Bounds(float(scale(low)), float(scale(high)))
 
@@ -334,9 +336,9 @@ def newcombe_independent_limits(
 @interval("Newcombe, independent", of=TwoProportions, source="Newcombe (1998), Stat Med 17:873, method 10")
 def newcombe_independent(difference: Difference, level: float) -> Bounds:
     """Difference of two proportions from independent test sets by squaring and adding their Wilson limits."""
-    found = difference.evidence
-    assert isinstance(found, TwoProportions)
-    first, second = ((side.successes, side.trials) for side in (found.a, found.b))
+    evidence = difference.evidence
+    assert isinstance(evidence, TwoProportions)
+    first, second = ((side.successes, side.trials) for side in (evidence.a, evidence.b))
     return Bounds(*newcombe_independent_limits(first, second, level))
 
 
@@ -348,7 +350,7 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows."""
-    found = estimate.evidence
-    assert isinstance(found, AtThreshold)
-    low, high = wilson_limits(estimate.value / found.scale * found.trials, found.trials, level)
-    return Bounds(low * found.scale, high * found.scale)
+    evidence = estimate.evidence
+    assert isinstance(evidence, AtThreshold)
+    low, high = wilson_limits(estimate.value / evidence.scale * evidence.trials, evidence.trials, level)
+    return Bounds(low * evidence.scale, high * evidence.scale)

@@ -56,7 +56,7 @@ def with_plain_numbers(
         A column of numbers in dress mixes forms; with the line of the first cell of another one.
     """
     arrays = dict(read.arrays)
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     for headers in _columns_of_labels(roles):
         columns = {header: combined(arrays[header]) for header in headers if header in arrays}
         together = _dress(columns.values())
@@ -67,10 +67,10 @@ def with_plain_numbers(
             if dress.exceptions:
                 raise _mixed(read, header, array, dress, source.name)
             arrays[header] = keep(mapped(array, dress.numbers), "labels")
-            found += [] if is_number(dress.example) else [_found(header, dress)]
+            notes += [] if is_number(dress.example) else [_found(header, dress)]
     unread = _without_numbers(read, roles)
     if not unread:
-        return replace(read, arrays=arrays), roles, tuple(found)
+        return replace(read, arrays=arrays), roles, tuple(notes)
     texts = source.read(lambda _: dict.fromkeys(unread, "labels")).arrays
     probable = {*roles.probabilities.values(), *roles.unlabelled}
     for header in unread:
@@ -86,8 +86,8 @@ def with_plain_numbers(
         if dress is not None and dress.numbers and not dress.exceptions:
             numbers = as_numbers(mapped(array, dress.numbers))
             arrays[header] = _hundredth(numbers) if dress.percent and header in probable else numbers
-            found.append(_found(header, dress))
-    return replace(read, arrays=arrays), roles, tuple(found)
+            notes.append(_found(header, dress))
+    return replace(read, arrays=arrays), roles, tuple(notes)
 
 
 def _columns_of_labels(roles: Roles) -> list[list[str]]:

@@ -167,8 +167,8 @@ def under_manifest(source: object, options: Options) -> Options:
     """
     if aggregate_in(source) is None:
         return options
-    found: Options = extensions.load("options of an aggregate")(source, options)
-    return found
+    settled: Options = extensions.load("options of an aggregate")(source, options)
+    return settled
 
 
 def _counted_elsewhere(
@@ -177,10 +177,10 @@ def _counted_elsewhere(
     """Return the counts of an aggregate's folder, or of rows that an engine counts; None: rows are read here."""
     if engine is None and aggregate_in(source) is None and not are_lazy(source):
         return None
-    found: CountedElsewhere | None = extensions.load("counts of a source")(
+    counted: CountedElsewhere | None = extensions.load("counts of a source")(
         source, truth, options, engine=engine, memory_limit=memory_limit
     )
-    return found
+    return counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -493,10 +493,10 @@ def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...
         why = Message("found.models.one_a_file", n=n)
     else:
         why = Message("found.models.files", n=n, files=files)
-    found = [FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)]
+    notes = [FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
-        found.append(FoundRecord(what="ids", value=plain("row numbers"), why=Message("found.no_id")))
-    return tuple(found)
+        notes.append(FoundRecord(what="ids", value=plain("row numbers"), why=Message("found.no_id")))
+    return tuple(notes)
 
 
 def _unused(rows: Rows, task: Task) -> list[WarningRecord]:

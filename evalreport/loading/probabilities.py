@@ -88,7 +88,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS
     errors: list[InputError] = []
     named: list[Table] = []
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     warnings: list[WarningRecord] = []
     for table in tables:
         with together(errors):
@@ -98,14 +98,14 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
             own, look = _look_alikes(own, labels, options)
             _require_prediction(own, (*doubts, *look))
             named.append(own)
-            found += records
+            notes += records
             warnings += (*doubts, *look)
     refuse_all(errors)
     guesses = _guesses(tables, named)
-    found += [
+    notes += [
         FoundRecord(what="probabilities", value=plain(w.about[0]), why=Message("found.lone")) for w in guesses
     ]
-    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    distinct = tuple(record for k, record in enumerate(notes) if record not in notes[:k])
     return Named(named, Notes(distinct, (*like_counts, *guesses, *warnings)))
 
 
@@ -394,7 +394,7 @@ def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningReco
     """
     if "count" in (options.weight, options.cluster, options.same_input, *options.slices):
         return ()
-    found = []
+    warned = []
     for table in tables:
         roles = table.roles
         header = next((name for name in roles.metadata if name.strip() == "count"), None)
@@ -403,8 +403,8 @@ def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningReco
         values = dictionary_numbers(combined(table.read.arrays[header]))
         whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
         if len(values) and whole.all() and (values != 1).any():
-            found.append(_not_taken(table, (header,), "counts", "y_pred.<model>"))
-    return tuple(found)
+            warned.append(_not_taken(table, (header,), "counts", "y_pred.<model>"))
+    return tuple(warned)
 
 
 def _renamed(labels: Sequence[str | None]) -> str:

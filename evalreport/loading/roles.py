@@ -251,7 +251,7 @@ def _cost_columns(
     stripped: Mapping[str, str], taken: set[str], file: str, options: Options
 ) -> dict[str, str]:
     """Find the columns of costs: those that ``--cost`` names, and the usual ones that no option uses otherwise."""
-    found: dict[str, str] = {}
+    costs: dict[str, str] = {}
     for name in (cost_name(text) for text in options.costs):
         if stripped.get(name) is None:
             raise InputError.of(
@@ -259,15 +259,15 @@ def _cost_columns(
             )
         if stripped[name] in taken:
             raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
-        found[name] = stripped[name]
+        costs[name] = stripped[name]
     used = {options.cluster, options.weight, options.same_input, options.grade}
     for name in COSTS:
         header = stripped.get(name)
-        if header is None or header in taken or header in found.values() or header.strip() in used:
+        if header is None or header in taken or header in costs.values() or header.strip() in used:
             continue
         if not may_be_sliced_by(header.strip(), options.slices, ()):
-            found[name] = header
-    return found
+            costs[name] = header
+    return costs
 
 
 def _may_be_requested(name: str, options: Options) -> bool:
@@ -469,23 +469,23 @@ def _probability_columns(
     stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
 ) -> dict[str, str]:
     """Return the columns of probabilities by their classes: ours first, then those of platforms."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for prefix in PROBABILITY_PREFIXES:
         for name, header in stripped.items():
             label = name.removeprefix(prefix)
             if not name.startswith(prefix) or not label or header in taken:
                 continue
-            if label in found:
-                unused[header] = Message("unused.same_label", other=found[label], label=label)
+            if label in columns:
+                unused[header] = Message("unused.same_label", other=columns[label], label=label)
             else:
-                found[label] = header
+                columns[label] = header
     of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
     for name, header in stripped.items():
         by_position = None if of_h2o is None else of_h2o.fullmatch(name)
         of_class = by_position[1] if by_position is not None else class_of(name)
-        if of_class is not None and header not in taken and header not in found.values():
-            found.setdefault(of_class, header)
-    return found
+        if of_class is not None and header not in taken and header not in columns.values():
+            columns.setdefault(of_class, header)
+    return columns
 
 
 def _with_metric_as_value(roles: Roles, file: str) -> Roles:

@@ -102,10 +102,10 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         Where the positive class is none of the classes.
     """
     _refuse_gold_alone(rows)
-    found = _found(rows, options)
-    if options.class_order is not None and found.task not in ("binary", "multiclass"):
-        raise UsageError(f"--class-order: the task is {found.task}, which has no classes to put in an order")
-    return found
+    task = _found(rows, options)
+    if options.class_order is not None and task.task not in ("binary", "multiclass"):
+        raise UsageError(f"--class-order: the task is {task.task}, which has no classes to put in an order")
+    return task
 
 
 def _found(rows: Rows, options: Options) -> FoundTask:
@@ -424,7 +424,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     elif options.task != "multiclass":
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
-    found = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
+    notes = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
     probable = {spelling[label] for label in rows.probabilities}
     positive, record, warnings = _positive(in_order(classes), task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
@@ -434,13 +434,13 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         if held and label not in held and label in map(spelling.get, rows.probabilities)
     ]
     if record is not None:
-        found.append(record)
+        notes.append(record)
     return FoundTask(
         task=task,
         classes=classes,
         positive=positive,
         spelling=spelling,
-        notes=Notes(tuple(found), tuple(warnings)),
+        notes=Notes(tuple(notes), tuple(warnings)),
     )
 
 
@@ -558,8 +558,8 @@ def _usual(classes: Sequence[str]) -> str | None:
 
 def _alone(classes: Sequence[str], probable: Collection[str]) -> str | None:
     """Return the one class of which probabilities are given; None where there is none, or both are."""
-    found = [label for label in classes if label in probable]
-    return found[0] if len(found) == 1 else None
+    labels = [label for label in classes if label in probable]
+    return labels[0] if len(labels) == 1 else None
 
 
 def _positive(
@@ -740,8 +740,8 @@ def _meant(labels: Collection[str], true: Collection[str]) -> dict[str, str]:
     alike = {label: other for label, (other, _) in alikes(labels, true).items()}
     stripped = {label: _BEFORE_A_LABEL.sub("", label, count=1) for label in labels}
     named = {label: plain[rest.casefold()] for label, rest in stripped.items() if rest.casefold() in plain}
-    found = {**named, **alike}
-    return found if len(set(found.values())) == len(found) else {}
+    names = {**named, **alike}
+    return names if len(set(names.values())) == len(names) else {}
 
 
 def _have_prefixes(meant: dict[str, str]) -> bool:
@@ -753,8 +753,8 @@ def _distinct(rows: Rows, *columns: str) -> pa.Array:
     import pyarrow as pa
 
     arrays = [rows.labels(name) for name in columns]
-    found = [used_only(array).dictionary for array in arrays if array is not None]
-    return pa.concat_arrays(found) if found else pa.nulls(0, pa.string())
+    dictionaries = [used_only(array).dictionary for array in arrays if array is not None]
+    return pa.concat_arrays(dictionaries) if dictionaries else pa.nulls(0, pa.string())
 
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:

@@ -63,12 +63,12 @@ def with_values_settled(
     errors: list[InputError] = []
     apart = truth is not None or any("y_true" in table.roles.columns for table in tables)
     settled: list[Table] = []
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     for table in tables:
         with together(errors):
             own, records = _with_correct(_without_rivals(table), options, has_truth=apart)
             settled.append(own)
-            found += records
+            notes += records
     if truth is not None:
         with together(errors):
             truth = _without_rivals(truth)
@@ -76,18 +76,18 @@ def with_values_settled(
     if not apart and not any("y_true" in table.roles.columns for table in settled):
         named = [_with_named_truth(table) for table in settled]
         settled = [table for table, _ in named]
-        found += [record for _, records in named for record in records]
+        notes += [record for _, records in named for record in records]
         if may_lack_truth is False and options.task not in ("outcome", "scores"):
             _refuse_without_truth(settled)
     every = [*settled, *([] if truth is None else [truth])]
     every = _without_doubtful_words(every, options)
     every, records = _without_prefixes(every, options)
-    found += records
+    notes += records
     if options.probabilities is not None:
         every = [_as_shares(table, options.probabilities) for table in every]
     settled, truth = every[: len(settled)], None if truth is None else every[-1]
-    found += _missing_found(every)
-    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    notes += _missing_found(every)
+    distinct = tuple(record for k, record in enumerate(notes) if record not in notes[:k])
     return settled, truth, Notes(distinct)
 
 

@@ -283,11 +283,11 @@ class Remembered:
         then = {name: getattr(series, name) for name in wanted} | dict(series.hypothesis)
         now = wanted | dict(hypothesis)
         for name in sorted({*then, *now}):
-            found, value = then.get(name), now.get(name)
-            if found != value:
+            value_then, value = then.get(name), now.get(name)
+            if value_then != value:
                 raise UsageError(
-                    f"{self.path}: the looks were begun with {name} {_shown(found)}, not {_shown(value)}: keep it, or"
-                    " declare a new series in another file before new examples"
+                    f"{self.path}: the looks were begun with {name} {_shown(value_then)}, not {_shown(value)}:"
+                    " keep it, or declare a new series in another file before new examples"
                 )
         return series
 
@@ -408,7 +408,7 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
     """Return the decided pairs of a run with looks, each as the look that decided it recorded it."""
     look, pairs = results.looks, PairRecords.of(results)
     assert look is not None
-    found = []
+    verdicts = []
     for verdict in results.verdicts:
         if verdict.decided_at is None:
             continue
@@ -419,14 +419,14 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
             difference = None if row is None else row.difference
         if difference is None:
             continue
-        found.append(
+        verdicts.append(
             KeptVerdict(
                 about=verdict.about, verdict=verdict.verdict, level=verdict.level, low=verdict.low, high=verdict.high,
                 method=verdict.method, difference=difference, decided_at=verdict.decided_at,
                 n=results.n if verdict.n is None else verdict.n,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(verdicts)
 
 
 def _is_about(metric: str, row: ComparisonRecord) -> bool:
@@ -543,20 +543,20 @@ def _is_decision(verdict: KeptVerdict, margin: float | None) -> bool:
 
 def _keys_of(series: Series) -> Keys:
     try:
-        found = base64.b64decode(series.ids, validate=True)
+        decoded = base64.b64decode(series.ids, validate=True)
     except binascii.Error as error:
         raise ValueError(str(error)) from None
-    if len(found) % BYTES_OF_A_KEY:
+    if len(decoded) % BYTES_OF_A_KEY:
         raise ValueError("cut")
-    return np.frombuffer(found, "<u8").astype(np.uint64)
+    return np.frombuffer(decoded, "<u8").astype(np.uint64)
 
 
 def _since_of(series: Series) -> np.ndarray:
     try:
-        found = base64.b64decode(series.since, validate=True)
+        decoded = base64.b64decode(series.since, validate=True)
     except binascii.Error as error:
         raise ValueError(str(error)) from None
-    return np.frombuffer(found, np.uint8)
+    return np.frombuffer(decoded, np.uint8)
 
 
 def _levels(taken: Sequence[TakenLook]) -> list[Level]:

@@ -248,10 +248,10 @@ class Estimate(Sampled):
     @property
     def table(self) -> Table | None:
         """The table of counts of a label metric, else None."""
-        found = self.evidence
-        if isinstance(found, Proportion | EffectiveProportion | WeightedF1 | OverDatasets):
-            return found.table
-        return found if isinstance(found, Table) else None
+        evidence = self.evidence
+        if isinstance(evidence, Proportion | EffectiveProportion | WeightedF1 | OverDatasets):
+            return evidence.table
+        return evidence if isinstance(evidence, Table) else None
 
     @property
     def rarest(self) -> float | None:

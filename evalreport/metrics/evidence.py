@@ -94,12 +94,12 @@ class Table:
         """Return the metric at the counts of ``with_made_up``."""
         if self.at is not None:
             return self.at(right, wrong)
-        found = self.made_up.get((right, wrong))
-        if found is None:
+        at_counts = self.made_up.get((right, wrong))
+        if at_counts is None:
             margins = margins_of(self.with_made_up(right=right, wrong=wrong))
-            found = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
-            self.made_up[right, wrong] = found
-        return found
+            at_counts = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
+            self.made_up[right, wrong] = at_counts
+        return at_counts
 
 
 @dataclass(frozen=True, slots=True)

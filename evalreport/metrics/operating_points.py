@@ -102,13 +102,13 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
     own = [name for name in METRICS if _criterion_of(name)]
-    found = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
-    found.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
+    chosen = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
-        found.append(
+        chosen.append(
             Criterion("cost", "expected_cost", _cost(cost_ratio), False, (0.0, max(1.0, cost_ratio)))
         )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _best(name: str) -> Criterion:
@@ -217,8 +217,8 @@ def curve_replicates(
             done += size
 
     if has_bands(rankings):
-        for number, found in enumerate(mapped(of_block, work())):
-            taken[number % len(cut)].append(found)
+        for number, curves in enumerate(mapped(of_block, work())):
+            taken[number % len(cut)].append(curves)
     return tuple(
         CurveReplicates(one, grid, *_joined(blocks, len(grid)))
         for one, grid, blocks in zip(rankings, grids, taken, strict=True)
@@ -363,10 +363,10 @@ FIRST = (0.1, 0.2)
 def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]:
     """Return the numbers of a ranking's curves."""
     fpr, tpr = counts.fpr, counts.tpr
-    found: list[CurveSummaryRecord] = []
+    summaries: list[CurveSummaryRecord] = []
 
     def add(curve: str, quantity: str, at: float | None, value: float) -> None:
-        found.append(
+        summaries.append(
             CurveSummaryRecord(
                 model=counts.model, curve=curve, label=counts.label, quantity=quantity, at=at, value=value
             )
@@ -387,7 +387,7 @@ def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]
             caught = float(np.interp(share, called, tpr))
             add("gain", "found", share, caught)
             add("lift", "lift", share, caught / share)
-    return tuple(found)
+    return tuple(summaries)
 
 
 def partial_area(x: Floats, y: Floats, limit: float) -> float:

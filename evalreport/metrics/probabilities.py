@@ -429,10 +429,10 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
         def of_number(k: int) -> Function:
             return lambda view: function(*view.passes, k)
 
-        found = mean_loss(
+        decorator = mean_loss(
             label, formula, per_example=of_number(1), numbered=Numbered(numbered, of_number), **given
         )
-        return found(function)
+        return decorator(function)
 
     return _decorate
 

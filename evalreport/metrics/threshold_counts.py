@@ -175,28 +175,28 @@ def all_threshold_counts(sample: Sample) -> tuple[ThresholdCounts, ...]:
     if rows.layout.ranked.count > 1 or predictions.y_true is None:
         return ()
     weights = rows.units.heavy
-    found = []
+    counts = []
     for outputs in predictions.models:
         if outputs.present is not None:
             continue
         if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
             ready = rows.orders.get(outputs.name)
             order = ready[0] if ready else view(predictions, outputs).order
-            found.append(count_thresholds(order, model=outputs.name, weights=weights))
+            counts.append(count_thresholds(order, model=outputs.name, weights=weights))
         elif predictions.task == "multiclass" and outputs.proba is not None:
             for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
                 order = descending_order(outputs.proba[:, code], _is(sample, label))
-                found.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
-    return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
+                counts.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
+    return tuple(one for one in counts if one.positives > 0 and one.negatives > 0)
 
 
 def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
     """Count along histograms: a bin's lowest score is its threshold."""
     for model, bins in sums.bins.items():
-        found, wrong = (
+        hits, wrong = (
             np.concatenate([[0.0], np.cumsum(counts)]) for counts in (bins.positives, bins.negatives)
         )
-        yield ThresholdCounts(model, None, bins.low, found, wrong)
+        yield ThresholdCounts(model, None, bins.low, hits, wrong)
 
 
 def _is(sample: Sample, label: str) -> Mask:
@@ -288,9 +288,9 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.
         distinct = np.flatnonzero(np.concatenate([[True], moves]))
-        found = distinct[visible_points(x[distinct], y[distinct], most)]
-        found[-1] = len(x) - 1
-        return np.asarray(found)
+        visible = distinct[visible_points(x[distinct], y[distinct], most)]
+        visible[-1] = len(x) - 1
+        return np.asarray(visible)
     keep = np.ones(len(x), dtype=bool)
     x, y = _to_unit(x), _to_unit(y)
     dx, dy = np.diff(x), np.diff(y)
@@ -441,15 +441,15 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
 
     Where the curve rises straight up its upper end counts; nan where a replicate lacks a class.
     """
-    found, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
-    values = np.full((len(found), len(fpr)), np.nan)
+    hits, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
+    values = np.full((len(hits), len(fpr)), np.nan)
     usable = np.flatnonzero(replicate.usable)
     if len(usable):
         # All polygons in one, one after the other; what rounding puts just below a step is at it.
         first = usable[:, None] * (2 * wrong[:, -1].max())
         wanted = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
-        found, wrong = found[usable], wrong[usable] + first
-        values[usable] = np.interp(wanted, wrong.ravel(), found.ravel()) / found[:, -1:]
+        hits, wrong = hits[usable], wrong[usable] + first
+        values[usable] = np.interp(wanted, wrong.ravel(), hits.ravel()) / hits[:, -1:]
     return values
 
 

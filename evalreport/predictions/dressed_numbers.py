@@ -123,7 +123,7 @@ def _parts(text: str) -> _Cell | None:
 
 def _readings(cells: dict[str, _Cell]) -> list[dict[str, str]]:
     """Return the different readings of the texts as numbers by the marks that fit the most of them."""
-    found: list[dict[str, str]] = []
+    readings: list[dict[str, str]] = []
     for thousands, decimal in _MARKS:
         groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})*" if thousands else r"\d+"
         form = re.compile(rf"{groups}({re.escape(decimal)}\d+)?")
@@ -132,12 +132,12 @@ def _readings(cells: dict[str, _Cell]) -> list[dict[str, str]]:
             for text, cell in cells.items()
             if form.fullmatch(cell.body)
         }
-        if reading not in found:
-            found.append(reading)
-    most = max((len(reading) for reading in found), default=0)
-    if len(found[0]) == most > 0:
-        return [found[0]]  # a point is a decimal mark wherever it can be one, as in plain numbers
-    return [reading for reading in found if len(reading) == most > 0]
+        if reading not in readings:
+            readings.append(reading)
+    most = max((len(reading) for reading in readings), default=0)
+    if len(readings[0]) == most > 0:
+        return [readings[0]]  # a point is a decimal mark wherever it can be one, as in plain numbers
+    return [reading for reading in readings if len(reading) == most > 0]
 
 
 def _number(cell: _Cell, thousands: str, decimal: str) -> str:

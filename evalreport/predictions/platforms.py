@@ -169,14 +169,14 @@ def by_target(headers: Collection[str]) -> dict[str, str]:
     {}
     """
     names = [header.strip() for header in headers]
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in names:
         into, of = _INTO.fullmatch(name), _OF_TARGET.fullmatch(name)
         if into is not None and any(other.startswith(f"P_{into[1]}") for other in names):
-            found |= {name: "y_pred", f"F_{into[1]}": "y_true"}
+            columns |= {name: "y_pred", f"F_{into[1]}": "y_true"}
         if of is not None:
-            found |= {name: "y_pred", of[1]: "y_true"}
-    return {name: standard for name, standard in found.items() if name in names}
+            columns |= {name: "y_pred", of[1]: "y_true"}
+    return {name: standard for name, standard in columns.items() if name in names}
 
 
 def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, str]:
@@ -191,10 +191,10 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
     first = next(iter(names), "")
     for label in spelled:
         target = first[: -len(label)] if label and first.casefold().endswith(label) else ""
-        found = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
+        spelled_names = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
         if _INTO.fullmatch(f"I_{target}") and all(name.startswith(target) for name in names):
-            meant = {name: own for name, own in found.items() if own is not None}
-            if len(set(meant.values())) == len(found):
+            meant = {name: own for name, own in spelled_names.items() if own is not None}
+            if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
 

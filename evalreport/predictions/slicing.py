@@ -198,17 +198,17 @@ def divisions(predictions: Predictions, texts: Iterable[str]) -> tuple[Division,
     UsageError
         An unknown column, one that differs between models, too many values, or two ways to cut one column.
     """
-    found: dict[str, Division] = {}
+    by_name: dict[str, Division] = {}
     spelling: dict[str, str] = {}
     for text in dict.fromkeys(texts):
         division = divide(predictions, text)
-        if division.column in found:
+        if division.column in by_name:
             first = spelling[division.column]
             raise UsageError(
                 f"--slice {text}: --slice {first} divides {division.column!r} already: name one of them"
             )
-        found[division.column], spelling[division.column] = division, text
-    return tuple(found.values())
+        by_name[division.column], spelling[division.column] = division, text
+    return tuple(by_name.values())
 
 
 def divide(predictions: Predictions, text: str) -> Division:

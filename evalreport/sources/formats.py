@@ -339,8 +339,8 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
             if counted[1] < counted[0]:
                 raise _fault(path, name, "a line is no JSON object, or names a key twice")
             keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
-            found = connection.execute(keys, parameters).fetchall()
-            names = tuple(row[0] for row in found if row[0])
+            rows = connection.execute(keys, parameters).fetchall()
+            names = tuple(row[0] for row in rows if row[0])
             kinds = choose(names)
             reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
             return keep_batches(iter(reader), names, kinds, locate)

@@ -259,20 +259,23 @@ def verify(
     """
     with at_hand(recorded.content, folder) as here:
         listed = here if not is_address(folder) else None
-        found = _verified(recorded, here, listed, history, series, jobs, progress)
+        verification = _verified(recorded, here, listed, history, series, jobs, progress)
     if criteria is not None:
-        found = replace(found, differences=(*_other_criteria(recorded.content, criteria), *found.differences))
+        verification = replace(
+            verification,
+            differences=(*_other_criteria(recorded.content, criteria), *verification.differences),
+        )
     if recorded.folder is None:
-        return found
+        return verification
     documents = compare_documents(documents_in(recorded.folder), results_of(recorded.content), templates)
     pictures = not_compared_in(recorded.folder)
     unread = (Message("verify.scope.pictures", names=pictures),) if pictures else ()
     titles = dict.fromkeys(document.title for document in documents if document.title is not None)
     return replace(
-        found,
+        verification,
         documents=documents,
-        not_compared=(*found.not_compared, *unread),
-        on_word=(*found.on_word, *(Message("verify.titled", title=title) for title in titles)),
+        not_compared=(*verification.not_compared, *unread),
+        on_word=(*verification.on_word, *(Message("verify.titled", title=title) for title in titles)),
     )
 
 
@@ -316,7 +319,7 @@ def _verified(
         source = aggregate_in(folder) or recorded_files(
             content["inputs"], folder, options.truth, ignored if says_so else ()
         )
-        found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
+        recomputed, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
             return replace(partly, unchecked=(Message("verify.changed_input", why=str(error)),))
@@ -324,7 +327,7 @@ def _verified(
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
     unlisted = {IGNORED} if listed is None else set()
-    compared = (*_versions(content), *leaves(*_comparable(content, found, bool(unchecked), unlisted)))
+    compared = (*_versions(content), *leaves(*_comparable(content, recomputed, bool(unchecked), unlisted)))
     of_counts = aggregate_in(folder) is not None
     counted = load_extension("aggregated again")(folder, near) if of_counts else None
     if counted is False:
@@ -367,10 +370,10 @@ def _ignored_files(folder: Path, options: Options) -> tuple[WarningRecord, ...]:
     """Return the warnings about files in a folder that no run reads."""
     try:
         with copies_of_addresses() as copies:
-            found = find_files(folder, options.truth, copies)
+            files = find_files(folder, options.truth, copies)
     except InputError:
         return ()
-    return tuple(row for row in found.warnings if row.code == IGNORED)
+    return tuple(row for row in files.warnings if row.code == IGNORED)
 
 
 def _versions(content: JsonObject) -> Iterator[Leaf]:

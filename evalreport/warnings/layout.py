@@ -223,8 +223,8 @@ def _widths(sample: Sample, quantity: Quantity, level: float) -> list[float | No
     """Return half the width of Student's interval of every model's value, and of every pair's difference."""
     values = [sample.estimates[model.name, quantity] for model in sample.predictions.models]
     pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
-    found = [estimate.student for estimate in (*values, *pairs)]
-    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in found]
+    widths = [estimate.student for estimate in (*values, *pairs)]
+    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in widths]
 
 
 def _interleaved(sample: Sample, time: Floats) -> bool:

@@ -64,8 +64,10 @@ def _log_loss(sample: Sample) -> bool:
 
 
 def _areas(sample: Sample, model: ModelOutputs) -> bool:
-    found = (e for (name, q), e in sample.estimates.items() if name == model.name and definition(q).is_auc)
-    return any(estimate.defined for estimate in found)
+    estimates = (
+        e for (name, q), e in sample.estimates.items() if name == model.name and definition(q).is_auc
+    )
+    return any(estimate.defined for estimate in estimates)
 
 
 def _agreement(family: object) -> bool:

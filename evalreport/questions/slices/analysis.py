@@ -147,12 +147,12 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
     if options.baseline is not None and options.baseline not in names:
         return ()
     of_fits = samples[0].predictions.design in DESIGNS_OF_FITS
-    found = []
+    comparisons = []
     for comparison in compare_all(samples, (primary,), options):
         record = leading_record(comparison, options)
         caution = parts(record.caution, FITTED) if of_fits and record.caution else record.caution
-        found.append((comparison, replace(record, slice=group.name, caution=caution)))
-    return tuple(found)
+        comparisons.append((comparison, replace(record, slice=group.name, caution=caution)))
+    return tuple(comparisons)
 
 
 def reversals(
@@ -225,12 +225,12 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
     """
     within = [(comparison, row) for comparison, row in within if row.test is not None]
     decisions = decisions_of([pair for pair, _ in within], [row.p_value for _, row in within], options)
-    found = []
+    verdicts = []
     for decision, (_, row) in zip(decisions, within, strict=True):
         record = verdict(decision, options)
         assert row.slice is not None
         assert row.test is not None
-        found.append(
+        verdicts.append(
             TaskVerdictRecord(
                 task=row.slice.value, about=record.about, metric=record.metric, verdict=record.verdict,
                 difference=row.difference, level=record.level, low=record.low, high=record.high, method=record.method,
@@ -238,7 +238,7 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
                 text=Message("suite.verdict", task=row.slice.value, verdict=record.text),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(verdicts)
 
 
 Progress = Callable[[float], None]
@@ -329,14 +329,14 @@ def slice_records(
         *slice_warnings(compared_with, sides, disparities, options),
         *reversals(rows, within, judged_slices(sides), primary, deciding),
     )
-    found = tuple(found_of(division) for division in compared_with)
+    slices = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
     return Sliced(
         metrics=tuple(metrics),
         comparisons=tuple(within),
         disparities=disparities,
         raised=warnings,
-        found=found,
+        found=slices,
         task_verdicts=verdicts,
         calibration=tuple(calibrated),
         group_spread=spread_records(of_groups, options.confidence, options.seed),
@@ -358,9 +358,13 @@ def _keep_shares(
             estimate = group.estimate(model.name, quantity)
             if estimate is None:
                 continue
-            found = estimate.evidence
-            plain = isinstance(found, Proportion)
-            counts = (found.successes, found.trials) if isinstance(found, Proportion) else (0.0, float("nan"))
+            evidence = estimate.evidence
+            plain = isinstance(evidence, Proportion)
+            counts = (
+                (evidence.successes, evidence.trials)
+                if isinstance(evidence, Proportion)
+                else (0.0, float("nan"))
+            )
             undefined = not plain and estimate.sampling.alike and not estimate.defined
             # A group without a trial, as one without a positive has no recall, is too small.
             own = (0.0, 0.0) if undefined else counts
@@ -391,17 +395,17 @@ def _metric_records(
     options: Options,
     of_gates: GateLevel | None,
 ) -> list[MetricRecord]:
-    found = [
+    records = [
         record
         for sample in group.samples
         for record in metric_records(sample, options, within=group.name, of_gates=of_gates)
     ]
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")
-    found += [
+    records += [
         MetricRecord(model=m.name, **q.fields, slice=group.name, n=0, reason=why)
         for m in predictions.models
         if m.name not in held
         for q in quantities
     ]
-    return found
+    return records

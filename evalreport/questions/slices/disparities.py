@@ -197,9 +197,9 @@ def _agreeing(row: DisparityRecord) -> DisparityRecord:
 
     The test and the interval come from different statistics; as those of pairs they must not contradict each other.
     """
-    found = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
-    agreed = agreeing(found, row.difference, decided=row.flagged)
-    if agreed is found:
+    interval = Interval(method=row.method or "", level=row.level, low=row.low, high=row.high)
+    agreed = agreeing(interval, row.difference, decided=row.flagged)
+    if agreed is interval:
         return row
     row = replace(row, low=agreed.low, high=agreed.high, method=agreed.method)
     if row.ratio is None or row.ratio_low is None or row.ratio_high is None:

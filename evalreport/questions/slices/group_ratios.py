@@ -51,14 +51,14 @@ def not_ruled_out(reach: Callable[[float, int], float]) -> tuple[float, float | 
     def below(side: int, k: float) -> float:
         return -reach(k, side)
 
-    found: list[float | None] = []
+    bounds: list[float | None] = []
     for side in (0, 1):
         top = 1.0
         while reach(top, side) > 0 and top < LARGEST_RATIO:
             top *= 2
         open_ended = reach(top, side) > 0
-        found.append(None if open_ended else rising_root(partial(below, side), 0.0, top))
-    low, high = found
+        bounds.append(None if open_ended else rising_root(partial(below, side), 0.0, top))
+    low, high = bounds
     return low or 0.0, high
 
 

@@ -253,10 +253,10 @@ def _values(
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
     decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
-    found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
     rows = tuple(
-        Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
+        Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
     title = say("slices.by", metric=view.label(key), column=column)
@@ -305,14 +305,14 @@ def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]
     for record in rest:
         if record.p_value is None and record.reason:
             reasons.setdefault(record.slice.value, []).append(record.reason)
-    found = []
+    small = []
     for value, given in reasons.items():
         text = f"{names[value]}: {visible(given[0])}"
         if len(given) < len(view.models):
             text = say("slices.some_models", text=text, some=len(given), n=len(view.models))
-        found.append(text)
-    more = len(found) - MOST_SMALL
-    return (*found[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
+        small.append(text)
+    more = len(small) - MOST_SMALL
+    return (*small[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
 
 
 def word_of(view: View, tested: DisparityRecord | None) -> str:

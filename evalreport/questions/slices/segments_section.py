@@ -170,7 +170,7 @@ def _row(
     references: set[tuple[str, str]],
     scales: tuple[Scale, Scale, Scale],
 ) -> Row:
-    selected, scale, found = scales
+    selected, scale, recall_scale = scales
     rate, recall, ratio = rates[key], recalls.get(key), by_group.get(key)
     full = (ratio is not None and _differs(ratio)) or any(
         _differs(r) for r in by_group.values() if (r.column, r.reference) == key
@@ -196,7 +196,14 @@ def _row(
         stroke(scale, place, *limits, full=filled, title=said.text, mark=model, grey=not full),
         counted,
         stroke(
-            found, of_recall, recall_low, recall_high, full=full, title=recalled, mark=model, grey=not full
+            recall_scale,
+            of_recall,
+            recall_low,
+            recall_high,
+            full=full,
+            title=recalled,
+            mark=model,
+            grey=not full,
         ),
     )
     return Row(None, cells, f"{shorten(visible(key[0]), LONGEST)}: {shorten(visible(key[1]), LONGEST)}")
@@ -217,7 +224,7 @@ def _periods(
         if r.slice is None and r.model == model.id and r.label is None
     }
     selected = _share_scale([rates[k] for k in keys], overall.get(RATE))
-    found = _share_scale([recalls[k] for k in keys if k in recalls], overall.get(RECALL))
+    scale = _share_scale([recalls[k] for k in keys if k in recalls], overall.get(RECALL))
     rows = []
     for key in keys[-MOST_ROWS:]:
         value, low, high = with_limits(rates[key])
@@ -227,7 +234,7 @@ def _periods(
         share, recalled = numbers.MISSING if value is None else numbers.rate(value), numbers.number(recall, 2)
         cells = (
             numbers.count(rates[key].n), share, stroke(selected, value, low, high, title=share, mark=model), recalled,
-            stroke(found, recall, recall_low, recall_high, title=recalled, mark=model),
+            stroke(scale, recall, recall_low, recall_high, title=recalled, mark=model),
         )  # fmt: skip
         rows.append(Row(None, cells, shorten(visible(key[1]), LONGEST)))
     ends = [recalls[k].value for k in (keys[0], keys[-1]) if k in recalls]
@@ -237,24 +244,24 @@ def _periods(
                     last=keys[-1][1], start=ends[0], end=ends[1])  # fmt: skip
     heads = (
         say("calibration.n"), say("segments.selected"), Column("", scale=selected), say("segments.recall_head"),
-        Column("", scale=found),
+        Column("", scale=scale),
     )  # fmt: skip
     return Table(title, heads, tuple(rows), say("segments.periods_note"), look="lined", first=visible(column))
 
 
 def _spread(view: View, model: Model) -> Table | None:
-    found = [r for r in view.results.group_spread if r.model == model.id and r.sd is not None]
-    if not found:
+    spreads = [r for r in view.results.group_spread if r.model == model.id and r.sd is not None]
+    if not spreads:
         return None
-    top = max(max(r.largest_gap or 0.0, r.gap_by_noise_all or 0.0) for r in found)
+    top = max(max(r.largest_gap or 0.0, r.gap_by_noise_all or 0.0) for r in spreads)
     scale = scale_of([0.0, top], FINE if top < 0.2 else SHARES, texts=lambda t: f"{t:g}")
-    rows = [_spread_row(r, scale) for r in found]
-    seen = [r for r in found if r.beyond]
+    rows = [_spread_row(r, scale) for r in spreads]
+    seen = [r for r in spreads if r.beyond]
     title = "; ".join(map(str, _beyond_chance(seen))) or say("segments.spread_none")
     heads = (
         say("segments.largest_gap"), say("segments.by_noise"), Column("", scale=scale), say("segments.sd"),
     )  # fmt: skip
-    few = sum(r.small_groups or 0 for r in found if r.metric == RATE)
+    few = sum(r.small_groups or 0 for r in spreads if r.metric == RATE)
     note = " ".join(filter(None, (say("segments.spread_note"), say("segments.small", n=few) if few else "")))
     return Table(title, heads, tuple(rows), note, look="lined", first=say("segments.column_metric"))
 

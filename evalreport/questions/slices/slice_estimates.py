@@ -51,20 +51,20 @@ def all_divisions(
     """
     by_task = division_by_task(predictions)
     # Whatever the tasks are called, each is a slice of its own.
-    found = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
+    listed = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
     if by_task is not None:
-        found.append(by_task)
+        listed.append(by_task)
     for names, gate in in_gates.items():
-        known = {division.column for division in found}
+        known = {division.column for division in listed}
         if "*".join(names) in known or "*".join(reversed(names)) in known:
             continue
         cuts = _cuts(predictions, slicings)
         text = "*".join(cuts.get(name, name) for name in names)
         try:
-            found.append(divide(predictions, text))
+            listed.append(divide(predictions, text))
         except UsageError as error:
             raise UsageError(f"gate {gate!r}: {error}") from None
-    return tuple(found)
+    return tuple(listed)
 
 
 def division_by_task(predictions: Predictions) -> Division | None:

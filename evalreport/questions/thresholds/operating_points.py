@@ -84,7 +84,7 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
     kept, right = given.kept_and_right[1:]
     total = float(kept[-1])
     area = rejection_area(kept, right)
-    found = [
+    records = [
         CurveSummaryRecord(
             model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area, at=None
         )
@@ -93,7 +93,7 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
         n = coverage * total
         wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
         low, high = wilson_limits(min(max(wrong, 0.0), n), n, level) if units.plain else (None, None)
-        found.append(
+        records.append(
             CurveSummaryRecord(
                 model=given.model, curve="accuracy_rejection", label=None, quantity="risk", at=coverage,
                 value=wrong / n, low=low, high=high,
@@ -101,7 +101,7 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
                 reason=None if units.plain else Message("limits.not_binomial"),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(records)
 
 
 RECHOSEN = "bootstrap_rechosen"
@@ -141,18 +141,18 @@ def operating_points(
         The model's equal error rate with its replicates, where the run estimates it.
     """
     counts = resampled.counts
-    found = [
+    points = [
         _best(counts, criterion, drawn, units, level, cost_ratio)
         for criterion, drawn in zip(
             criteria, resampled.optimism or [np.empty(0)] * len(criteria), strict=True
         )
     ]
-    found.append(_equal_errors(counts, eer, level))
-    found += _at_false_positive_rates(resampled, units, level, rates.alarms)
+    points.append(_equal_errors(counts, eer, level))
+    points += _at_false_positive_rates(resampled, units, level, rates.alarms)
     precisions = resampled.precision or [np.empty(0)] * len(rates.finds)
     for recall, replicates in zip(rates.finds, precisions, strict=True):
-        found.append(_at_recall(counts, recall, replicates, units, level))
-    return tuple(found)
+        points.append(_at_recall(counts, recall, replicates, units, level))
+    return tuple(points)
 
 
 def _record(
@@ -312,7 +312,7 @@ def _at_false_positive_rates(
     resampled: CurveReplicates, units: Sampling, level: float, rates: Sequence[float]
 ) -> list[OperatingPointRecord]:
     counts, limits = resampled.counts, band(resampled, units, level)
-    found = []
+    points = []
     for fpr in rates:
         index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
         value = float(np.interp(fpr, counts.fpr, counts.tpr))
@@ -324,13 +324,13 @@ def _at_false_positive_rates(
         )
         where = _where(counts, index)
         text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
-        found.append(
+        points.append(
             _record(
                 counts, index, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
                 at=fpr,
             )
         )  # fmt: skip
-    return found
+    return points
 
 
 def _at_recall(
