@@ -374,6 +374,24 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
     return Freedom(factors, float(v.sum()) ** 2 / spread if spread > 0 else float(d.sum()))
 
 
+def by_kurtosis(df: float, units: float, kurtosis: float) -> float:
+    """Return min(df, 2 u / (kurtosis - 1)): how well u units tell their own variance.
+
+    The variance of u numbers has about the relative variance (kurtosis - 1) / u, as a chi-square with so many degrees
+    of freedom has.
+
+    References
+    ----------
+    Satterthwaite (1946), Biometrics Bull 2:110.
+
+    Examples
+    --------
+    >>> by_kurtosis(99.0, 100, 9.0), by_kurtosis(99.0, 100, 1.0)
+    (25.0, 99.0)
+    """
+    return df if 2 * units >= (kurtosis - 1) * df else 2 * units / (kurtosis - 1)
+
+
 def kish(weights: Floats, times: Floats | float = 1.0) -> float:
     """Return Kish's effective number of examples, (sum w)^2 / sum w^2; 0 if all weights are 0.
 

@@ -13,6 +13,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     student,
     sums,
     two_sets,
+    weighted,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
@@ -42,4 +43,5 @@ __all__ = [
     "student",
     "sums",
     "two_sets",
+    "weighted",
 ]

@@ -110,6 +110,11 @@ def in_a_range(estimate: Value) -> bool:
     return all(map(math.isfinite, estimate.range))
 
 
+def no_mean(estimate: Value) -> bool:
+    """Whether the metric is no mean over the examples."""
+    return not estimate.metric.is_mean
+
+
 @dataclass(frozen=True, slots=True)
 class Leader:
     """One row of the table of leading intervals.
@@ -150,6 +155,9 @@ LEADERS: tuple[Leader, ...] = (
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_wilson", "weighted examples", WeightedF1),
     Leader("cluster_wilson", "clusters", Estimate),
+    Leader("t_or_hall_df", "clusters", Estimate),
+    Leader("hall_df", "weighted examples", Estimate),
+    Leader("weighted_logit", "weighted examples", Estimate, where=no_mean),
     Leader(of_sampling),
     Leader(general, UNLIKE),
     Leader("plus_two", of=PairedProportion),

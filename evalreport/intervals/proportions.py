@@ -96,9 +96,10 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
         return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
     if estimate.sampling.single:
         return Bounds(*score_limits(p, evidence.trials, quantile(level)))
-    error, df = estimate.corrected_error, estimate.df
-    if not error or df is None:
-        return Bounds(None, None, estimate.sampling.same if error == 0 else estimate.sampling.alone)
+    error, df = estimate.standard_error, estimate.sampling.n_units - 1
+    if not error or df < 1:
+        sampling = estimate.sampling
+        return Bounds(None, None, sampling.same if error == 0 and df >= 1 else sampling.alone)
     return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
 
 

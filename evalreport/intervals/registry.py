@@ -137,6 +137,12 @@ OF_SAMPLINGS = (
 """Needs that the sampling says it meets."""
 
 
+def _skewed(value: Value) -> bool:
+    """Whether the first of the metric's own intervals is one of skewed losses."""
+    first = INTERVALS[(*value.metric.inference.intervals, "normal")[0]]
+    return "losses" in first.needs or SquaredErrors in first.of
+
+
 def _sampling_meets(need: str, _: IntervalMethod, value: Value) -> bool:
     return need in value.sampling.meets
 
@@ -158,7 +164,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "mean": lambda m, e: e.metric.is_mean or e.over_datasets or m.name in e.metric.inference.intervals,
     "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
-    "losses": lambda m, e: m.name in e.metric.inference.intervals,
+    "losses": lambda m, e: m.name in e.metric.inference.intervals or (e.sampling.weighted and _skewed(e)),
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),

@@ -84,7 +84,7 @@ def _joined(group: Sequence[WarningRecord], text: Callable[[WarningRecord], str]
 def _of_all(group: Sequence[WarningRecord]) -> Message | None:
     """Return the one sentence about all models of warnings that differ in their model alone, where there is one."""
     code, params = coded(joined(group[0].text)[0])
-    key = f"caution.of_all.{code.removeprefix('warning.')}"
+    key = f"caution.of_all.{code.removeprefix('warning.').replace('.', '_')}"
     models = list(dict.fromkeys(str(_params(w).get("model")) for w in group))
     if not has(key) or len(models) < len(group):
         return None

@@ -125,6 +125,37 @@ def test_arrays_are_compared_by_position():
         er.compare([1, 0, 1], {"a": [1, 0, 1]}, confidnce=0.9)
 
 
+def test_a_single_column_is_an_array_and_gaps_do_not_make_labels_of_probabilities():
+    """Columns as scikit-learn and Keras return them; a gap is refused as a gap."""
+    truth, scores = np.array([1, 0, 1, 0] * 10), np.linspace(0.01, 0.99, 40)
+    column = er.compare(truth.reshape(-1, 1), {"a": scores.reshape(-1, 1)}, metrics="roc_auc", resamples=50)
+    row = er.compare(truth, {"a": scores}, metrics="roc_auc", resamples=50)
+    assert column.metrics[0].value == row.metrics[0].value
+    scores[3] = np.nan
+    with pytest.raises(InputError, match=r"column 'y_prob': row 4: the cell is empty"):
+        er.compare(truth, {"a": scores})
+    missing = np.where(np.arange(40) == 5, np.nan, truth)
+    with pytest.raises(InputError, match=r"row 6: the id .05. has no true value"):
+        er.compare(missing, {"a": np.linspace(0.01, 0.99, 40)})
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "message"),
+    [
+        ([1, 0], [[1, 0], [0, 0]], "the predictions are a list; expected a mapping of each model's name"),
+        ([1, 0], {}, "the predictions are an empty mapping"),
+        ([], {"a": []}, r"the true values are an array of shape \(0,\)"),
+        (None, {"a": [1]}, "the true values are a NoneType"),
+        ([1, 0], {"a": {"y_pred": [1, 0]}}, r"model 'a': a dict beside 2 .* columns go to evaluate\(\)"),
+        ([1, 0], {"a": None}, "model 'a': a NoneType beside 2 true values"),
+    ],
+)
+def test_what_is_no_array_is_refused_with_what_to_write(truth, predictions, message):
+    """One line, which names what came."""
+    with pytest.raises(InputError, match=message):
+        er.compare(truth, predictions)
+
+
 def test_results_draw_their_board_pairs_and_calibration():
     """A figure each; one panel of calibration for each model, and one message where there are no probabilities."""
     truth = [1, 0, 1, 1, 0, 0] * 10

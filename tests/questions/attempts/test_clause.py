@@ -16,7 +16,9 @@ from tests.samples.gates import results_with
 AHEAD = Lead("ahead", plain("new is ahead of old"), "new", "old")
 
 
-def question(number: int, passes_new: int | None, passes_old: int | None, verdict: str, *, turned: bool = False) -> QuestionRecord:
+def question(
+    number: int, passes_new: int | None, passes_old: int | None, verdict: str, *, turned: bool = False
+) -> QuestionRecord:
     """A question of eight attempts, as new seen from old or, turned round, as old seen from new."""
     a, b = ("old", "new") if turned else ("new", "old")
     first, second = (passes_old, passes_new) if turned else (passes_new, passes_old)
@@ -58,7 +60,10 @@ def test_one_question_is_named() -> None:
 
 def test_outcomes_that_are_no_passes_have_none() -> None:
     """Graded answers: the count alone."""
-    assert said(question(0, None, None, "worse"), question(1, None, None, "worse")) == "new is worse on 2 of 2 questions"
+    assert (
+        said(question(0, None, None, "worse"), question(1, None, None, "worse"))
+        == "new is worse on 2 of 2 questions"
+    )
 
 
 def test_questions_that_rose_are_no_clause() -> None:
