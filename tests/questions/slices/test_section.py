@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import evalreport
 from evalreport.questions.slices import section
@@ -142,6 +143,7 @@ def test_the_words_never_say_more_than_the_test():
         assert not re.search(r"significan|equal|same|no difference", text)
 
 
+@pytest.mark.slow
 def test_forty_slices_and_many_models_are_written(tmp_path: Path):
     """Forty long names and seven models; their PDF is among the system tests."""
     random = np.random.default_rng(5)
