@@ -17,7 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 # The source is the whole checkout, so that links between documents lead the same way here and in the repository.
 root_doc = "docs/index"
 include_patterns = [
-    "docs/*.md", "docs/**/*.md",
+    "docs/*.md", "docs/**/*.md", "docs/tutorial/*.ipynb",
     "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md", "SECURITY.md", "research/README.md",
 ]  # fmt: skip
@@ -33,10 +33,23 @@ copybutton_exclude = ".linenos, .go"
 
 
 def setup(app: Any) -> None:
-    """Show tables in files as plain text; Pygments has no lexer for them. Add what is no page once all are written."""
+    """Show tables in files as plain text; Pygments has no lexer for them. Run notebooks, and add what is no page."""
+    from myst_parser.parsers.sphinx_ import MystParser
     from pygments.lexers.special import TextLexer
 
+    class NotebookParser(MystParser):
+        """Runs a notebook and parses the page that comes of it."""
+
+        supported = ("notebook",)
+
+        def parse(self, _: str, document: Any) -> None:
+            from scripts.notebooks import as_markdown
+
+            super().parse(as_markdown(Path(document["source"])), document)
+
     app.add_lexer("csv", TextLexer)
+    app.add_source_suffix(".ipynb", "notebook")
+    app.add_source_parser(NotebookParser)
     app.connect("build-finished", add_to_pages)
 
 

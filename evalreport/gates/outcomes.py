@@ -117,7 +117,8 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     if not gate.terms:
         return _decide_count(gate, results)
     record = _decide_best(gate, results) if gate.terms[0].best else _decide_value(gate, results)
-    if record.outcome == "undecided" and results.design == "test-set":
+    chosen_here = definition(quantity_of(gate, gate.terms[0], results)).chosen_here
+    if record.outcome == "undecided" and results.design == "test-set" and not chosen_here:
         needs = what_it_needs(record, gate.limit)
         record = record if needs is None else replace(record, text=parts(record.text, needs))
     return record
@@ -485,6 +486,12 @@ def decided_by(
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
+    if (
+        limits.reason is not None
+        and limits.method in INTERVALS
+        and INTERVALS[limits.method].of_fresh_examples
+    ):
+        text = parts(text, limits.reason)
     return gate_record(gate, outcome, text, value=value, low=low, high=high)
 
 

@@ -13,6 +13,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     student,
     sums,
     two_sets,
+    chosen_thresholds,
     weighted,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -27,6 +28,7 @@ __all__ = [
     "all_intervals",
     "at_rates",
     "calibration",
+    "chosen_thresholds",
     "clusters",
     "costs",
     "label_tables",

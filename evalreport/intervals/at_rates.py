@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evalreport.engine.distributions import log
 from evalreport.intervals.proportions import quantile, score_limits, tango_limits, wilson_limits
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.at_rates import cumulative_groups, hits_at
@@ -129,7 +128,7 @@ def deviance(j: float, n: float, rate: float) -> float:
     total = 0.0
     for part, expected in ((j, n * rate), (n - j, n * (1 - rate))):
         if part > 0:
-            total += part * float(log(np.array(part / expected)))
+            total += part * math.log(part / expected)
     return max(2 * total, 0.0)
 
 

@@ -13,6 +13,7 @@ from evalreport.intervals.registry import INTERVALS, Value, missing
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtChosen,
     EffectiveProportion,
     PairedLabels,
     PairedOrdered,
@@ -143,6 +144,7 @@ LEADERS: tuple[Leader, ...] = (
     Leader("hodges_lehmann", "data sets", Difference),
     Leader("newcombe_independent", of=TwoProportions),
     Leader("square_and_add", OWN_TEST_SETS, Difference),
+    Leader("rechosen", of=AtChosen),
     Leader(of_sampling, ORDERED),
     Leader(general, ORDERED),
     Leader(first_of_metric, of=Risks),

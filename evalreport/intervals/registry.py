@@ -12,6 +12,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtChosen,
     AtThreshold,
     Median,
     Ordered,
@@ -77,6 +78,11 @@ class IntervalMethod:
     def by_resampling(self) -> bool:
         """Whether it is made of bootstrap replicates."""
         return "resampled" in self.needs
+
+    @property
+    def of_fresh_examples(self) -> bool:
+        """Whether it is about what a choice made on these examples gives on others, and may leave the value out."""
+        return AtChosen in self.of
 
     @property
     def of_one_value(self) -> bool:
@@ -191,6 +197,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
+    AtChosen: "one_threshold",
     AtThreshold: "many_examples",
     Median: "many_examples",
     PairedLabels: "paired_labels",

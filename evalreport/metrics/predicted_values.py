@@ -129,7 +129,7 @@ def _edges(score: Floats) -> Floats:
     return np.unique(_rounded(np.linspace(low / 2, high / 2, SCORE_BINS + 1) * 2))
 
 
-def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
+def residuals(sample: Sample, level: float, *, seed: int) -> tuple[ResidualRecord, ...]:
     """Return each model's predicted and true values, thinned, and calibration; empty except for regression."""
     predictions = sample.predictions
     if predictions.task != "regression" or predictions.y_true is None:
@@ -156,7 +156,7 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
                 model=outputs.name, predicted=_rounded(predicted[drawn]), true=_rounded(true[drawn]),
                 bin_predicted=means, bin_true=truths, bin_low=lows, bin_high=highs,
                 bin_count=counts, level=level, n=len(rows),
-                trend=error_trend(predicted, true) if sample.units.plain else None,
+                trend=error_trend(predicted, true, seed=seed) if sample.units.plain else None,
             )
         )  # fmt: skip
     return tuple(records)

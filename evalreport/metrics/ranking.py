@@ -498,8 +498,10 @@ def _corners(
     "Best accuracy",
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
-    no_interval=Message("no_interval.max_accuracy"),
-    intervals=(),
+    best_of="accuracy",
+    intervals=("rechosen",),
+    difference_interval="",
+    no_test=Message("no_test.chosen_threshold"),
 )
 def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     """Highest accuracy that any threshold reaches, all and no example predicted positive included.

@@ -65,7 +65,7 @@ STUDIES: Mapping[str, Table] = {
     "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
-    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),
+    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import evalreport as er
 from evalreport.calibration.deciles import decile_test
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
@@ -143,6 +144,42 @@ def off_though_calibrated(n: int, middle: float, spread: float) -> Draw:
     return printed
 
 
+def metrics_disagree(n: int, specificities: tuple[float, float]) -> Draw:
+    """Say whether each of two models of equal recall is said to lead on some metric."""
+    ids, truth = [f"{i:04d}" for i in range(n)], np.arange(n) % 2
+
+    def printed(generator: np.random.Generator) -> bool:
+        source = {
+            name: {"id": ids, "y_true": truth, "y_pred": truth ^ (generator.random(n) > right[truth])}
+            for name, right in zip("ab", ((np.array([s, 0.8])) for s in specificities), strict=True)
+        }
+        results = er.evaluate(source, task="binary", positive="1", resamples=2)
+        return any(warning.code == "metrics_disagree" for warning in results.warnings)
+
+    return printed
+
+
+def order_turns(n: int, slices: int) -> Draw:
+    """Say whether the order turns round in slices where models are equal: one has more examples of the easy ones."""
+    level = 0.9 - 0.4 * np.arange(slices) / (slices - 1)
+    shares = np.linspace(1.4, 0.6, slices) / slices
+
+    def printed(generator: np.random.Generator) -> bool:
+        source = {}
+        for name, share in (("a", shares), ("b", shares[::-1])):
+            group = generator.choice(slices, n, p=share)
+            outcome = (generator.random(n) < level[group]).astype(int)
+            source[name] = {
+                "id": [f"{name}{i}" for i in range(n)],
+                "outcome": outcome,
+                "group": group.astype(str),
+            }
+        results = er.evaluate(source, task="outcome", slices=["group"], join="independent", resamples=2)
+        return any(warning.code == "order_reversed_in_slices" for warning in results.warnings)
+
+    return printed
+
+
 CELLS = (
     Heading("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
     Heading("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
@@ -163,6 +200,12 @@ CELLS = (
     Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
     Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
+    Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
+    Heading(
+        "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
+    ),
+    Heading("order turns round in equal slices: 2 of 2, n = 800", order_turns(800, 2)),
+    Heading("order turns round in equal slices: most of 5, n = 2,000", order_turns(2000, 5)),
 )
 
 

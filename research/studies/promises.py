@@ -14,6 +14,7 @@ from research.studies import (
     biased,
     chosen,
     direct,
+    extrapolation,
     families,
     headings,
     held,
@@ -32,7 +33,7 @@ from research.studies.known_limits import REASONS
 
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
-    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY,
+    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY, extrapolation.STUDY,
 )  # fmt: skip
 """Add a study here: its promises are measured, judged and published with the others."""
 

@@ -74,6 +74,7 @@ SHAPES: dict[str, tuple[str, Source]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> None:
     """No crash, no warning on stderr, no NaN; what cannot be had is null with a reason."""
@@ -84,6 +85,7 @@ def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> Non
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_many_classes_and_models() -> None:
     """26 classes and 14 models: packed into one integer the labels would overflow 64 bits (27 x log2 26)."""
     letters = [chr(97 + i) for i in range(26)]
@@ -140,6 +142,7 @@ def write(path: Path, columns: dict[str, Any]) -> None:
 
 
 # Every order but the given one, and more than one thread.
+@pytest.mark.slow
 @settings(
     max_examples=3,
     deadline=None,

@@ -66,7 +66,9 @@ def extrapolated(
     """Fit a + b n^-c to a learning curve, and extrapolate it to twice the largest size.
 
     The points' covariance comes from drawing examples and fits again, the same draws at every size; the fit is
-    generalised least squares with it, for each c on a grid, and with a at least 0.
+    generalised least squares with it, for each c on a grid, and with a at least 0. The limits of the extrapolated error
+    are those of the law, moved outwards by what leaving out the largest size changes, and the upper one is not below
+    the upper limit at the largest size: nothing shows that the error falls any further.
 
     Parameters
     ----------
@@ -103,7 +105,11 @@ def extrapolated(
     tails = ((1 - level) / 2, (1 + level) / 2)
     at = 2 * float(sizes[-1])
     ahead = again[0] + again[1] * exp(-again[2] * math.log(at))
-    low, high = (float(np.quantile(ahead, tail)) for tail in tails)
+    predicted = a + b * at**-c
+    change = _without_the_largest(sizes, values, root, predicted)
+    low = max(float(np.quantile(ahead, tails[0])) - change, 0.0)
+    no_further = float(values[-1] + quantile(level) * math.sqrt(covariance[-1, -1]))
+    high = max(float(np.quantile(ahead, tails[1])) + change, no_further)
     needed, needed_low, needed_high = _needed(fit, again, float(sizes[-1]), margin, tails)
     return LearningFitRecord(
         model=model,
@@ -114,7 +120,7 @@ def extrapolated(
         a_low=float(np.quantile(again[0], tails[0])),
         a_high=float(np.quantile(again[0], tails[1])),
         at=at,
-        predicted=a + b * at**-c,
+        predicted=predicted,
         low=low,
         high=high,
         level=level,
@@ -122,6 +128,14 @@ def extrapolated(
         needed_low=needed_low,
         needed_high=needed_high,
     )
+
+
+def _without_the_largest(sizes: Floats, values: Floats, root: Floats, predicted: float) -> float:
+    """Return how far the law without the largest size is from the error there, or from the extrapolation if more."""
+    a, b, c, _ = (float(part[0]) for part in power_law(sizes[:-1], values[None, :-1], root[:-1, :-1]))
+    largest = float(sizes[-1])
+    at_largest, at_twice = (float(a + b * n**-c) for n in (largest, 2 * largest))
+    return max(abs(at_largest - float(values[-1])), abs(at_twice - predicted))
 
 
 def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:

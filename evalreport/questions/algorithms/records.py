@@ -143,8 +143,9 @@ class LearningPointRecord:
 class LearningFitRecord:
     """A power law a + b n^-c through a model's learning curve; None with a reason where it does not fit.
 
-    ``at`` is a training size beyond the data and ``predicted`` the error there, with its limits: an extrapolation.
-    ``needed`` is the size at which the error would be lower by the declared margin, where one is declared.
+    ``at`` is a training size beyond the data and ``predicted`` the error there if it goes on as a power law; ``low``
+    and ``high`` include what leaving out the largest size changes, and an error that falls no further. ``needed`` is
+    the size at which the error would be lower by the declared margin, where one is declared.
     """
 
     model: str

@@ -48,7 +48,7 @@ class DisparityRecord:
 
 
 IN_HEADINGS = ("selection_rate", "recall")
-"""The metrics of which the heading of the segments speaks."""
+"""The metrics of which the heading speaks beside the primary one."""
 
 LEAST_TRIALS = 10
 """A group with fewer trials is named in no heading."""

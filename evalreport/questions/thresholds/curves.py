@@ -16,7 +16,8 @@ from evalreport.metrics.operating_points import (
 )
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
+from evalreport.metrics.sample_rankings import all_threshold_counts, forecasts
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.questions.thresholds.operating_points import (

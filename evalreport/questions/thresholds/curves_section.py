@@ -431,7 +431,9 @@ def describe_distributions(view: View) -> Figures | None:
     tested = say("evidence.residuals", limits=limits)
     trend = _trend(first.name, record.trend)
     if record.trend is not None:
-        tested += " " + say("evidence.residuals_test", p=numbers.p_value(record.trend.p_value))
+        by = "signs" if record.trend.p_signs is not None else "f"
+        p = record.trend.p_value if record.trend.p_signs is None else record.trend.p_signs
+        tested += " " + say(f"evidence.residuals_{by}", p=numbers.p_value(p))
     return Figures(
         (
             _of_one(view, "predicted-true", title, predicted_true, values),
@@ -440,13 +442,9 @@ def describe_distributions(view: View) -> Figures | None:
     )
 
 
-ALPHA = 0.05
-"""Of the test of level, slope and curvature of the errors."""
-
-
 def _trend(model: str, trend: ErrorTrendRecord | None) -> str:
     """Return the title of the picture of errors: which of level, slope and curvature leads, where the test decides."""
-    if trend is None or not trend.p_value <= ALPHA:
+    if trend is None or not trend.shown:
         return say(f"finding.residuals_{'unknown' if trend is None else 'even'}", model=model)
     digits = partial(numbers.to_digits, digits=3)
     coefficient = getattr(trend, trend.leads)

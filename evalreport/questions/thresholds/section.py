@@ -170,6 +170,14 @@ def _at(view: View, point: OperatingPointRecord | None) -> Cell:
         return Cell(numbers.MISSING)
     hits, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
+    if "expected" in point.details and point.low is not None:
+        fresh = numbers.number(point.details["expected"])
+        value = say(
+            "thresholds.expect",
+            value=numbers.number(point.value),
+            expected=fresh,
+            limits=numbers.interval(point.low, point.high),
+        )
     return Cell(_threshold(view, point), f"{hits} / {alarms}", below=(value,))
 
 

@@ -269,6 +269,7 @@ def test_sums_over_examples_are_not_compared():
     assert not [r for r in results.disparities if r.metric == "deviance"]
 
 
+@pytest.mark.slow
 def test_no_difference_is_flagged_at_the_stated_rate():
     """Random groups: in 20 data sets of 6 groups and 2 models at most 5 % (and 3 standard errors) have any flag.
 
