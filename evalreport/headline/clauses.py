@@ -56,7 +56,9 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
         reason = max(lost, key=lambda r: (lost[r], r))
         total = next((f.n for f in flow if f.step == "read"), results.n + sum(lost.values()))
         key = reason if len(lost) == 1 else "several"
-        return Message(f"headline.left_out.{key}", n=sum(lost.values()), total=total)
+        scores = "left_out_data_sets" if results.design == "datasets" else "left_out_folds"
+        unit = scores if results.task == "scores" else "left_out"
+        return Message(f"headline.{unit}.{key}", n=sum(lost.values()), total=total)
     for warning in results.warnings:
         if warning.code == "missing_is_wrong":
             models = shortened(facts.names(warning.about), MOST_NAMES)
