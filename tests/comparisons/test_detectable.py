@@ -89,4 +89,4 @@ def test_examples_that_are_needed_are_said_to_be_for_80_per_cent_power() -> None
     results = run(
         labels(truth.tolist(), **{m: np.where(h, truth, 1 - truth).tolist() for m, h in hits.items()})
     )
-    assert "for 80 % power" in results.to_markdown() or "with 80 % power" in results.to_markdown()
+    assert "(80 % power)" in results.to_markdown()
