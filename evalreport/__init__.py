@@ -171,8 +171,6 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
-    from dataclasses import replace
-
     from evalreport import extensions
     from evalreport.analysis import evaluate as analyse
     from evalreport.gates.outcomes import decide_gates
@@ -180,7 +178,6 @@ def evaluate(
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
-    from evalreport.schema.finding_rules import findings_of
 
     settled, values = settled_options(options, truth, option_fields, models)
     limit = memory_bytes(memory_limit)
@@ -201,7 +198,6 @@ def evaluate(
     results = decide_gates(results, settled.gates)
     criteria = extensions.load("criteria of a run")(settled, predictions)
     results = with_headline(results if criteria is None else criteria.mark(results))
-    results = replace(results, findings=findings_of(results))
     if looks is not None:
         looks.keep(results)
     return results

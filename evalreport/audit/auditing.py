@@ -40,7 +40,6 @@ from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord
-from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
@@ -333,8 +332,8 @@ def _compared(now: Present, past: Past) -> Results:
         now = replace(now, results=question(now, past))
     decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
     since = changes_since(past.references.get("accepted"), json.loads(to_json(decided)))
-    decided = replace(decided, findings=carried(findings_of(decided), past), changes=since)
-    return with_headline(decided, first_of_series="accepted" not in past.references)
+    headed = with_headline(decided, first_of_series="accepted" not in past.references)
+    return replace(headed, findings=carried(headed.findings, past), changes=since)
 
 
 def _primary_of(past: Past, predictions: Predictions) -> str | None:

@@ -32,8 +32,8 @@ GRAVITY: tuple[tuple[Kind, ...], ...] = (
     ("untested",),
 )
 """Kinds of findings, the gravest first; among those of one row the largest counts."""
-MOST_NAMES = 3
-"""Models beside the first that a heading names."""
+MOST_NAMES, LEAST_CLASSES = 3, 4
+"""Models that a heading names, and classes from which on it counts those that are off; fewer are read off the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _of_most_classes(found: Sequence[Finding], name: Callable[[str], str]) -> Me
     }  # fmt: skip
     for side, rows in sides.items():
         slopes = [f.record.slope for f in rows if f.record.slope is not None]
-        if 2 * len(rows) > len(found) and len({f.record.label for f in found}) > 2:
+        if 2 * len(rows) > len(found) and len({f.record.label for f in found}) >= LEAST_CLASSES:
             models = list(dict.fromkeys(name(f.record.model) for f in rows))
             return Message(
                 f"calibration.most_{side}", models=shortened(models, MOST_NAMES), n=len(models), some=len(rows),

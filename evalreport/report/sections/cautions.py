@@ -82,7 +82,7 @@ def _findings(view: View) -> Table | None:
     columns = ("text", "severity", "owner", "due", "state")
     heads = headings((say(f"findings.{column}") for column in columns), "text,text,text,text,text")
     return Table(
-        say("findings.box"), heads, tuple(rows), look="findings lined", first=say("findings.finding")
+        say("findings.box"), heads, tuple(rows), look="lined findings", first=say("findings.finding")
     )
 
 

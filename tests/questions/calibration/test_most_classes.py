@@ -17,14 +17,16 @@ def finding(model: str, label: str | None, slope: float, kind: str = "underconfi
 
 
 def test_what_holds_for_most_classes_is_the_heading():
-    """Five of six, of two models, with the least and the largest slope; the level of one of them does not lead."""
-    rows = [finding("knn", "c", 2.8, "too_low"), *(finding("net", label, 1.9) for label in "abc")]
-    rows += [finding("knn", "a", 2.2), finding("knn", "b", 1.0, "none")]
+    """Seven of eight, of two models, with the least and the largest slope; the level of one of them does not lead."""
+    rows = [finding("knn", "d", 2.8, "too_low"), *(finding("net", label, 1.9) for label in "abcd")]
+    rows += [finding("knn", "a", 2.2), finding("knn", "c", 2.2), finding("knn", "b", 1.0, "none")]
     said = str(calibration_heading(rows, str))
-    assert said == "knn and net are underconfident, together on 5 of 6 classes (slope 1.90 to 2.80, ideal 1)"
-    alone = [finding("net", label, 0.5, "overconfident") for label in "abc"]
+    assert said == "knn and net are underconfident, together on 7 of 8 classes (slope 1.90 to 2.80, ideal 1)"
+    alone = [finding("net", label, 0.5, "overconfident") for label in "abcd"]
     said = str(calibration_heading(alone, str))
-    assert said == "net is overconfident on 3 of 3 classes (slope 0.50 to 0.50, ideal 1)"
+    assert said == "net is overconfident on 4 of 4 classes (slope 0.50 to 0.50, ideal 1)"
+    few = [finding("net", label, 0.5, "overconfident") for label in "abc"]
+    assert str(calibration_heading(few, str)).startswith("net on “a” is overconfident: slope 0.50")
 
 
 def test_half_of_the_classes_are_not_most():
