@@ -171,7 +171,7 @@ def test_averages_and_classes_are_spelled_as_for_metric():
         ("forest.accuracy >= logrg.accuracy", "character 20: unknown model 'logrg'; did you mean logreg?"),
         ("0.9 <= forest.accuracy <= 1", "character 24: expected the end of the gate"),
         ("0.9 <= 0.95", "character 1: unknown model '0'"),
-        ("forest accuracy > 0", "unknown model 'forest'"),
+        ("forest accuracy > 0", "character 7: expected a dot and a metric after the model"),
         ("forest. > 0", "character 8: expected the name of a metric"),
         ('"forest.accuracy > 0', "a quote is opened and not closed"),
         ("forest.recall[class=3 > 0", "expected ']'"),
