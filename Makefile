@@ -109,7 +109,7 @@ peers: .cache/peers/.installed ## fetch the programs that bench compares with, i
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
-site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
+site: env libraries .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
 	PYTHONPATH=$(CURDIR)/.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
 
