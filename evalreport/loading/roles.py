@@ -357,6 +357,10 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = (
             f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
         )
+        if roles.nameless is None and not {"fold", "repeat", "dataset"} & set(roles.columns):
+            remedy += (
+                ", and number the folds in a column fold (the index that to_csv of pandas writes will do)"
+            )
     if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
         remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
     if called >= _OF_REPORT:

@@ -158,7 +158,7 @@ _PARTS = {
     **{"id": "ids", "y_true": "truth", "fold": "folds"},
 }
 _NOT_BY_NAME_ALONE = frozenset(("correct", "score", "class", "prediction"))
-"""What values or other columns decide: ``correct`` is a judgement or the true label, ``score`` a number or a list."""
+"""What values or other columns decide: ``correct`` is an outcome or the true label, ``score`` a number or a list."""
 
 
 def names_of(standard: str) -> tuple[str, ...]:
