@@ -559,6 +559,7 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     InRoom("costs"),
     turns_round,
     never_found,
+    InRoom("attempts"),
     otherwise,
     opposite_attempts,
     InRoom("algorithms"),

@@ -129,7 +129,13 @@ def import_lm_eval(
     _refuse_mixture(rows)
     table = as_table(rows, [*files, *sorted(notes, key=str)])
     unit = next((unit for unit in _PERPLEXITIES.values() if f"nats_per_{unit}" in table.columns), None)
-    return table if unit is None else replace(table, options=_options(unit))
+    if unit is not None:
+        return replace(table, options=_options(unit))
+    return (
+        replace(table, options=("-m", "mcc"))
+        if Message("imported.labels_in_pairs", name="mcc") in notes
+        else table
+    )
 
 
 def _options(unit: str) -> tuple[str, ...]:

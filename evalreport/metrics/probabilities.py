@@ -420,7 +420,7 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
         "tasks": ("outcome",),
         "needs": "passes",
         "shown_with": "outcomes",
-        "intervals": ("t", *SMOOTH_INTERVALS),
+        "intervals": ("trials_wilson", "t", *SMOOTH_INTERVALS),
         "greater_is_better": True,
         **fields,
     }

@@ -18,6 +18,7 @@ from evalreport.predictions.spelling import (
     NUMBER,
     category_spelling,
     in_order,
+    one_spelling,
 )
 from evalreport.predictions.table import Column
 
@@ -274,6 +275,21 @@ def used_only(array: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(
         from_numpy(indices, indices >= 0), array.dictionary.take(from_numpy(kept))
     )
+
+
+def say_the_same(first: Arrow, other: Arrow) -> bool:
+    """Say whether two columns hold the same in every row: equal numbers are one, however they are written."""
+    import pyarrow as pa
+
+    a, b = (combined(array) for array in (first, other))
+    if not pa.types.is_dictionary(a.type):
+        return bool(a.equals(b))
+    spelling = one_spelling([*a.dictionary.to_pylist(), *b.dictionary.to_pylist()])
+    texts = [
+        np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
+        for array in (a, b)
+    ]
+    return bool(np.array_equal(texts[0], texts[1]))
 
 
 def take(column: Column, rows: Indices) -> Column:

@@ -60,8 +60,7 @@ PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 
 LONE_PROBABILITIES = (
     *("y_prob", "p", "proba", "prob", "probability"),
-    # Of platforms.
-    *("probabilities", "scored probabilities"),
+    *(name for name in names_of("p") if name != "probability"),
 )
 """Names of the one probability of a binary task, and of an array with a column for each class."""
 

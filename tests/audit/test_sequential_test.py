@@ -46,6 +46,7 @@ def test_a_model_that_keeps_its_level_raises_nothing(history):
     assert gate_of(found) == ("pass", "alarms: 0")
 
 
+@pytest.mark.slow
 def test_a_drop_after_good_runs_is_an_alarm_and_fails_the_gate(week):
     """A good week accepted, five good runs, five at 70 %: alarm, the look of the drop, warning, gate failed."""
     found = nights(
@@ -119,6 +120,7 @@ def test_fewer_than_three_accepted_runs_are_a_warning(history, week):
     assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
 
 
+@pytest.mark.slow
 def test_accepted_nights_that_depend_on_each_other_are_said(history, week):
     """A slow wave over seven nights: its lag-1 correlation is tested, and the warning names the way out."""
     wave = [0.80, 0.83, 0.87, 0.91, 0.94, 0.95, 0.96]
@@ -387,6 +389,7 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_declared_floor_is_what_the_alarm_is_about(week):
     """A gate about every night: bets against it, whatever was accepted; it fails where they are an alarm."""
     gate = "forest.accuracy >= 0.85 every night"

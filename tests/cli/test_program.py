@@ -293,6 +293,7 @@ def test_what_cannot_be_seen_is_written_as_its_code_point(character):
 COMMANDS = ("--version", "--help", "list tests")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
 @pytest.mark.parametrize(
     "closed, code, command",
@@ -311,6 +312,7 @@ def test_a_closed_stream_is_no_failed_gate(closed, code, command):
     assert ("standard output" in done.stderr) == (code == 4)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
 @pytest.mark.parametrize(
     "closed, gate, code",
@@ -336,6 +338,7 @@ def test_the_work_is_done_whatever_becomes_of_the_streams(run, closed, gate, cod
     assert len(listed.out.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a current folder stays elsewhere")
 def test_a_current_folder_that_is_gone_is_said(tmp_path):
     """Relative paths lead nowhere; whole ones are read and written as ever."""

@@ -89,7 +89,7 @@ def test_examples_that_are_needed_are_said_to_be_for_80_per_cent_power() -> None
     results = run(
         labels(truth.tolist(), **{m: np.where(h, truth, 1 - truth).tolist() for m, h in hits.items()})
     )
-    assert "for 80 % power" in results.to_markdown() or "with 80 % power" in results.to_markdown()
+    assert "(80 % power)" in results.to_markdown()
 
 
 def two_sets(n_a: int, n_b: int) -> evalreport.Results:
@@ -113,7 +113,7 @@ def test_two_test_sets_are_told_how_many_of_each() -> None:
     assert verdict.detectable.of_each == (800, 1600)
     assert verdict.detectable.needed == 2400
     assert "about 800 examples of a and 1600 of b" in str(verdict.text).replace(",", "")
-    assert "about 800 examples of a and 1,600 of b for 80 % power" in results.to_markdown()
+    assert "about 800 examples of a and 1,600 of b (80 % power)" in results.to_markdown()
 
 
 def test_two_large_test_sets_name_the_difference_that_they_show() -> None:

@@ -80,6 +80,7 @@ def test_the_console_blocks_run_on_the_files_that_the_readme_shows(
         assert (folder / "report" / name).stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_the_python_blocks_run_one_after_the_other(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -102,6 +103,7 @@ def test_the_python_blocks_run_one_after_the_other(
     assert "'logreg (AUC 0.625)'" in texts
 
 
+@pytest.mark.slow
 def test_the_lines_for_what_is_in_memory_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Each line comes in at the first try: models of scikit-learn on a frame, gaps, a search, a cross-validation."""
     (tmp_path / "models").mkdir()
@@ -134,6 +136,7 @@ er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples
     assert accuracy["depth 3"] == found["forest"].score(found["X_test"], found["y_test"])
 
 
+@pytest.mark.slow
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
     """A metric, an interval, a test, a sampling and a file format: registered, they serve like any other."""
     examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]

@@ -114,6 +114,7 @@ def test_a_gate_on_a_difference_never_contradicts_the_verdict(metric: str, optio
     assert "undecided" in seen
 
 
+@pytest.mark.slow
 def test_a_gate_between_several_models_agrees_with_the_unadjusted_verdict() -> None:
     """Three models: a gate does not pay for the other pairs, and says what a run without correction would say."""
     random = np.random.default_rng(42)

@@ -194,6 +194,13 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
         assert (not low < limit < high) == decided, factor
 
 
+def test_a_value_close_to_its_limit_is_said_with_the_number_of_examples():
+    """0.547 [0.482, 0.611] on 1,500 examples, limit 0.55: (0.064 / 0.003)^2 = 455 times as many, 680,000."""
+    results = results_with([metric("forest", "accuracy", 0.547, 0.482, 0.611)])
+    found = outcome("forest.accuracy >= 0.55", dataclasses.replace(results, n=1500))
+    assert "too close to its limit to be decided (about 680,000 examples would)" in found.text
+
+
 def test_a_value_on_its_limit_is_not_promised_a_decision():
     """However many examples there are, half of the intervals lie on either side."""
-    assert "no feasible number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
+    assert "too close to its limit to be decided" in outcome("forest.accuracy >= 0.92", ACCURACY).text

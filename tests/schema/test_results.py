@@ -55,6 +55,7 @@ def test_the_summary_is_that_of_the_report(several, tmp_path):
     assert several.summary() == (tmp_path / "out" / "summary.md").read_text()
 
 
+@pytest.mark.slow
 def test_results_write_themselves_in_every_form(several, tmp_path):
     """The same bytes as a report's files; what was saved, in any form, comes back as the same results."""
     paths = several.save(tmp_path / "out", formats=["html", "json", "md"], time="2026-01-01")
@@ -70,6 +71,7 @@ def test_results_write_themselves_in_every_form(several, tmp_path):
     assert er.Results.from_json(tmp_path / "one.pdf").to_json() == several.to_json()
 
 
+@pytest.mark.slow
 def test_a_pdf_that_cannot_be_written_is_one_line(several, tmp_path):
     """A folder that is not there: the path and the reason."""
     with pytest.raises(OutputError, match="No such file"):

@@ -31,6 +31,7 @@ from evalreport.questions.slices.records import (
 from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,
+    direction,
     group_of,
     quantities_within,
     rows_by_slice,
@@ -49,11 +50,11 @@ MOST_NAMED = 8
 def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of every column: flagged slices first, then those that could not be judged."""
+    """Yield the warnings of every column: slices that are worse first, then those that could not be judged."""
     for division in divisions:
-        flagged = [r for r in rows if r.flagged and r.slice.column == division.column and r.text]
-        if flagged:
-            yield _flagged(division, flagged, rows, options)
+        worse = [r for r in rows if r.slice.column == division.column and r.text and _is_worse(r, options)]
+        if worse:
+            yield _flagged(division, worse, rows, options)
     for division in divisions:
         if len(division.values) == 1:
             value = division.values[0]
@@ -61,6 +62,11 @@ def slice_warnings(
             yield warning("one_slice", about=about, value=value, column=division.column)
         else:
             yield from _small(division, [s for s in sides if s.name.column == division.column])
+
+
+def _is_worse(row: DisparityRecord, options: Options) -> bool:
+    """Say whether a slice is shown to differ, and not to be better: that it is better is no caution."""
+    return row.flagged and direction(Quantity.of(row), options) * (row.difference or 0.0) <= 0
 
 
 def _flagged(
@@ -88,8 +94,13 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
     if not reasons:
         return
     about, column = (division.column, *reasons), division.column
-    listed = [Message("too_small.listed", value=value, reason=reason) for value, reason in reasons.items()]
-    shown, more = tuple(listed[:MOST_NAMED]), len(listed) - MOST_NAMED
+    by_reason: dict[Text, list[str]] = {}
+    for value, reason in list(reasons.items())[:MOST_NAMED]:
+        by_reason.setdefault(reason, []).append(value)
+    shown = tuple(
+        Message("too_small.listed", values=tuple(v), reason=reason) for reason, v in by_reason.items()
+    )
+    more = len(reasons) - MOST_NAMED
     if more > 0:
         yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
     else:

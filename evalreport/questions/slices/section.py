@@ -126,6 +126,9 @@ def _finding(
 ) -> str:
     """Name the worst slice, else a group that is selected more often, else gaps larger than chance gives."""
     tested = [r for r in family if r.p_adjusted is not None]
+    turned = next((w for w in view.results.warnings if w.code == "order_reversed_in_slices"), None)
+    if turned is not None and tested:
+        return say("finding.slices_turned", column=visible(turned.about[-1]))
     worst = _worst(view, tested)
     of_groups = ""
     if groups is not None:
@@ -366,7 +369,7 @@ def summary_line(view: View) -> str:
     if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]
-    tested = sum(r.p_adjusted is not None for r in family)
+    tested = distinct_tests(family)
     if not flagged:
         of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
         untested = say("slices.none_judged" if of_sums else "slices.none_large")
