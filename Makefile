@@ -115,7 +115,7 @@ site: env libraries .cache/site/.installed ## write the documentation site to bu
 
 owner: ## write the account that hosts the repository into every file that names it: make owner OWNER=account
 	@test -n "$(OWNER)" || { echo "who hosts it? make owner OWNER=account" >&2; exit 2; }
-	git ls-files -z docs integrations pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
+	git ls-files -z docs integrations packaging pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
 
 figures: env ## write the measured figures of README.md and the tables of docs/*.md from what the studies left
 	$(BIN)/python scripts/write_figures.py

@@ -1,4 +1,4 @@
-"""Intervals of values at a threshold that was chosen on the examples it is judged on."""
+"""Intervals of values at a threshold that was chosen on the examples it is measured on."""
 
 from __future__ import annotations
 
