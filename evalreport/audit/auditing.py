@@ -44,7 +44,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message
+from evalreport.texts import Message, has
 from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
@@ -106,9 +106,12 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     """Return the sentences of the first alarms, and the number of the others."""
     sentences = []
     for row in rows[:MOST_SHOWN]:
-        of_model = row.question in ("worse", "slice")
-        name = row.about if of_model else f"{row.question.replace('_', ' ')} {row.about}".strip()
-        sentences.append(Message("alarming.row", what=name, text=row.text))
+        of_data = f"headline.data.{row.question}"
+        sentences.append(
+            Message(of_data, about=row.about, what=row.text)
+            if has(of_data)
+            else Message("alarming.row", what=row.about, text=row.text)
+        )
     if len(rows) > MOST_SHOWN:
         sentences.append(Message("alarming.more", n=len(rows) - MOST_SHOWN))
     return tuple(sentences)

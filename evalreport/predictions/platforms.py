@@ -292,8 +292,3 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
             if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
-
-
-def every_name(part: str) -> Iterator[str]:
-    """Yield the names that platforms give one part, such as ``labels``, as they write them, each once."""
-    yield from dict.fromkeys(name for one in PLATFORMS for name in getattr(one, part))
