@@ -22,6 +22,7 @@ from research.studies import (
     operating,
     seeds,
     sliced,
+    statements,
     tables,
     ties,
     time_order,
@@ -57,6 +58,7 @@ PROMISES: Mapping[str, Callable[[Run], Iterable[Line]]] = {
     **{study.heading: study.confirm for study in STUDIES},
     "Gates": of_gates,
     "Alarms of audits": audits.promised,
+    "Statements of single runs": statements.promised,
     "Tried once": of_checks,
 }
 """By heading: what measures the promises."""
