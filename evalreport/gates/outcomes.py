@@ -3,7 +3,7 @@
 A gate passes where a two-sided interval is wholly on the right side of the limit, fails where it is wholly on the
 wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
 
-A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
+A proportion of independent examples that count the same is decided by Clopper and Pearson's limits, the only ones that
 miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
 recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
 so that ``a - b > 0`` and that verdict never contradict each other; at another bar than 0 a difference of two shares of
@@ -23,7 +23,7 @@ from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
-from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import (
     clopper_pearson_limits,
@@ -44,14 +44,14 @@ from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 
-__all__ = ["decide", "judge", "parse"]
+__all__ = ["decide", "decide_gates", "parse"]
 
 _MOST_DECIMALS = 12
 _MOST_TIMES = 1000
 _MANY_TIMES = 20
 
 
-def judge(
+def decide_gates(
     results: Results, expressions: Sequence[str], *, since: Callable[[Gate], GateRecord] | None = None
 ) -> Results:
     """Decide gates, and return the results with them in the order in which they were written.

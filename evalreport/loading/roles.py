@@ -28,7 +28,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -326,8 +326,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value), or as a platform"
-    remedy += f" calls it: {', '.join(every_name('labels'))}"
+    remedy = (
+        "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value; the page"
+    )
+    remedy += " docs/columns lists the names of platforms), or take the file away if it holds none"
     if {*FORECASTS} <= called:
         remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
     elif len(roles.metadata) > 1:
@@ -355,6 +357,10 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = (
             f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
         )
+        if roles.nameless is None and not {"fold", "repeat", "dataset"} & set(roles.columns):
+            remedy += (
+                ", and number the folds in a column fold (the index that to_csv of pandas writes will do)"
+            )
     if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
         remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
     if called >= _OF_REPORT:

@@ -201,7 +201,7 @@ def bias_error(view: ModelView) -> Floats:
     headline=True,
 )
 def mean_outcome(view: ModelView) -> Floats:
-    """Mean of the outcomes that were judged elsewhere (0/1: the share of successes)."""
+    """Mean of the outcomes that were decided elsewhere (0/1: the share of successes)."""
     assert view.outcome is not None
     return view.outcome
 

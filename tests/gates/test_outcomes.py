@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.gates.judgement import outcome_of
-from evalreport.gates.outcomes import judge
+from evalreport.gates.deciding import outcome_of
+from evalreport.gates.outcomes import decide_gates
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord
 from tests.samples.gates import metric, outcome, results_with
@@ -128,20 +128,23 @@ def test_without_an_interval_a_gate_is_undecided_and_says_why():
 
 def test_judge_decides_the_gates_of_the_options_in_their_order():
     """Without gates the results come back as they are."""
-    judged = judge(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
+    judged = decide_gates(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
     assert [gate.outcome for gate in judged.gates] == ["fail", "pass"]
-    assert judge(ACCURACY, []) == ACCURACY
+    assert decide_gates(ACCURACY, []) == ACCURACY
 
 
 def test_a_blocker_lets_nothing_pass_but_a_count():
     """An example both trained and tested on: a pass becomes undecided with the reason, a failure stays one."""
     leaked = WarningRecord(code="trained_on_test", text="10 examples are both", level="blocker")
     texts = ("forest.accuracy >= 0.89", "forest.accuracy >= 0.95", "n >= 500")
-    gates = judge(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
+    gates = decide_gates(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
     assert [gate.outcome for gate in gates] == ["undecided", "fail", "pass"]
     assert "10 examples are both" in gates[0].text
     only_a_warning = dataclasses.replace(leaked, level="caution")
-    assert judge(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome == "pass"
+    assert (
+        decide_gates(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome
+        == "pass"
+    )
 
 
 @pytest.mark.parametrize("limit, expected", [("0.80", "pass"), ("0.86", "undecided"), ("0.95", "fail")])

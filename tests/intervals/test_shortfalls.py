@@ -121,8 +121,7 @@ def test_names_of_populations_are_explained() -> None:
 def test_every_interval_is_measured(rows: list[Row]) -> None:
     """Every registered interval of test sets has rows at the smallest and at the largest size of its designs.
 
-    Those of more than 10,000 examples are in the table of the study of groups, those of sums by unit and of attempts
-    in docs/kinds.csv, those of weights in docs/weights.csv.
+    Those of more than 10,000 examples are in the table of the study of groups, those of sums by unit in docs/kinds.csv.
     """
     sizes = defaultdict(set)
     for row in rows:
@@ -131,9 +130,12 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
         of_many = {row["method"] for row in csv.DictReader(file)}
     of_many |= {"unit_wilson", "unit_log", "unit_plus", "trials_wilson"}  # docs/kinds.csv
     measured = {(row["figure"], int(row["n"])) for row in tables.read(DOCS / "kinds.csv")}
-    for figure in ("f1 value", "error_ratio value", "f1 difference", "pass_at_k value"):
+    for figure in ("f1 value", "error_ratio value", "f1 difference", "pass_at_k value", "pass_hat_k value"):
         assert {(figure, 10), (figure, 1000)} <= measured
-    of_many |= {row["leads"] for row in tables.read(DOCS / "weights.csv")} & {"weighted_logit"}
+    of_weights = [row for row in tables.read(DOCS / "weights.csv") if row["leads"] == "weighted_logit"]
+    sizes["weighted_logit"] = {
+        int(row["units"].split()[0].replace(",", "")) for row in of_weights if "examples" in row["units"]
+    }
     for name, method in INTERVALS.items():
         if name not in of_many and NOT_ON_A_TEST_SET.isdisjoint(method.needs):
             assert OTHER_SIZES.get(name, {30, 1000}) <= sizes[name], name
@@ -141,7 +143,7 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
 
 OTHER_SIZES = {
     **{name: {8, 100} for name in ("cr2_t", "cluster_t", "cluster_wilson")},
-    **{name: {200, 1000} for name in ("weighted_t", "weighted_wilson")},
+    **{name: {200, 1000} for name in ("weighted_t", "weighted_wilson", "weighted_logit")},
     "ppi": {30, 500},
     "suite_t": {5, 30},
 }

@@ -50,7 +50,7 @@ MOST_NAMED = 8
 def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of every column: slices that are worse first, then those that could not be judged."""
+    """Yield the warnings of every column: slices that are worse first, then those that could not be tested."""
     for division in divisions:
         worse = [r for r in rows if r.slice.column == division.column and r.text and _is_worse(r, options)]
         if worse:
@@ -107,7 +107,7 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
         yield warning("small_slices", "all", about=about, column=column, listed=shown)
 
 
-def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
+def tested_slices(sides: Sequence[Side]) -> frozenset[Slice]:
     """Return the slices that are large enough for every model."""
     small = {side.name for side in sides if not side.large}
     return frozenset({side.name for side in sides} - small)
@@ -158,7 +158,7 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
 def reversals(
     rows: Sequence[ComparisonRecord],
     within: Sequence[ComparisonRecord],
-    judged: frozenset[Slice],
+    tested: frozenset[Slice],
     primary: Quantity,
     options: Options,
 ) -> Iterator[WarningRecord]:
@@ -172,12 +172,12 @@ def reversals(
         Tests over all examples.
     within
         Tests within slices, on the primary metric.
-    judged
+    tested
         Slices that are large enough for every model.
     """
     by_pair: dict[tuple[str, str | None, str], list[ComparisonRecord]] = {}
     for row in within:
-        if row.slice is not None and row.slice in judged and row.difference is not None:
+        if row.slice is not None and row.slice in tested and row.difference is not None:
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row)
     if not within:
         return
@@ -327,7 +327,7 @@ def slice_records(
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     warnings = (
         *slice_warnings(compared_with, sides, disparities, options),
-        *reversals(rows, within, judged_slices(sides), primary, deciding),
+        *reversals(rows, within, tested_slices(sides), primary, deciding),
     )
     slices = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)

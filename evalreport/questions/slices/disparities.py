@@ -70,7 +70,7 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     """Mark the slices of all columns whose margins let no outcome reach the level as too small.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
-    ``--correction`` each slice is judged separately.
+    ``--correction`` each slice is tested separately.
     """
     columns: dict[tuple[str, str], list[Side]] = {}
     for side in sides:

@@ -1,4 +1,4 @@
-"""Slices: a table a column, the worst slice first; which differ from the rest, which are too small to be judged."""
+"""Slices: a table a column, the worst slice first; which differ from the rest, which are too small to be tested."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _column(
     rest = {(r.slice.value, r.model): r for r in own}
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
-    # The worst first; those that are not judged, then those without a value, at the end.
+    # The worst first; those that are not tested, then those without a value, at the end.
     valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
     behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
     in_order = stand_in_order(values)
@@ -335,7 +335,7 @@ def _against_rest(view: View) -> list[DisparityRecord]:
 
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> str:
-    """Name the slices that are too small to be judged, each once, those with the same reason together."""
+    """Name the slices that are too small to be tested, each once, those with the same reason together."""
     by_slice: dict[str, list[Text]] = {}
     for record in rest:
         if record.p_value is None and record.reason:

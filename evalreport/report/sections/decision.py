@@ -431,14 +431,21 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(detectable.needed),
-            unit=say(f"decision.unit_{_unit(view, detectable.unit)}"),
+            unit=say(
+                f"decision.unit_{_unit(view, detectable.unit) if detectable.of_each is None else 'two_sets'}"
+            ),
             gap=gap,
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
     if detectable.needed is not None:
-        of_questions = detectable.unit == "examples" and at_each(view)
+        unit = _unit(view, detectable.unit)
+        if detectable.unit == "examples" and at_each(view):
+            unit = "questions"
+        if detectable.of_each is not None:
+            unit = "two_sets"
+            pair |= _of_each(detectable.of_each, first=record.about[0] == a.id)
         within = _of_a_rare_class(view, detectable, pair, gap) or say(
-            f"decision.settle_{'questions' if of_questions else _unit(view, detectable.unit)}",
+            f"decision.settle_{unit}",
             **pair,
             needed=numbers.count(detectable.needed),
             gold="" if detectable.gold is None else numbers.count(detectable.gold),
@@ -453,13 +460,21 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     )
     key = "decision.settle_detectable_units" if _unit(view, detectable.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
+    if view.results.options.get("join") == "independent" and clusters is None:
+        key = "decision.settle_detectable_two_sets"
     return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+
+
+def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:
+    """Return the examples of each test set; ``first``: the pair is named in the order of the sizes."""
+    of_a, of_b = sizes if first else sizes[::-1]
+    return {"of_a": numbers.count(of_a), "of_b": numbers.count(of_b)}
 
 
 def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
     """Say how many examples, and how many of a rare class among them, are needed; empty where no class limits."""
     rare = rarest_class(view.results)
-    if rare is None or detectable.needed is None or detectable.unit != "examples":
+    if rare is None or detectable.needed is None or detectable.unit != "examples" or detectable.of_each:
         return ""
     label, n = rare
     events = detectable.needed * n / view.results.n
