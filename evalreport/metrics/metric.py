@@ -143,12 +143,15 @@ class Parameter:
         The metric's label with its number, ``{x}``.
     value
         The number, in (0, 1), where it is given.
+    example
+        A number as messages show it.
     """
 
     begins: str
     name: str
     label: str
     value: float | None = None
+    example: str = "0.1"
 
     def spelled(self, x: float | str) -> str:
         """Return the spelling with a number."""

@@ -62,6 +62,7 @@ STUDIES: Mapping[str, Table] = {
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
     "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
     "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
+    "interval-scores": Table("interval_scores", "interval-scores.csv", ("level", "skewed", "n"), 1000, 5761),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 400),

@@ -164,11 +164,6 @@ def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
-def _unit(view: View, drawn: str) -> str:
-    """Return what is drawn: the examples of sums are units."""
-    return "units" if drawn == "examples" and view.results.task == "sums" else drawn
-
-
 def _n_fits(view: View) -> int:
     return len({(fold.repeat, fold.fold) for fold in view.results.folds})
 
@@ -178,8 +173,7 @@ def about(view: View) -> str:
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
-    drawn = _unit(view, "examples")
-    parts = [] if scores else [say(f"decision.{drawn}", n=results.n)]
+    parts = [] if scores else [say("decision.examples", n=results.n)]
     counts = true_counts(results)
     total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
@@ -226,7 +220,7 @@ def about(view: View) -> str:
         ranked = say("decision.ranked_by", metric=words)
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
-        same = say(f"decision.same_{'questions' if attempts else drawn}")
+        same = say(f"decision.same_{'questions' if attempts else 'examples'}")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     parts += filter(None, (look_words(view), declared_words(view)))
     return " · ".join(parts)
@@ -422,13 +416,13 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(found.needed),
-            unit=say(f"decision.unit_{_unit(view, found.unit)}"),
+            unit=say(f"decision.unit_{found.unit}"),
             gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, found))))
     if found.needed is not None:
         within = say(
-            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else _unit(view, found.unit)}",
+            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
             **pair,
             needed=numbers.count(found.needed),
             gold="" if found.gold is None else numbers.count(found.gold),
@@ -441,7 +435,6 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "decision.settle_detectable_questions",
         "decision.settle_detectable_scores",
     )
-    key = "decision.settle_detectable_units" if _unit(view, found.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
     return say(key, **pair, size=numbers.to_digits(found.difference, 2))
 
